@@ -1,0 +1,117 @@
+//! A problem in a file of the user: what, where and the way out. Diagnostics accumulate, so that all are shown at once;
+//! they are rendered in one place and know nothing of Kubernetes.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// A text file as it was read, shared by all the spans into it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// As shown to the user: relative to the project root, with `/`.
+    pub path: String,
+    pub text: String,
+}
+
+impl SourceFile {
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { path: path.into(), text: text.into() })
+    }
+}
+
+/// A place in a file: a range of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub file: Arc<SourceFile>,
+    pub range: Range<usize>,
+}
+
+impl Span {
+    /// 1-based line and column (in characters) of the first byte.
+    pub fn line_column(&self) -> (usize, usize) {
+        let before = &self.file.text[..self.range.start.min(self.file.text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        (line, column)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_column();
+        write!(f, "{}:{line}:{column}", self.file.path)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Nothing is written while one of these stands.
+    Error,
+    Warning,
+}
+
+/// One problem.
+///
+/// `code` is stable (`OP` and three digits) so that users can search for it; `message` is lowercase, without a final
+/// period; `help` says the next step, one way out an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub code: &'static str,
+    pub message: String,
+    /// The place, and what is to be said right at it (may be empty).
+    pub place: Option<(Span, String)>,
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, code, message: message.into(), place: None, help: Vec::new() }
+    }
+
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    #[must_use]
+    pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.place = Some((span, label.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// Renders all of them as rustc does, with carets under the source; `color` adds ANSI colours.
+pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code));
+        if let Some((span, label)) = &diagnostic.place {
+            let annotation = AnnotationKind::Primary.span(span.range.clone());
+            let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+            group = group.element(Snippet::source(&span.file.text).path(&span.file.path).annotation(annotation));
+        }
+        for help in &diagnostic.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        text.push_str(&renderer.render(&[group]));
+        text.push_str("\n\n");
+    }
+    text
+}

@@ -1,0 +1,47 @@
+//! Narrow edits of files that the user owns: text in, text out, everything else byte for byte as it was.
+//!
+//! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
+//! the snippet to paste. An edit that is already true changes nothing. This room knows files, not Kubernetes.
+
+mod cargo;
+mod rust;
+mod yaml;
+
+/// One edit, as a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// `pub mod NAME;`, in rustfmt's order among its neighbours.
+    RustMod { name: String },
+    /// An element of the `vec![…]` that ends the function `function`, in sorted order: `fn all() -> Vec<_> { vec![ITEM] }`.
+    RustListItem { function: String, item: String },
+    /// A plain string item in the block sequence under the top-level key `key`, in sorted order.
+    YamlListItem { key: String, item: String },
+    /// A mapping in the block sequence under the top-level key `key`. `identity` are the keys that tell one entry from
+    /// another: an entry with the same values there gets the fields it lacks (or that differ), else the entry is added,
+    /// sorted by the identity's values. `fields` is the whole entry, in the order it is written.
+    YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
+    /// A member in `[workspace] members` of a Cargo.toml, unless a glob there already matches it.
+    CargoMember { path: String },
+}
+
+/// Why an edit was refused, and the snippet to paste by hand.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct EditError {
+    pub reason: String,
+    /// What to do, with the text to paste.
+    pub help: String,
+}
+
+impl Edit {
+    /// The text with the edit made; equal to `text` when it is already true.
+    pub fn apply(&self, text: &str) -> Result<String, EditError> {
+        match self {
+            Self::RustMod { name } => rust::add_mod(text, name),
+            Self::RustListItem { function, item } => rust::add_list_item(text, function, item),
+            Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
+            Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
+            Self::CargoMember { path } => cargo::add_member(text, path),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! `opctl` scaffolds kube-rs operators and regenerates their manifests from Rust source.
+//!
+//! Two lines meet in the [`plan`]: *scaffold* (answers → files that the user then owns) and *generate* (Rust source →
+//! manifests that opctl owns). Every change is decided in memory, shown, checked and only then written.
+//! `ARCHITECTURE.md` draws the rooms; the modules below stand in reading order.
+
+pub mod diagnostic;
+pub mod names;
+
+pub mod project;
+
+pub mod model;
+
+pub mod emit;
+pub mod scaffold;
+pub mod source;
+
+pub mod edit;
+pub mod plan;
+
+pub mod cli;
+pub mod commands;

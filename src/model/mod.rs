@@ -1,0 +1,64 @@
+//! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::Span;
+
+/// Everything that manifests are made from.
+#[derive(Debug, Default)]
+pub struct Operator {
+    /// In order of group, kind and version.
+    pub apis: Vec<Api>,
+    /// In source order.
+    pub rbac: Vec<RbacRule>,
+}
+
+/// One version of a custom resource: a type with `#[derive(CustomResource)]`.
+#[derive(Clone, Debug)]
+pub struct Api {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub plural: String,
+    pub singular: String,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+    pub scope: Scope,
+    pub served: bool,
+    pub storage: bool,
+    /// `Some(None)`: deprecated without a warning of its own.
+    pub deprecated: Option<Option<String>>,
+    pub status_subresource: bool,
+    /// As it stands in the CRD: `specReplicasPath`, `statusReplicasPath`, `labelSelectorPath`.
+    pub scale: Option<serde_json::Value>,
+    /// `additionalPrinterColumns` as they stand in the CRD.
+    pub columns: Vec<serde_json::Value>,
+    /// JSON paths.
+    pub selectable_fields: Vec<String>,
+    pub annotations: BTreeMap<String, String>,
+    pub labels: BTreeMap<String, String>,
+    /// The root type's schema as schemars gives it before any transform; `None` with `schema = "disabled"`.
+    pub schema: Option<serde_json::Value>,
+    /// The type's name, where it is declared.
+    pub place: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    Namespaced,
+    Cluster,
+}
+
+/// One `// +kubebuilder:rbac:…` marker, as written; lists are in source order, `core` is not yet `""`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RbacRule {
+    /// A Role in this namespace instead of the default role.
+    pub namespace: Option<String>,
+    pub role_name: Option<String>,
+    pub groups: Vec<String>,
+    pub resources: Vec<String>,
+    pub resource_names: Vec<String>,
+    pub verbs: Vec<String>,
+    pub urls: Vec<String>,
+    pub place: Span,
+}

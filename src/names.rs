@@ -1,0 +1,419 @@
+//! The names of Kubernetes, parsed once at the edge and trusted inside.
+//!
+//! Text comes in, a name or a [`NameError`] that says the rule goes out. The rules are the API server's, tightened
+//! where a legal name would make Rust that does not compile.
+
+use std::fmt;
+
+use heck::{ToPascalCase, ToSnakeCase};
+
+/// What is wrong with a name: what it names, the text, and the rule it breaks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid {what} `{text}`: {rule}")]
+pub struct NameError {
+    pub what: &'static str,
+    pub text: String,
+    pub rule: String,
+}
+
+fn refuse<T>(what: &'static str, text: &str, rule: impl Into<String>) -> Result<T, NameError> {
+    Err(NameError { what, text: text.into(), rule: rule.into() })
+}
+
+/// RFC 1123 label: lowercase letters, digits and `-`, starts and ends with a letter or digit, 1 to 63 characters.
+pub fn is_dns_label(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (1..=63).contains(&text.len())
+        && text.chars().all(|c| inner(c) || c == '-')
+        && text.starts_with(inner)
+        && text.ends_with(inner)
+}
+
+/// RFC 1123 subdomain: labels joined by dots, at most 253 characters.
+pub fn is_dns_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_dns_label)
+}
+
+/// RFC 1035 label: an RFC 1123 label that starts with a letter.
+pub fn is_dns_1035_label(text: &str) -> bool {
+    is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+const SUBDOMAIN_RULE: &str = "use lowercase letters, digits, `-` and `.`; each part starts and ends with a letter or digit and has at most 63 characters";
+const LABEL_1035_RULE: &str =
+    "use lowercase letters, digits and `-`, start with a letter, end with a letter or digit, at most 63 characters";
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String); // Invariant: checked by `parse`.
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name!(
+    /// The name of a project: an RFC 1035 label short enough that every name built on it stays legal.
+    ProjectName
+);
+name!(
+    /// The domain that API groups end in, e.g. `example.com`.
+    Domain
+);
+name!(
+    /// The group as the user says it, without the domain: `cache`, `metrics-server`, or `apps` of Kubernetes itself.
+    Group
+);
+name!(
+    /// An API version in Kubernetes' own form: `v1`, `v1beta2`, `v2alpha1`.
+    Version
+);
+name!(
+    /// A kind: UpperCamelCase ASCII, at most 63 characters, and legal as the name of a Rust type and module.
+    Kind
+);
+name!(
+    /// The lowercase plural of a kind, as it stands in URLs and in the CRD's name.
+    Plural
+);
+
+impl ProjectName {
+    /// The longest suffix that the scaffold appends is `-controller-manager-metrics-service` (35); it must fit a label.
+    pub const MAX: usize = 63 - 35;
+
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if !is_dns_1035_label(text) {
+            return refuse("project name", text, LABEL_1035_RULE);
+        }
+        if text.len() > Self::MAX {
+            return refuse(
+                "project name",
+                text,
+                format!("use at most {} characters: Kubernetes objects are named after it", Self::MAX),
+            );
+        }
+        if is_rust_keyword(&text.to_snake_case()) || RESERVED_CRATES.contains(&text.to_snake_case().as_str()) {
+            return refuse("project name", text, "it is a Rust keyword or the name of a crate that the operator uses");
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The name of the library crate: `memcached_operator`.
+    pub fn crate_name(&self) -> String {
+        self.0.replace('-', "_")
+    }
+}
+
+impl Domain {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if is_dns_subdomain(text) { Ok(Self(text.into())) } else { refuse("domain", text, SUBDOMAIN_RULE) }
+    }
+}
+
+impl Group {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if !is_dns_subdomain(text) {
+            return refuse("group", text, SUBDOMAIN_RULE);
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The Rust module: `-` and `.` become `_`; a leading digit gets `_` before it, a keyword after it.
+    pub fn module(&self) -> String {
+        let name = self.0.replace(['-', '.'], "_");
+        match name {
+            name if name.starts_with(|c: char| c.is_ascii_digit()) => format!("_{name}"),
+            name if is_rust_keyword(&name) => format!("{name}_"),
+            name => name,
+        }
+    }
+}
+
+impl Version {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        match VersionParts::of(text) {
+            Some(_) if text.len() <= 63 => Ok(Self(text.into())),
+            _ => refuse("version", text, "use `v1`, `v1beta2`, `v2alpha1`, …"),
+        }
+    }
+
+    /// Sorts by maturity as Kubernetes does: `v1alpha1 < v1alpha2 < v1beta1 < v1 < v2`, but `v2alpha1 < v1`.
+    pub fn priority(&self) -> impl Ord + use<> {
+        VersionParts::of(&self.0).expect("checked by parse")
+    }
+}
+
+/// `(stability, major, minor)`: alpha 0, beta 1, stable 2.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct VersionParts(u8, u64, u64);
+
+impl VersionParts {
+    fn of(text: &str) -> Option<Self> {
+        let number = |digits: &str| -> Option<u64> {
+            let legal =
+                digits.starts_with(|c: char| ('1'..='9').contains(&c)) && digits.chars().all(|c| c.is_ascii_digit());
+            legal.then(|| digits.parse().ok()).flatten()
+        };
+        let rest = text.strip_prefix('v')?;
+        for (word, stability) in [("alpha", 0), ("beta", 1)] {
+            if let Some((major, minor)) = rest.split_once(word) {
+                return Some(Self(stability, number(major)?, number(minor)?));
+            }
+        }
+        Some(Self(2, number(rest)?, 0))
+    }
+}
+
+impl Kind {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if !text.starts_with(|c: char| c.is_ascii_uppercase()) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
+            let camel = text.to_pascal_case();
+            let hint = if Self::parse_shape(&camel) { format!(", e.g. `{camel}`") } else { String::new() };
+            return refuse(
+                "kind",
+                text,
+                format!("use UpperCamelCase: ASCII letters and digits, an upper-case letter first{hint}"),
+            );
+        }
+        if text.len() > 63 {
+            return refuse("kind", text, "use at most 63 characters");
+        }
+        let module = text.to_snake_case();
+        if is_rust_keyword(text) || is_rust_keyword(&module) {
+            return refuse("kind", text, "its name or its module's name is a Rust keyword");
+        }
+        if PRELUDE.contains(&text) {
+            return refuse(
+                "kind",
+                text,
+                "a type or trait of Rust's prelude, or one that every controller imports, has this name",
+            );
+        }
+        if RESERVED_MODULES.contains(&module.as_str()) {
+            return refuse("kind", text, format!("its module would be `{module}`, which the project needs for itself"));
+        }
+        Ok(Self(text.into()))
+    }
+
+    fn parse_shape(text: &str) -> bool {
+        text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
+    }
+
+    /// The Rust module and file stem: `MemcachedCluster` → `memcached_cluster`.
+    pub fn module(&self) -> String {
+        self.0.to_snake_case()
+    }
+
+    /// The singular name: the kind in lower case.
+    pub fn singular(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+
+    /// The plural that kube-derive gives when none is said.
+    pub fn plural(&self) -> Plural {
+        Plural(default_plural(&self.singular()))
+    }
+}
+
+impl Plural {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if is_dns_1035_label(text) { Ok(Self(text.into())) } else { refuse("plural", text, LABEL_1035_RULE) }
+    }
+}
+
+/// Checks a short name or category, which the API server wants to be RFC 1035 labels.
+pub fn parse_label(what: &'static str, text: &str) -> Result<String, NameError> {
+    if is_dns_1035_label(text) { Ok(text.into()) } else { refuse(what, text, LABEL_1035_RULE) }
+}
+
+/// The plural of a lowercase word by kube-derive's rules, which know no irregular nouns.
+///
+/// Source: `to_plural` in kube-derive 5, which panics on `y` alone; that one becomes `ys`.
+pub fn default_plural(word: &str) -> String {
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| word.ends_with(suffix));
+    if word.is_empty() {
+        String::new()
+    } else if ends(&["s", "x", "z", "ch", "sh"]) {
+        format!("{word}es")
+    } else if let Some(stem) = word.strip_suffix('y')
+        && stem.ends_with(|c| !"aeiou".contains(c))
+    {
+        format!("{stem}ies")
+    } else {
+        format!("{word}s")
+    }
+}
+
+/// Whether `text` is a keyword of Rust 2024, strict or reserved.
+pub fn is_rust_keyword(text: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
+        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct",
+        "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while",
+        "yield",
+    ];
+    KEYWORDS.contains(&text)
+}
+
+/// Names that a generated type must not shadow: the prelude, and what the generated files import.
+const PRELUDE: &[&str] = &[
+    "Action",
+    "Api",
+    "Arc",
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Client",
+    "Clone",
+    "Condition",
+    "Context",
+    "Controller",
+    "Copy",
+    "CustomResource",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "DoubleEndedIterator",
+    "Drop",
+    "Duration",
+    "Eq",
+    "Err",
+    "Error",
+    "Event",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "JsonSchema",
+    "KubeSchema",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Recorder",
+    "Resource",
+    "ResourceExt",
+    "Result",
+    "Send",
+    "Serialize",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+];
+
+/// `mod.rs` is a folder's own file; `main` and `lib` are the crate's.
+const RESERVED_MODULES: &[&str] = &["mod", "main", "lib"];
+
+/// A crate of this name would shadow a dependency of the generated operator.
+const RESERVED_CRATES: &[&str] = &[
+    "alloc",
+    "anyhow",
+    "axum",
+    "clap",
+    "core",
+    "futures",
+    "http",
+    "k8s_openapi",
+    "kube",
+    "manager",
+    "prometheus_client",
+    "proc_macro",
+    "schemars",
+    "serde",
+    "serde_json",
+    "std",
+    "test",
+    "thiserror",
+    "tokio",
+    "tower",
+    "tower_test",
+    "tracing",
+    "tracing_subscriber",
+    "yaml_serde",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_sort_by_maturity() {
+        let mut versions: Vec<Version> =
+            ["v2", "v1", "v2alpha1", "v1beta10", "v1beta2"].map(|text| Version::parse(text).unwrap()).into();
+        versions.sort_by_key(Version::priority);
+        assert_eq!(
+            versions.iter().map(Version::as_str).collect::<Vec<_>>(),
+            ["v2alpha1", "v1beta2", "v1beta10", "v1", "v2"]
+        );
+    }
+
+    #[test]
+    fn refuses_what_the_api_server_or_rustc_would() {
+        for text in ["1", "v0", "v1.2", "banana", "v1gamma1", "v1beta", "v01", "V1", ""] {
+            assert!(Version::parse(text).is_err(), "{text}");
+        }
+        for text in ["memcached", "My_Kind", "Self", "Option", "Type", "Mod", "", "Käse", "1Kind"] {
+            assert!(Kind::parse(text).is_err(), "{text}");
+        }
+        for text in ["", "-a", "a-", "A", "a..b", "a_b"] {
+            assert!(Domain::parse(text).is_err(), "{text}");
+            assert!(Group::parse(text).is_err(), "{text}");
+        }
+        for text in ["1s", "Pods", "a.b", ""] {
+            assert!(Plural::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn plurals_are_those_of_kube() {
+        for kind in ["Memcached", "Proxy", "Gateway", "Box", "Class", "Mesh", "Branch", "Quiz", "A", "By", "A1y"] {
+            let gvk = kube_core::GroupVersionKind::gvk("g", "v1", kind);
+            assert_eq!(
+                Kind(kind.into()).plural().as_str(),
+                kube_core::discovery::ApiResource::from_gvk(&gvk).plural,
+                "{kind}"
+            );
+        }
+    }
+
+    #[test]
+    fn modules_are_legal_rust() {
+        for (group, module) in
+            [("metrics-server", "metrics_server"), ("a.b", "a_b"), ("3scale", "_3scale"), ("type", "type_")]
+        {
+            assert_eq!(Group::parse(group).unwrap().module(), module);
+        }
+        assert_eq!(Kind::parse("HTTPRoute").unwrap().module(), "http_route");
+    }
+}

@@ -1,0 +1,98 @@
+//! The set of file changes, decided in memory, shown, checked and only then written.
+//!
+//! Commands fill a [`Plan`]; [`resolve`] holds it against what is on disk and gives [`Step`]s, pure; [`apply`] writes
+//! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This room knows files, not
+//! Kubernetes.
+
+mod apply;
+mod report;
+mod resolve;
+
+use std::collections::BTreeMap;
+
+use crate::edit::Edit;
+
+pub use apply::{ApplyError, ProjectLock, apply};
+pub use report::{Mode, diff, list};
+pub use resolve::{Policy, resolve};
+
+/// Changes by path. A path is relative to the root, with `/`, and never leaves it.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub changes: BTreeMap<String, Change>,
+}
+
+/// What should become of one file; see the table in `ARCHITECTURE.md`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The user's from now on: created, never updated.
+    Scaffold(String),
+    /// Ours: rewritten freely as long as the file on disk has our header.
+    Generate(String),
+    /// Narrow edits of a file of the user, in order; of `base` where there is no file (`None`: that is a conflict).
+    Edit { base: Option<String>, edits: Vec<Edit> },
+    /// Ours, and its source is gone.
+    Prune,
+}
+
+impl Plan {
+    pub fn scaffold(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.put(path.into(), Change::Scaffold(text.into()));
+    }
+
+    pub fn generate(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.put(path.into(), Change::Generate(text.into()));
+    }
+
+    pub fn prune(&mut self, path: impl Into<String>) {
+        self.put(path.into(), Change::Prune);
+    }
+
+    /// Adds an edit of a file that must be there, or that this plan already scaffolds.
+    pub fn edit(&mut self, path: impl Into<String>, edit: Edit) {
+        self.edit_with_base(path.into(), None, edit);
+    }
+
+    /// Adds an edit of a file that starts as `base` where it is absent.
+    pub fn edit_or_create(&mut self, path: impl Into<String>, base: impl Into<String>, edit: Edit) {
+        self.edit_with_base(path.into(), Some(base.into()), edit);
+    }
+
+    fn edit_with_base(&mut self, path: String, new_base: Option<String>, edit: Edit) {
+        match self.changes.entry(path).or_insert(Change::Edit { base: None, edits: Vec::new() }) {
+            Change::Edit { base, edits } => {
+                *base = base.take().or(new_base);
+                edits.push(edit);
+            }
+            Change::Scaffold(text) => *text = edit.apply(text).expect("a template has the anchors for its own edits"),
+            other => unreachable!("a plan edits only files of the user, not {other:?}"),
+        }
+    }
+
+    fn put(&mut self, path: String, change: Change) {
+        let before = self.changes.insert(path.clone(), change);
+        debug_assert!(before.is_none(), "the plan changes `{path}` twice");
+    }
+}
+
+/// What happens to one file, and the texts before and after (`None`: no file).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub path: String,
+    pub verdict: Verdict,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Create,
+    Update,
+    Remove,
+    Unchanged,
+    /// Cannot be done: why, and the ways out.
+    Conflict {
+        reason: String,
+        help: String,
+    },
+}

@@ -1,0 +1,70 @@
+//! The files of a project as a command sees them: what is on disk, under what the command is about to write.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+/// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
+/// is only planned. Paths are relative to the root, with `/`.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: PathBuf,
+    overlay: BTreeMap<String, String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{path}`: {source}")]
+pub struct ReadError {
+    pub path: String,
+    pub source: io::Error,
+}
+
+impl Tree {
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), overlay: BTreeMap::new() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The text of a file; `None` where there is none. A folder, text that is not UTF-8 and a file that may not be read
+    /// are errors.
+    pub fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
+        if let Some(text) = self.overlay.get(path) {
+            return Ok(Some(text.clone()));
+        }
+        match std::fs::read_to_string(self.root.join(path)) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(source) => Err(ReadError { path: path.into(), source }),
+        }
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        self.overlay.contains_key(path) || self.root.join(path).is_file()
+    }
+
+    /// The files below a folder, at any depth, sorted; none where there is no such folder.
+    pub fn files_below(&self, folder: &str) -> Vec<String> {
+        let below =
+            |path: &&String| folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let mut paths: Vec<String> = WalkDir::new(self.root.join(folder))
+            .into_iter()
+            .filter_map(Result::ok)
+            .filter(|entry| !entry.file_type().is_dir())
+            .filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")))
+            .chain(self.overlay.keys().filter(below).cloned())
+            .collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    /// Lays a text over the file on disk.
+    pub fn lay_over(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.overlay.insert(path.into(), text.into());
+    }
+}
