@@ -148,7 +148,7 @@ impl<'a> Scanner<'a> {
             let whole = self.text[argument..start].trim_end();
             return Err(SyntaxError {
                 range: argument..argument + whole.len(),
-                message: "an argument has an empty value".into(),
+                message: format!("no value after `{whole}`"),
                 help: Some("write `\"\"` where the empty text is meant, as in `groups=\"\"`".into()),
             });
         }

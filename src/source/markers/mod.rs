@@ -35,7 +35,6 @@ pub fn read(file: &Arc<SourceFile>) -> (Vec<RbacRule>, Vec<Diagnostic>) {
 enum Recognised {
     /// Prose, or somebody else's marker.
     Nothing,
-    /// The arguments' place, and the whole marker's.
     Rbac(Marker),
     Problem(Box<Diagnostic>),
 }
@@ -61,80 +60,102 @@ const RBAC: &str = "rbac";
 /// Known to controller-gen, and not yet generated here.
 const PLANNED: [&str; 2] = ["webhook", "webhookconfiguration"];
 
+/// Looks at the prefix: `+kubebuilder:`.
 fn recognise(file: &Arc<SourceFile>, comment: &Comment) -> Recognised {
     let text = &file.text[comment.range.clone()];
-    let at = |range: Range<usize>| Span { file: file.clone(), range };
     let Some(after_plus) = text.strip_prefix('+') else { return without_plus(file, comment) };
     let marker = after_plus.trim_start();
-    let (prefix, after_prefix) = split_word(marker);
+    let (prefix, rest) = split_word(marker);
     let known = prefix == PREFIX || prefix == OWN_PREFIX;
-    let colon = after_prefix.starts_with(':');
-    let plus = comment.range.start;
-    let prefix_range = plus..comment.range.end - after_prefix.len();
-
-    if !known || !colon || marker.len() != after_plus.len() {
-        let meant = nearest(prefix, [PREFIX, OWN_PREFIX]);
-        // `// + kubebuilder is …` is prose; `//+kubebuilder rbac:…` and `// + kubebuilder:…` are slips.
-        let slip = if colon { meant.is_some() } else { known && marker.len() == after_plus.len() };
-        return match meant {
-            Some(meant) if slip => Diagnostic::error("OP101", format!("`+{prefix}` is almost a marker"))
-                .at(at(prefix_range), "no marker starts like this, so it would be ignored")
-                .help(format!("write `+{meant}:`"))
-                .into(),
-            _ => Recognised::Nothing,
-        };
+    let joined = marker.len() == after_plus.len();
+    if let Some(name) = rest.strip_prefix(':')
+        && known
+        && joined
+    {
+        return named(file, comment, prefix, name);
     }
+    // `+ kubebuilder:…` and `+kubebuilder rbac:…` are slips, `+ kubebuilder is …` is prose.
+    let slip = rest.starts_with(':') || (known && joined);
+    match nearest(prefix, [PREFIX, OWN_PREFIX]) {
+        Some(meant) if slip => {
+            let range = comment.range.start..comment.range.end - rest.len();
+            let span = Span { file: file.clone(), range };
+            Diagnostic::error("OP101", format!("`{}` is almost a marker", &file.text[span.range.clone()]))
+                .at(span, "no marker starts like this, so it would be ignored")
+                .help(format!("write `+{meant}:`"))
+                .into()
+        }
+        _ => Recognised::Nothing,
+    }
+}
 
-    let rest = &after_prefix[1..];
-    let name = &rest[..rest.find('=').unwrap_or(rest.len())];
-    let (first, after_first) = split_word(name);
+/// Looks at the name: what follows `+kubebuilder:`, to the end of the comment.
+fn named(file: &Arc<SourceFile>, comment: &Comment, prefix: &str, rest: &str) -> Recognised {
     let name_start = comment.range.end - rest.len();
-    // What is said of a name that is not known: `rbac`, or `validation:Minimum`.
-    let name_range = plus..name_start + name.trim_end().len();
+    let (first, after_first) = split_word(rest);
+    let marker = |length: usize| {
+        let range = comment.range.start..name_start + length;
+        (format!("`{}`", &file.text[range.clone()]), Span { file: file.clone(), range })
+    };
 
     if prefix == OWN_PREFIX {
-        return Diagnostic::error("OP101", format!("unknown marker `+{OWN_PREFIX}:{}`", name.trim_end()))
-            .at(at(name_range), "")
+        let (name, span) = marker(first.len());
+        return Diagnostic::error("OP101", format!("unknown marker {name}"))
+            .at(span, "")
             .help(format!("the marker for permissions is `+{PREFIX}:{RBAC}:groups=…,resources=…,verbs=…`"))
             .into();
     }
-    if let Some(rust) = rust_form(name.trim_end()) {
-        return Diagnostic::error("OP103", format!("`+{PREFIX}:{}` is for Go types", name.trim_end()))
-            .at(at(name_range), "has no effect in Rust")
+    let name = rest[..rest.find('=').unwrap_or(rest.len())].trim_end();
+    if let Some((go, rust)) = go_only(name) {
+        let (name, span) = marker(go.len());
+        return Diagnostic::error("OP103", format!("{name} is for Go types"))
+            .at(span, "has no effect in Rust")
             .help(rust)
             .into();
     }
     if first != RBAC && !PLANNED.contains(&first) {
-        let problem = Diagnostic::error("OP101", format!("unknown marker `+{PREFIX}:{}`", name.trim_end()));
+        let trimmed = name.trim_start();
+        let (word, _) = split_word(trimmed);
+        let (shown, span) = marker(name.len() - trimmed.len() + word.len());
         let names = [RBAC].into_iter().chain(PLANNED).chain(GO_ONLY.iter().map(|(name, _)| *name));
-        return match nearest(first, names.clone()).or_else(|| nearest(name.trim_end(), names)) {
-            Some(meant) => problem.at(at(name_range), "").help(format!("did you mean `+{PREFIX}:{meant}`?")),
-            None => problem.at(at(name_range), "").help(format!("`+{PREFIX}:{RBAC}` is the marker that opctl reads")),
-        }
-        .into();
+        let help = match nearest(word, names.clone()).or_else(|| nearest(trimmed, names)) {
+            Some(meant) => format!("did you mean `+{PREFIX}:{meant}`?"),
+            None => format!("the marker that opctl reads is `+{PREFIX}:{RBAC}`"),
+        };
+        return Diagnostic::error("OP101", format!("unknown marker {shown}")).at(span, "").help(help).into();
     }
     if comment.kind != CommentKind::Plain {
+        if after_first.starts_with(char::is_whitespace) {
+            return Recognised::Nothing; // Prose about the marker.
+        }
         let kind = if comment.kind == CommentKind::Doc { "doc" } else { "block" };
+        let (_, span) = marker(rest.len());
         return Diagnostic::error("OP102", format!("a marker in a {kind} comment"))
-            .at(at(comment.range.clone()), format!("{kind} comments are not read"))
+            .at(span, format!("{kind} comments are not read"))
             .help("start the line with `//`")
             .into();
     }
     if first != RBAC {
-        return Diagnostic::warning("OP104", format!("nothing is generated from `+{PREFIX}:{first}` yet"))
-            .at(at(name_range), "")
+        let (name, span) = marker(first.len());
+        return Diagnostic::warning("OP104", format!("nothing is generated from {name} yet"))
+            .at(span, "")
+            .help("until then, write the webhook's manifests by hand")
             .into();
     }
-    let arguments = match after_first.trim_start().strip_prefix(':') {
-        Some(rest_of_name) => name_start + (name.len() - rest_of_name.len())..comment.range.end,
-        None if rest.trim_end() == RBAC => comment.range.end..comment.range.end,
-        None => {
-            return Diagnostic::error("OP101", format!("expected `:` after `+{PREFIX}:{RBAC}`"))
-                .at(at(plus..name_start + RBAC.len()), "")
-                .help(format!("write `+{PREFIX}:{RBAC}:groups=…,resources=…,verbs=…`"))
-                .into();
-        }
+    let arguments = match after_first.trim_start() {
+        "" => "",
+        after => match after.strip_prefix(':') {
+            Some(arguments) => arguments,
+            None => {
+                let (name, span) = marker(RBAC.len());
+                return Diagnostic::error("OP101", format!("expected `:` after {name}"))
+                    .at(span, "")
+                    .help(format!("write `+{PREFIX}:{RBAC}:groups=…,resources=…,verbs=…`"))
+                    .into();
+            }
+        },
     };
+    let arguments = comment.range.end - arguments.len()..comment.range.end;
     Recognised::Rbac(Marker { range: comment.range.clone(), arguments })
 }
 
@@ -159,15 +180,14 @@ fn split_word(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(text.len()))
 }
 
-/// What to write in Rust instead of a marker that controller-gen reads on Go types.
-fn rust_form(name: &str) -> Option<&'static str> {
-    let (_, form) = GO_ONLY
-        .iter()
-        .find(|(go, _)| name.strip_prefix(go).is_some_and(|rest| rest.is_empty() || rest.starts_with(':')))?;
-    Some(form)
+/// The Go marker that `name` is, and what to write in Rust instead.
+fn go_only(name: &str) -> Option<(&'static str, &'static str)> {
+    let is = |go: &str| name.strip_prefix(go).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+    GO_ONLY.iter().find(|(go, _)| is(go)).copied()
 }
 
-/// The longer name first where one is the start of the other. Source: controller-tools, `controller-gen -ww`.
+/// Markers that controller-gen reads on Go types, a longer name before its own start, each with what to write in Rust.
+/// Source: controller-tools, `controller-gen crd object applyconfiguration -ww`.
 const GO_ONLY: &[(&str, &str)] = &[
     ("validation:items", "put the rule on a type of its own for the items, or use `#[schemars(inner(…))]`"),
     ("validation:Minimum", "use `#[schemars(range(min = …))]` on the field"),
@@ -217,8 +237,7 @@ const GO_ONLY: &[(&str, &str)] = &[
     ("skip", "leave `#[derive(CustomResource)]` away"),
     ("selectablefield", "use `#[kube(selectable = \"…\")]` on the spec"),
     ("metadata", "use `#[kube(annotation(\"…\", \"…\"), label(\"…\", \"…\"))]` on the spec"),
-    ("object", "nothing to do: Rust types derive `Clone`"),
-    ("ac", "nothing to do: use `serde_json::json!` or the type itself for server-side apply"),
-    ("scaffold", "nothing to do: opctl finds the place in the Rust source; remove the line"),
+    ("object", "remove the line: Rust types derive `Clone`"),
+    ("ac", "remove the line: server-side apply takes the type itself, or `serde_json::json!`"),
+    ("scaffold", "remove the line: opctl needs no mark to insert at"),
 ];
-

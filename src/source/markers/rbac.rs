@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
                 ),
             },
             "resources" => self.resource(value),
-            "resourceNames" if text.contains('*') => {
+            "resourceNames" if text == "*" => {
                 refuse(
                     self,
                     format!("`{text}` is taken as a name"),
