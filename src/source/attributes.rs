@@ -52,9 +52,25 @@ pub fn items(attributes: &[Attribute], kind: &str) -> syn::Result<Vec<Item>> {
 
 /// What schemars leaves to serde's parser, from `#[serde]` as from `#[schemars]`.
 const PARSED_BY_SERDE: &[&str] = &[
-    "rename", "rename_all", "rename_all_fields", "deny_unknown_fields", "tag", "content", "untagged", "default", "skip",
-    "skip_serializing", "skip_serializing_if", "skip_deserializing", "flatten", "remote", "transparent", "into", "from",
-    "try_from", "bound",
+    "rename",
+    "rename_all",
+    "rename_all_fields",
+    "deny_unknown_fields",
+    "tag",
+    "content",
+    "untagged",
+    "default",
+    "skip",
+    "skip_serializing",
+    "skip_serializing_if",
+    "skip_deserializing",
+    "flatten",
+    "remote",
+    "transparent",
+    "into",
+    "from",
+    "try_from",
+    "bound",
 ];
 
 /// Replaces the `#[serde]` attributes of a type by those that schemars goes by.
@@ -269,7 +285,9 @@ impl Validation {
             }
             "contains" if is_list && no_pattern => {
                 let list = meta.require_list()?;
-                let bare = kind == "garde" || kind == "schemars" && list.parse_args::<Expr>().is_ok_and(|expr| !matches!(expr, Expr::Assign(_)));
+                let bare = kind == "garde"
+                    || kind == "schemars"
+                        && list.parse_args::<Expr>().is_ok_and(|expr| !matches!(expr, Expr::Assign(_)));
                 self.contains = if bare { Some(list.parse_args()?) } else { named(&meta, "pattern")? };
             }
             "inner" if kind != "validate" && is_list => {

@@ -61,7 +61,9 @@ impl Deriver<'_> {
             return self.shape(ty, scope);
         }
         let transparent = match &container.data {
-            Data::Struct(_, fields) if container.attrs.transparent() => fields.iter().find(|field| field.attrs.transparent()),
+            Data::Struct(_, fields) if container.attrs.transparent() => {
+                fields.iter().find(|field| field.attrs.transparent())
+            }
             _ => None,
         };
         if let Some(field) = transparent {
@@ -150,7 +152,9 @@ impl Deriver<'_> {
         loop {
             expr = match expr {
                 Expr::Macro(literal) => return self.literal_of_macro(&literal.mac, scope),
-                Expr::MethodCall(call) if ["unwrap", "expect", "into"].iter().any(|name| call.method == name) => &call.receiver,
+                Expr::MethodCall(call) if ["unwrap", "expect", "into"].iter().any(|name| call.method == name) => {
+                    &call.receiver
+                }
                 Expr::Call(call) if call.args.len() == 1 => &call.args[0],
                 Expr::Paren(inner) => &inner.expr,
                 _ => return None,
@@ -160,7 +164,8 @@ impl Deriver<'_> {
 
     fn literal_of_macro(&mut self, literal: &syn::Macro, scope: &Scope) -> Option<Schema> {
         let name = literal.path.segments.last()?.ident.to_string();
-        let value = matches!(name.as_str(), "json_schema" | "json").then(|| self.json(literal.tokens.clone(), scope))?;
+        let value =
+            matches!(name.as_str(), "json_schema" | "json").then(|| self.json(literal.tokens.clone(), scope))?;
         Schema::try_from(value.ok()?).ok()
     }
 
@@ -173,7 +178,8 @@ impl Deriver<'_> {
 
     /// `schema_with = "function"`.
     fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
-        let literal = self.function(&path.path, scope).and_then(|(at, function)| self.schema_literal(&function.block, &at));
+        let literal =
+            self.function(&path.path, scope).and_then(|(at, function)| self.schema_literal(&function.block, &at));
         match literal {
             Some(schema) => Ok(schema.into()),
             None => {
@@ -181,7 +187,9 @@ impl Deriver<'_> {
                 self.refuse(
                     Diagnostic::error("OP013", "this function makes a schema, and only a compiler can run it")
                         .at(span, "")
-                        .help("let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`"),
+                        .help(
+                            "let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`",
+                        ),
                 )
             }
         }
@@ -231,12 +239,20 @@ impl Deriver<'_> {
         Ok(schema.into())
     }
 
-    fn named_fields(&mut self, fields: &[Field<'_>], context: &Context<'_>, default: Option<&Fields>) -> Derived<Schema> {
+    fn named_fields(
+        &mut self,
+        fields: &[Field<'_>],
+        context: &Context<'_>,
+        default: Option<&Fields>,
+    ) -> Derived<Schema> {
         let mut schema = json_schema!({ "type": "object" });
         if context.deny_unknown_fields {
             schema.insert("additionalProperties".into(), false.into());
         }
-        let members = all(fields.iter().filter(|field| !field.attrs.skip_deserializing()).map(|field| self.member(field, context, default)));
+        let members = all(fields
+            .iter()
+            .filter(|field| !field.attrs.skip_deserializing())
+            .map(|field| self.member(field, context, default)));
         for member in members? {
             match member {
                 Member::Flattened(part) => expansion::flatten(&mut schema, part),
@@ -301,9 +317,12 @@ impl Deriver<'_> {
         if let Some(with) = field.attrs.serialize_with() {
             let span = self.span(scope, with);
             return self.refuse(
-                Diagnostic::error("OP014", "the default of this field is written by a function of its own: only a compiler can run it")
-                    .at(span, "")
-                    .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
+                Diagnostic::error(
+                    "OP014",
+                    "the default of this field is written by a function of its own: only a compiler can run it",
+                )
+                .at(span, "")
+                .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
             );
         }
         Ok(Some(value))
@@ -402,7 +421,13 @@ impl Deriver<'_> {
         Ok(Schema::from(map))
     }
 
-    fn variant(&mut self, variant: &Variant<'_>, common: &Common, tag: &TagType, context: &Context<'_>) -> Derived<Schema> {
+    fn variant(
+        &mut self,
+        variant: &Variant<'_>,
+        common: &Common,
+        tag: &TagType,
+        context: &Context<'_>,
+    ) -> Derived<Schema> {
         let name = &variant.attrs.name().deserialize_name().value;
         let bare_unit = matches!(variant.style, Style::Unit) && common.with.is_none();
         let mut draft = match tag {
@@ -444,7 +469,13 @@ impl Deriver<'_> {
     }
 
     /// What a variant holds, without its tag.
-    fn content(&mut self, variant: &Variant<'_>, common: &Common, context: &Context<'_>, internal: bool) -> Derived<Draft> {
+    fn content(
+        &mut self,
+        variant: &Variant<'_>,
+        common: &Common,
+        context: &Context<'_>,
+        internal: bool,
+    ) -> Derived<Draft> {
         if let Some(with) = &common.with {
             return Ok(Draft::new(self.with(with, context.scope)?.schema));
         }
@@ -492,7 +523,9 @@ impl Deriver<'_> {
             draft.schema.insert("examples".into(), examples.into());
         }
         let extensions = common.extensions.iter();
-        draft.extensions.extend(all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?);
+        draft
+            .extensions
+            .extend(all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?);
         Ok(())
     }
 
@@ -502,7 +535,12 @@ impl Deriver<'_> {
                 let Some(bound) = bound else { continue };
                 let value = deriver.number(bound, scope)?;
                 for (required_type, suffix) in types {
-                    expansion::insert_validation_property(schema, required_type, &format!("{side}{suffix}"), value.clone());
+                    expansion::insert_validation_property(
+                        schema,
+                        required_type,
+                        &format!("{side}{suffix}"),
+                        value.clone(),
+                    );
                 }
             }
             Ok(())
@@ -536,4 +574,3 @@ enum Member {
 fn unit() -> Schema {
     json_schema!({ "type": "null" })
 }
-

@@ -6,7 +6,7 @@ mod cfg;
 mod containers;
 mod custom_resource;
 mod known;
-mod markers;
+pub mod markers;
 mod modules;
 mod package;
 mod resolve;
@@ -41,6 +41,11 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
         operator.apis.extend(deriver.custom_resources(module));
     }
     diagnostics.append(&mut deriver.diagnostics);
+    for file in &modules.files {
+        let (rules, mut problems) = markers::read(file);
+        operator.rbac.extend(rules);
+        diagnostics.append(&mut problems);
+    }
     operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     operator.apis.dedup_by(|a, b| a.place == b.place);

@@ -83,12 +83,18 @@ impl Deriver<'_> {
     pub fn rule(&mut self, expr: &Expr, scope: &Scope) -> Derived<Rule> {
         match expr {
             Expr::Paren(inner) => self.rule(&inner.expr, scope),
-            Expr::Tuple(pair) if pair.elems.len() == 2 => {
-                Ok(Rule::new(self.text(&pair.elems[0], scope)?).message(Message::Message(self.text(&pair.elems[1], scope)?)))
-            }
+            Expr::Tuple(pair) if pair.elems.len() == 2 => Ok(Rule::new(self.text(&pair.elems[0], scope)?)
+                .message(Message::Message(self.text(&pair.elems[1], scope)?))),
             Expr::Call(call) if call.args.len() == 1 => match &*call.func {
                 Expr::Path(path)
-                    if path.path.segments.iter().rev().take(2).map(|segment| segment.ident.to_string()).eq(["new", "Rule"]) =>
+                    if path
+                        .path
+                        .segments
+                        .iter()
+                        .rev()
+                        .take(2)
+                        .map(|segment| segment.ident.to_string())
+                        .eq(["new", "Rule"]) =>
                 {
                     Ok(Rule::new(self.rule_text(&call.args[0], scope)?))
                 }
@@ -108,7 +114,9 @@ impl Deriver<'_> {
                     }
                     "field_path" => Ok(rule.field_path(self.rule_text(argument, scope)?)),
                     "optional_old_self" => match argument {
-                        Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => Ok(rule.optional_old_self(value.value)),
+                        Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => {
+                            Ok(rule.optional_old_self(value.value))
+                        }
                         _ => self.not_a_rule(argument, scope),
                     },
                     _ => self.not_a_rule(expr, scope),

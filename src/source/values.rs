@@ -85,7 +85,9 @@ impl Deriver<'_> {
                     let parsed = number.base10_digits().parse();
                     parsed.map(Constant::Float).or_else(|_| self.not_constant(expr, scope))
                 }
-                Lit::Int(number) => number.base10_parse().map(Constant::Integer).or_else(|_| self.not_constant(expr, scope)),
+                Lit::Int(number) => {
+                    number.base10_parse().map(Constant::Integer).or_else(|_| self.not_constant(expr, scope))
+                }
                 // `to_value` of an `f32` is the nearest `f64`, digits and all.
                 Lit::Float(number) if number.suffix() == "f32" => {
                     let parsed = number.base10_digits().parse::<f32>();
@@ -281,9 +283,10 @@ impl Deriver<'_> {
                 if let syn::Data::Enum(data) = &input.data
                     && derives(&input.attrs, "Default")
                 {
-                    let chosen = data.variants.iter().find(|variant| {
-                        variant.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
-                    });
+                    let chosen = data
+                        .variants
+                        .iter()
+                        .find(|variant| variant.attrs.iter().any(|attribute| attribute.path().is_ident("default")));
                     if let Some(variant) = chosen {
                         let ident = variant.ident.clone();
                         return self.unit_variant(&input, &ident, &scope).map(Some);
@@ -341,7 +344,9 @@ impl Deriver<'_> {
             Some(Expr::Call(call)) if call.args.len() == data.fields.len() => {
                 let values = call.args.iter().zip(&data.fields).enumerate();
                 return values
-                    .map(|(index, (value, field))| Ok((field_key(field, index), self.evaluate_in(value, &field.ty, scope, at)?)))
+                    .map(|(index, (value, field))| {
+                        Ok((field_key(field, index), self.evaluate_in(value, &field.ty, scope, at)?))
+                    })
                     .collect();
             }
             _ => return self.not_evident(span),
@@ -421,7 +426,8 @@ impl Deriver<'_> {
                         self.unit_variant(&input, &last, &inner).map(Some)
                     }
                     (syn::Data::Struct(_), Expr::Struct(_) | Expr::Call(_)) => {
-                        let body = Block { brace_token: Default::default(), stmts: vec![Stmt::Expr(expr.clone(), None)] };
+                        let body =
+                            Block { brace_token: Default::default(), stmts: vec![Stmt::Expr(expr.clone(), None)] };
                         let fields = self.struct_fields(&body, &input, &inner, scope)?;
                         self.serialized(&input, fields, &inner).map(Some)
                     }
@@ -457,7 +463,13 @@ impl Deriver<'_> {
     }
 
     /// An expression of a type of std.
-    fn known_value(&mut self, expr: &Expr, path: &[String], arguments: &[(Type, Scope)], scope: &Scope) -> Derived<Value> {
+    fn known_value(
+        &mut self,
+        expr: &Expr,
+        path: &[String],
+        arguments: &[(Type, Scope)],
+        scope: &Scope,
+    ) -> Derived<Value> {
         let last = path.last().expect("a path has a segment").as_str();
         let refused = self.span(scope, expr);
         let Some((inner, inner_scope)) = arguments.first().cloned() else {
@@ -467,14 +479,17 @@ impl Deriver<'_> {
                 ("char", Constant::Char(letter)) => Ok(letter.to_string().into()),
                 ("f32", Constant::Float(number)) => Ok(json!(number as f32)),
                 ("f64", Constant::Float(number)) => Ok(json!(number)),
-                (integer, Constant::Integer(number)) if range_of(integer).is_some_and(|range| range.contains(&number)) => {
+                (integer, Constant::Integer(number))
+                    if range_of(integer).is_some_and(|range| range.contains(&number)) =>
+                {
                     let small = u64::try_from(number).map(Value::from);
                     small.or_else(|_| i64::try_from(number).map(Value::from)).or_else(|_| self.not_evident(refused))
                 }
                 _ => self.not_evident(refused),
             };
         };
-        let required = |value: Option<Value>, deriver: &mut Self, span| value.map_or_else(|| deriver.not_evident(span), Ok);
+        let required =
+            |value: Option<Value>, deriver: &mut Self, span| value.map_or_else(|| deriver.not_evident(span), Ok);
         if last == "Option" {
             return match expr {
                 Expr::Path(path) if path.path.is_ident("None") => Ok(Value::Null),
@@ -529,7 +544,9 @@ impl Deriver<'_> {
         if derives(&input.attrs, "Serialize") {
             return Ok(true);
         }
-        if self.implementation("Serialize", module, &name(&input.ident)).is_some() || derives(&input.attrs, "Serialize_repr") {
+        if self.implementation("Serialize", module, &name(&input.ident)).is_some()
+            || derives(&input.attrs, "Serialize_repr")
+        {
             let span = self.span(scope, &input.ident);
             return self.not_evident(span);
         }
@@ -544,7 +561,9 @@ impl Deriver<'_> {
         self.parsed(scope, errors.check())?;
         let container = container.expect("serde gives a container or an error");
         let found = match &container.data {
-            Data::Enum(variants) => variants.iter().find(|found| found.ident == *variant && matches!(found.style, Style::Unit)),
+            Data::Enum(variants) => {
+                variants.iter().find(|found| found.ident == *variant && matches!(found.style, Style::Unit))
+            }
             Data::Struct(..) => None,
         };
         let span = self.span(scope, variant);
@@ -864,7 +883,9 @@ fn only_expression(block: &Block) -> Option<&Expr> {
 }
 
 fn strip(mut expr: &Expr) -> &Expr {
-    while let Expr::Reference(syn::ExprReference { expr: inner, .. }) | Expr::Paren(syn::ExprParen { expr: inner, .. }) = expr {
+    while let Expr::Reference(syn::ExprReference { expr: inner, .. })
+    | Expr::Paren(syn::ExprParen { expr: inner, .. }) = expr
+    {
         expr = inner;
     }
     expr
@@ -879,7 +900,8 @@ fn is_default_call(expr: &Expr) -> bool {
 fn ends_with(expr: &Expr, segments: &[&str]) -> bool {
     let Expr::Path(path) = expr else { return false };
     let path = &path.path.segments;
-    path.len() >= segments.len() && path.iter().rev().zip(segments.iter().rev()).all(|(left, right)| left.ident == right)
+    path.len() >= segments.len()
+        && path.iter().rev().zip(segments.iter().rev()).all(|(left, right)| left.ident == right)
 }
 
 fn field_key(field: &syn::Field, index: usize) -> String {
