@@ -26,6 +26,25 @@ pub struct Options {
 }
 
 /// Every manifest of an operator, sorted by path.
-pub fn manifests(_operator: &Operator, _options: &Options) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
-    Ok(Vec::new())
+pub fn manifests(operator: &Operator, options: &Options) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
+    let (crds, rbac) = match (crd::crds(&operator.apis), rbac::manifests(&operator.rbac, options)) {
+        (Ok(crds), Ok(rbac)) => (crds, rbac),
+        (crds, rbac) => return Err([crds.err(), rbac.err()].into_iter().flatten().flatten().collect()),
+    };
+    let bases: Vec<Manifest> = crds
+        .iter()
+        .map(|crd| Manifest {
+            path: format!("crd/bases/{}_{}.yaml", crd.spec.group, crd.spec.names.plural),
+            text: yaml::documents(HEADER, &[crd]),
+        })
+        .collect();
+    let kinds = kinds::roles(&operator.apis, options);
+
+    let mut manifests =
+        vec![kustomization::kustomization("crd", &bases), kustomization::kustomization("rbac/kinds", &kinds)];
+    manifests.extend(bases);
+    manifests.extend(rbac);
+    manifests.extend(kinds);
+    manifests.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(manifests)
 }

@@ -1,7 +1,7 @@
 //! Rust text → [`Operator`]: module tree and `use` resolution, serde, schemars and kube attributes, types → schema,
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
-mod markers;
+pub mod markers;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Operator;
