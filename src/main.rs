@@ -5,11 +5,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use opctl::cli::Cli;
-use opctl::commands::{self, Console, Outcome};
+use opctl::commands::{self, Blame, Console, Outcome};
 
 /// For the user to fix, or drift with `--check`.
 const FAILURE: u8 = 1;
 const DEFECT: u8 = 2;
+/// 128 + SIGINT, as shells give it.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| commands::report_defect(&panic.to_string())));
@@ -25,14 +27,20 @@ fn run() -> ExitCode {
     match commands::run(cli.command, &console) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Drift) => ExitCode::from(FAILURE),
-        Err(error) if commands::is_defect(&error) => {
-            commands::report_defect(&format!("{error:#}"));
-            ExitCode::from(DEFECT)
-        }
-        Err(error) => {
-            commands::report(&error, &console);
-            ExitCode::from(FAILURE)
-        }
+        Err(error) => match commands::blame(&error) {
+            Blame::User => {
+                commands::report(&error, &console);
+                ExitCode::from(FAILURE)
+            }
+            Blame::Interrupt => {
+                commands::report(&error, &console);
+                ExitCode::from(INTERRUPTED)
+            }
+            Blame::Opctl => {
+                commands::report_defect(&format!("{error:#}"));
+                ExitCode::from(DEFECT)
+            }
+        },
     }
 }
 

@@ -4,10 +4,10 @@ use anyhow::Context;
 
 use super::error::{Refusal, Refusals};
 use super::request::{self, Request};
-use super::{Console, Outcome, Task, carry_out, manifests, resolve};
+use super::{Console, Outcome, Task, carry_out, lock, manifests, resolve_part};
 use crate::cli::CreateApi;
 use crate::edit::Edit;
-use crate::plan::{Change, Plan};
+use crate::plan::{Change, Plan, Step};
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
 use crate::scaffold;
 
@@ -20,7 +20,7 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
         args = request::ask(&args, &ProjectFile::read(&tree)?, console)?;
         tree = Tree::at(&root);
     }
-    let _lock = manifests::lock(&root, console)?;
+    let _lock = lock(&root, console)?;
     let file = ProjectFile::read(&tree)?;
     let request = Request::new(&args, &file)?;
 
@@ -146,10 +146,10 @@ fn refuse_what_exists(
     console: &Console,
 ) -> anyhow::Result<()> {
     let Some(known) = file.find(resource) else { return Ok(()) };
-    let steps = resolve(plan, tree, "", console)?;
+    let steps = resolve_part(plan, tree, "", console)?;
     let changed: Vec<_> = steps
         .iter()
-        .filter(|step| matches!(step.verdict, crate::plan::Verdict::Conflict { .. }))
+        .filter(|step: &&Step| step.is_conflict())
         .filter(|step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_))))
         .map(|step| step.path.as_str())
         .collect();

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::error::{Refusal, Refusals};
 use super::request::{Request, ask_for};
-use super::{Console, Outcome, Task, carry_out, conflicts, create_api, license, manifests, resolve};
+use super::{Console, Outcome, Task, carry_out, conflicts, create_api, license, lock, manifests, resolve_part};
 use crate::cli::Init;
 use crate::edit::Edit;
 use crate::names::{Domain, ProjectName};
@@ -20,11 +20,7 @@ const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "
 
 pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
-    if dir.join(PROJECT).exists() {
-        return Err(Refusal::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))
-            .help("add to it with `opctl create api`")
-            .into());
-    }
+    refuse_a_project(&dir)?;
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
         check(&args, &dir, "example.com")?;
@@ -33,6 +29,9 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     let answers = check(&args, &dir, "")?;
     let workspace = project::workspace_above(&dir)?;
     let root = workspace.as_deref().unwrap_or(&dir);
+    let _lock = lock(root, console)?;
+    // Again: another opctl may have been at work while this one asked or waited.
+    refuse_a_project(&dir)?;
     let folder = relative(root, &dir)?;
     let project = scaffold::Project {
         name: answers.name,
@@ -43,7 +42,6 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
     };
 
-    let _lock = manifests::lock(root, console)?;
     let tree = Tree::at(root);
     let mut plan = Plan::default();
     for file in scaffold::project(&project) {
@@ -61,7 +59,7 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     if !folder.is_empty() {
         plan.edit("Cargo.toml", Edit::CargoMember { path: folder.clone() });
     }
-    conflicts(&resolve(&plan, &tree, &folder, console)?).settle()?;
+    conflicts(&resolve_part(&plan, &tree, &folder, console)?).settle()?;
 
     let place = manifests::Place { folder: &folder, output: "config", namespaced: project.namespaced };
     if let Ok(warnings) = manifests::add(&mut plan, &tree, &place, console)? {
@@ -72,6 +70,14 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     }
     let next = next(&args.dir, &answers.requests);
     carry_out(&Task { command: "opctl init", tree: &tree, folder: &folder, plan, next }, console)
+}
+
+fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
+    if !dir.join(PROJECT).exists() {
+        return Ok(());
+    }
+    Err(Refusal::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))
+        .help("add to it with `opctl create api`"))
 }
 
 /// What was said, checked.

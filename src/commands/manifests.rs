@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::error::{Diagnosed, Refusal};
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, resolve};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, lock, resolve_part};
 use crate::cli::Manifests;
 use crate::diagnostic::{self, Diagnostic};
-use crate::plan::{Mode, Plan, ProjectLock, Verdict};
+use crate::plan::{Plan, Verdict};
 use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, root_above};
 use crate::{emit, source};
 
@@ -56,7 +56,7 @@ pub fn add(
     console: &Console,
 ) -> anyhow::Result<Result<Vec<Diagnostic>, Vec<Diagnostic>>> {
     let mut planned = tree.clone();
-    for step in resolve(plan, tree, place.folder, console)? {
+    for step in resolve_part(plan, tree, place.folder, console)? {
         if let (Verdict::Create | Verdict::Update, Some(text)) = (step.verdict, step.after) {
             planned.lay_over(step.path, text);
         }
@@ -99,14 +99,6 @@ fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
 pub fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
         console.tell(&diagnostic::render(diagnostics, true));
-    }
-}
-
-/// Keeps other opctl out of the project while this one writes.
-pub fn lock(root: &Path, console: &Console) -> anyhow::Result<Option<ProjectLock>> {
-    match console.mode {
-        Mode::Apply => Ok(Some(ProjectLock::take(root)?)),
-        Mode::DryRun | Mode::Diff | Mode::Check => Ok(None),
     }
 }
 

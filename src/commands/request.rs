@@ -123,9 +123,12 @@ impl Names {
     /// Everything that is missing or wrong is told at once.
     fn parse(args: &CreateApi) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
-        let group = need(&mut refusals, "group", args.group.as_deref(), Group::parse);
-        let version = need(&mut refusals, "version", args.version.as_deref(), Version::parse);
-        let kind = need(&mut refusals, "kind", args.kind.as_deref(), Kind::parse);
+        if let Some(refusal) = missing(args) {
+            refusals.push(refusal);
+        }
+        let group = args.group.as_deref().and_then(|text| refusals.check(Group::parse(text)));
+        let version = args.version.as_deref().and_then(|text| refusals.check(Version::parse(text)));
+        let kind = args.kind.as_deref().and_then(|text| refusals.check(Kind::parse(text)));
         let plural = args.plural.as_deref().and_then(|text| refusals.check(Plural::parse(text)));
         let mut labels = |what, texts: &[String]| -> Vec<String> {
             texts.iter().filter_map(|text| refusals.check(parse_label(what, text))).collect()
@@ -140,25 +143,19 @@ impl Names {
     }
 }
 
-fn need<T>(
-    refusals: &mut Refusals,
-    flag: &str,
-    text: Option<&str>,
-    parse: impl Fn(&str) -> Result<T, NameError>,
-) -> Option<T> {
-    match text {
-        Some(text) => refusals.check(parse(text)),
-        None => {
-            let example = EXAMPLES.iter().find(|(name, _)| *name == flag).map_or("", |(_, example)| example);
-            refusals
-                .push(Refusal::new(format!("missing `--{flag}`")).help(format!("say it, e.g. `--{flag} {example}`")));
-            None
-        }
-    }
+/// One refusal for all names that were not said.
+fn missing(args: &CreateApi) -> Option<Refusal> {
+    let flags = [
+        ("--group", "cache", args.group.is_some()),
+        ("--version", "v1alpha1", args.version.is_some()),
+        ("--kind", "Memcached", args.kind.is_some()),
+    ];
+    let missing = || flags.iter().filter(|(_, _, said)| !said);
+    let names: Vec<String> = missing().map(|(flag, ..)| format!("`{flag}`")).collect();
+    let examples: Vec<String> = missing().map(|(flag, example, _)| format!("{flag} {example}")).collect();
+    let refusal = Refusal::new(format!("missing {}", names.join(", ")));
+    (!names.is_empty()).then(|| refusal.help(format!("say what to create, e.g. `{}`", examples.join(" "))))
 }
-
-const EXAMPLES: &[(&str, &str)] =
-    &[("group", "cache"), ("version", "v1alpha1"), ("kind", "Memcached"), ("domain", "example.com")];
 
 /// The arguments with all answers to what was not said. What was said and is wrong is told first: it needs another
 /// command line, not answers.
@@ -339,12 +336,16 @@ fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Ref
     }
     let same_kind: Vec<_> =
         in_group.iter().filter(|builtin| builtin.kind.eq_ignore_ascii_case(kind) || builtin.plural == kind).collect();
-    Err(match same_kind[..] {
-        [near, ..] => Refusal::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"))
-            .help(format!("did you mean `--group {group} --version {} --kind {}`?", near.version, near.kind)),
-        [] => Refusal::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"))
-            .help(format!("its kinds there are {}", list(in_group.iter().map(|builtin| builtin.kind))))
-            .help(format!("for a resource of your own in `{group}.{}` add `--resource`", project.domain)),
+    let refusal = Refusal::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"));
+    if let [near, ..] = same_kind[..] {
+        let (version, kind) = (near.version, near.kind);
+        return Err(refusal.help(format!("did you mean `--group {group} --version {version} --kind {kind}`?")));
+    }
+    let refusal = refusal.help(format!("its kinds there are {}", list(in_group.iter().map(|builtin| builtin.kind))));
+    Err(if builtin::is_reserved_group(group) {
+        refusal
+    } else {
+        refusal.help(format!("for a resource of your own in `{group}.{}` add `--resource`", project.domain))
     })
 }
 
