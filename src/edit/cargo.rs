@@ -38,7 +38,8 @@ pub fn add_member(text: &str, path: &str) -> Result<String, EditError> {
         None => insert_after_header(text, &document, &quoted),
         Some(item) => insert_into(text, item, index, &quoted),
     };
-    let new = new.ok_or_else(|| refuse("`members` under `[workspace]` is not a list that can be edited safely".into()))?;
+    let new =
+        new.ok_or_else(|| refuse("`members` under `[workspace]` is not a list that can be edited safely".into()))?;
     if is_all_that_changed(text, &new, &members, index, path) {
         Ok(new)
     } else {
@@ -106,9 +107,10 @@ fn glob_matches(glob: &str, path: &str) -> bool {
         let mut tails = name.char_indices().map(|(at, _)| &name[at..]).chain([""]);
         match first {
             '*' => tails.any(|tail| characters(rest, tail)),
-            _ => name.chars().next().is_some_and(|c| {
-                (first == '?' || first == c) && characters(rest, &name[c.len_utf8()..])
-            }),
+            _ => name
+                .chars()
+                .next()
+                .is_some_and(|c| (first == '?' || first == c) && characters(rest, &name[c.len_utf8()..])),
         }
     }
     let parts = |path| plain(path).split('/').collect::<Vec<_>>();

@@ -222,12 +222,7 @@ fn merge_one(
 }
 
 /// Puts a field that is missing among those that are there: by the alphabet if they are sorted, else as in `wanted`.
-fn insert_field(
-    lines: &Lines,
-    fields: &[Field],
-    key: &str,
-    wanted: &Map<String, serde_json::Value>,
-) -> Option<String> {
+fn insert_field(lines: &Lines, fields: &[Field], key: &str, wanted: &Map<String, serde_json::Value>) -> Option<String> {
     let there = |key: &String| fields.iter().position(|field| field.key == *key);
     let sorted = is_sorted(fields.iter().map(|field| &field.key)) && is_sorted(wanted.keys());
     let previous = if sorted {

@@ -132,10 +132,8 @@ impl Place {
             .map(|element| source.range_of(element))
             .map(|range| Sibling { key: key(&source.text[range.clone()]), range })
             .collect();
-        let index = elements
-            .iter()
-            .position(|element| order::compare(&element.key, new_key).is_gt())
-            .unwrap_or(elements.len());
+        let index =
+            elements.iter().position(|element| order::compare(&element.key, new_key).is_gt()).unwrap_or(elements.len());
         Self { inside, elements, trailing_comma, index }
     }
 

@@ -139,7 +139,8 @@ impl<'a> Lines<'a> {
 
     /// The fields of a block mapping in the lines below its key.
     pub fn nested(&self, lines: Range<usize>) -> Option<Vec<Field>> {
-        let first = lines.clone().find(|number| !self.lines[*number].is_blank() && !self.lines[*number].is_comment())?;
+        let first =
+            lines.clone().find(|number| !self.lines[*number].is_blank() && !self.lines[*number].is_comment())?;
         self.fields(first..lines.end, self.lines[first].indent())
     }
 
