@@ -265,6 +265,25 @@ pub fn default_plural(word: &str) -> String {
     }
 }
 
+/// The candidate that is nearest to a mistyped word, if one is near enough to be meant.
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let distance = |candidate: &str| {
+        let (left, right): (Vec<char>, Vec<char>) = (word.chars().collect(), candidate.chars().collect());
+        let mut row: Vec<usize> = (0..=right.len()).collect();
+        for (i, a) in left.iter().enumerate() {
+            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+            for (j, b) in right.iter().enumerate() {
+                let substituted = diagonal + usize::from(!a.eq_ignore_ascii_case(b));
+                diagonal = row[j + 1];
+                row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+            }
+        }
+        row[right.len()]
+    };
+    let (distance, candidate) = candidates.iter().map(|candidate| (distance(candidate), *candidate)).min()?;
+    (distance <= 1 + word.chars().count() / 4).then_some(candidate)
+}
+
 /// Whether `text` is a keyword of Rust 2024, strict or reserved.
 pub fn is_rust_keyword(text: &str) -> bool {
     const KEYWORDS: &[&str] = &[

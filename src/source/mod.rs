@@ -1,14 +1,48 @@
 //! Rust text → [`Operator`]: module tree and `use` resolution, serde, schemars and kube attributes, types → schema,
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
+mod attributes;
+mod cfg;
+mod containers;
+mod custom_resource;
+mod known;
 pub mod markers;
+mod modules;
+mod package;
+mod resolve;
+mod rules;
+mod types;
+mod values;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Operator;
 use crate::project::Tree;
 
+use modules::Modules;
+use package::Package;
+use types::Deriver;
+
 /// Reads the package in `folder` (where its Cargo.toml is; `""` is the root). The operator is whole only if no
 /// diagnostic is an error.
-pub fn read(_tree: &Tree, _folder: &str) -> (Operator, Vec<Diagnostic>) {
-    (Operator::default(), Vec::new())
+pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
+    let packages = match Package::read(tree, folder) {
+        Ok(packages) => packages,
+        Err(diagnostic) => return (Operator::default(), vec![diagnostic]),
+    };
+    let mut diagnostics = Vec::new();
+    let mut modules = Modules::default();
+    for package in &packages {
+        modules.read(tree, package, &mut diagnostics);
+    }
+
+    let mut operator = Operator::default();
+    let mut deriver = Deriver::new(&modules);
+    for module in modules.ids() {
+        operator.apis.extend(deriver.custom_resources(module));
+    }
+    diagnostics.append(&mut deriver.diagnostics);
+    operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
+    // A file that belongs to the library and to a binary declares its kinds once.
+    operator.apis.dedup_by(|a, b| a.place == b.place);
+    (operator, diagnostics)
 }

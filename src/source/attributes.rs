@@ -1,0 +1,344 @@
+//! `#[serde]`, `#[schemars]`, `#[validate]`, `#[garde]` and doc comments → what schemars' derive makes of them.
+//!
+//! Names and rules are parsed by serde's own `serde_derive_internals`; what schemars reads itself is read here, in the
+//! same order of precedence (schemars over serde, schemars over validate over garde). Source: schemars_derive 1.2.3.
+
+use std::collections::BTreeSet;
+
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token, Type};
+
+/// `syn::Meta`, and `!name`, which unsets a serde attribute for schemars.
+#[derive(Clone)]
+pub enum Item {
+    Meta(Meta),
+    Not(Path),
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(Token![!]) {
+            input.parse::<Token![!]>()?;
+            return input.parse().map(Self::Not);
+        }
+        input.parse().map(Self::Meta)
+    }
+}
+
+impl Item {
+    fn name(&self) -> String {
+        let path = match self {
+            Self::Meta(meta) => meta.path(),
+            Self::Not(path) => path,
+        };
+        path.get_ident().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+/// The items of all `#[kind(…)]` attributes; a list that does not parse counts only for schemars, as there.
+pub fn items(attributes: &[Attribute], kind: &str) -> syn::Result<Vec<Item>> {
+    let mut items = Vec::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(kind)) {
+        match attribute.parse_args_with(Punctuated::<Item, Token![,]>::parse_terminated) {
+            Ok(list) => items.extend(list),
+            Err(error) if kind == "schemars" => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(items)
+}
+
+/// What schemars leaves to serde's parser, from `#[serde]` as from `#[schemars]`.
+const PARSED_BY_SERDE: &[&str] = &[
+    "rename", "rename_all", "rename_all_fields", "deny_unknown_fields", "tag", "content", "untagged", "default", "skip",
+    "skip_serializing", "skip_serializing_if", "skip_deserializing", "flatten", "remote", "transparent", "into", "from",
+    "try_from", "bound",
+];
+
+/// Replaces the `#[serde]` attributes of a type by those that schemars goes by.
+pub fn merge_into_serde(input: &mut DeriveInput) -> syn::Result<()> {
+    merge(&mut input.attrs)?;
+    match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().try_for_each(|field| merge(&mut field.attrs)),
+        Data::Enum(data) => data.variants.iter_mut().try_for_each(|variant| {
+            merge(&mut variant.attrs)?;
+            variant.fields.iter_mut().try_for_each(|field| merge(&mut field.attrs))
+        }),
+        Data::Union(_) => Ok(()),
+    }
+}
+
+fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
+    let mut effective = Vec::new();
+    let mut taken = BTreeSet::new();
+    for item in items(attributes, "schemars")? {
+        let name = item.name();
+        match item {
+            Item::Not(_) => {
+                taken.insert(name);
+            }
+            Item::Meta(meta) if PARSED_BY_SERDE.contains(&name.as_str()) => {
+                if name == "skip" {
+                    taken.extend(["skip_serializing".to_string(), "skip_deserializing".to_string()]);
+                }
+                taken.insert(name);
+                effective.push(meta);
+            }
+            Item::Meta(_) => {}
+        }
+    }
+    for item in items(attributes, "serde")? {
+        let name = item.name();
+        let kept = PARSED_BY_SERDE.contains(&name.as_str()) || matches!(name.as_str(), "serialize_with" | "with");
+        if let Item::Meta(meta) = item
+            && kept
+            && name != "bound"
+            && !taken.contains(&name)
+        {
+            effective.push(meta);
+        }
+    }
+    let with = serde_with(attributes)?;
+    attributes.retain(|attribute| !attribute.path().is_ident("serde"));
+    attributes.extend(with);
+    if !effective.is_empty() {
+        attributes.extend(Attribute::parse_outer.parse2(quote!(#[serde(#(#effective),*)]))?);
+    }
+    Ok(())
+}
+
+/// schemars reads `#[serde(with = "…")]` as the name of a type, even where serde means a module; kept under another name
+/// since the merged `#[serde]` attribute is serde's to parse.
+fn serde_with(attributes: &[Attribute]) -> syn::Result<Option<Attribute>> {
+    let own = items(attributes, "schemars")?.iter().any(|item| matches!(item.name().as_str(), "with" | "schema_with"));
+    let with = items(attributes, "serde")?.into_iter().find(|item| item.name() == "with");
+    let Some(Item::Meta(meta)) = with.filter(|_| !own) else { return Ok(None) };
+    let attribute = Attribute::parse_outer.parse2(quote!(#[opctl_serde_with(#meta)]))?;
+    Ok(attribute.into_iter().next())
+}
+
+/// What any container, variant or field may say.
+#[derive(Default)]
+pub struct Common {
+    pub doc: Option<Vec<Expr>>,
+    pub deprecated: bool,
+    pub title: Option<Expr>,
+    pub description: Option<Expr>,
+    pub examples: Vec<Expr>,
+    /// Keys, and values as the tokens of a `json!`.
+    pub extensions: Vec<(String, proc_macro2::TokenStream)>,
+    /// `#[schemars(transform = …)]`: code that only a compiler can run.
+    pub transforms: Vec<Expr>,
+    pub with: Option<With>,
+}
+
+pub enum With {
+    Type(Type),
+    Function(syn::ExprPath),
+}
+
+impl Common {
+    pub fn read(attributes: &[Attribute]) -> syn::Result<Self> {
+        let mut common = Self { doc: doc(attributes), ..Self::default() };
+        common.deprecated = attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"));
+        for item in items(attributes, "schemars")? {
+            let Item::Meta(meta) = item else { continue };
+            match meta.path().get_ident().map(ToString::to_string).unwrap_or_default().as_str() {
+                "title" => common.title = Some(value(meta)?),
+                "description" => common.description = Some(value(meta)?),
+                "example" => common.examples.push(value(meta)?),
+                "transform" => common.transforms.push(value(meta)?),
+                "extend" => common.extensions.extend(extensions(meta.require_list()?)?),
+                "with" => common.with = Some(With::Type(parsed(meta)?)),
+                "schema_with" => common.with = Some(With::Function(parsed(meta)?)),
+                _ => {}
+            }
+        }
+        if common.with.is_none()
+            && let Some(Item::Meta(meta)) = items(attributes, "opctl_serde_with")?.into_iter().next()
+        {
+            common.with = Some(With::Type(parsed(meta)?));
+        }
+        Ok(common)
+    }
+
+    /// Nothing here changes the schema; `with` is not looked at, as in schemars' containers.
+    pub fn is_plain(&self) -> bool {
+        self.doc.is_none()
+            && !self.deprecated
+            && self.title.is_none()
+            && self.description.is_none()
+            && self.examples.is_empty()
+            && self.extensions.is_empty()
+            && self.transforms.is_empty()
+    }
+}
+
+/// The `#[doc]` values in order, each line without one leading space.
+fn doc(attributes: &[Attribute]) -> Option<Vec<Expr>> {
+    let lines: Vec<Expr> = attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("doc"))
+        .filter_map(|attribute| Some(attribute.meta.require_name_value().ok()?.value.clone()))
+        .map(|mut line| {
+            if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &mut line
+                && let Some(trimmed) = text.value().strip_prefix(' ')
+            {
+                *text = LitStr::new(trimmed, text.span());
+            }
+            line
+        })
+        .collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+fn extensions(list: &MetaList) -> syn::Result<Vec<(String, proc_macro2::TokenStream)>> {
+    struct Extension(String, proc_macro2::TokenStream);
+    impl Parse for Extension {
+        fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+            let key = input.parse::<LitStr>()?.value();
+            input.parse::<Token![=]>()?;
+            let mut tokens = proc_macro2::TokenStream::new();
+            while !input.is_empty() && !input.peek(Token![,]) {
+                tokens.extend([input.parse::<proc_macro2::TokenTree>()?]);
+            }
+            Ok(Self(key, tokens))
+        }
+    }
+    let list = list.parse_args_with(Punctuated::<Extension, Token![,]>::parse_terminated)?;
+    Ok(list.into_iter().map(|Extension(key, tokens)| (key, tokens)).collect())
+}
+
+/// The validation attributes of a field.
+#[derive(Default)]
+pub struct Validation {
+    pub length: Bounds,
+    pub range: Bounds,
+    pub pattern: Option<Expr>,
+    pub contains: Option<Expr>,
+    pub required: bool,
+    pub format: Option<&'static str>,
+    pub inner: Option<Box<Validation>>,
+}
+
+#[derive(Default)]
+pub struct Bounds {
+    pub min: Option<Expr>,
+    pub max: Option<Expr>,
+}
+
+impl Validation {
+    pub fn read(attributes: &[Attribute]) -> syn::Result<Self> {
+        let mut validation = Self::default();
+        for kind in ["schemars", "validate", "garde"] {
+            for item in items(attributes, kind)? {
+                if let Item::Meta(meta) = item {
+                    validation.read_item(kind, meta)?;
+                }
+            }
+        }
+        Ok(validation)
+    }
+
+    fn read_item(&mut self, kind: &str, meta: Meta) -> syn::Result<()> {
+        let name = meta.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let is_list = matches!(meta, Meta::List(_));
+        let no_pattern = self.pattern.is_none() && self.contains.is_none();
+        match name.as_str() {
+            "email" | "ip" | "ipv4" | "ipv6" | "url" => {
+                let format = match name.as_str() {
+                    "email" => "email",
+                    "ip" => "ip",
+                    "ipv4" => "ipv4",
+                    "ipv6" => "ipv6",
+                    _ => "uri",
+                };
+                self.format.get_or_insert(format);
+            }
+            "length" if is_list && self.length.is_empty() => self.length = Bounds::read(&meta)?,
+            "range" if is_list && self.range.is_empty() => self.range = Bounds::read(&meta)?,
+            "required" => self.required = true,
+            "pattern" if kind != "validate" && is_list && no_pattern => {
+                self.pattern = Some(meta.require_list()?.parse_args()?);
+            }
+            "regex" if kind != "garde" && is_list && no_pattern => {
+                let key = if kind == "validate" { "path" } else { "pattern" };
+                self.pattern = named(&meta, key)?.map(|expr| if key == "path" { unquoted(expr) } else { expr });
+            }
+            "contains" if is_list && no_pattern => {
+                let list = meta.require_list()?;
+                let bare = kind == "garde" || kind == "schemars" && list.parse_args::<Expr>().is_ok_and(|expr| !matches!(expr, Expr::Assign(_)));
+                self.contains = if bare { Some(list.parse_args()?) } else { named(&meta, "pattern")? };
+            }
+            "inner" if kind != "validate" && is_list => {
+                let nested = meta.require_list()?.parse_args_with(Punctuated::<Item, Token![,]>::parse_terminated)?;
+                let inner = self.inner.get_or_insert_default();
+                for item in nested {
+                    if let Item::Meta(meta) = item {
+                        inner.read_item(kind, meta)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub fn is_plain(&self) -> bool {
+        self.length.is_empty()
+            && self.range.is_empty()
+            && self.pattern.is_none()
+            && self.contains.is_none()
+            && !self.required
+            && self.format.is_none()
+            && self.inner.is_none()
+    }
+}
+
+impl Bounds {
+    fn read(meta: &Meta) -> syn::Result<Self> {
+        let equal = named(meta, "equal")?;
+        let bound = |key| Ok::<_, syn::Error>(named(meta, key)?.or_else(|| equal.clone()).map(unquoted));
+        Ok(Self { min: bound("min")?, max: bound("max")? })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.min.is_none() && self.max.is_none()
+    }
+}
+
+/// The value of `key = …` in `name(key = …, …)`.
+fn named(meta: &Meta, key: &str) -> syn::Result<Option<Expr>> {
+    let nested = meta.require_list()?.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)?;
+    nested.into_iter().find(|meta| meta.path().is_ident(key)).map(value).transpose()
+}
+
+/// validator writes expressions as strings, too.
+fn unquoted(expr: Expr) -> Expr {
+    match &expr {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.parse().unwrap_or(expr),
+        _ => expr,
+    }
+}
+
+pub fn value(meta: Meta) -> syn::Result<Expr> {
+    Ok(meta.require_name_value()?.value.clone())
+}
+
+fn parsed<T: Parse>(meta: Meta) -> syn::Result<T> {
+    match value(meta)? {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.parse(),
+        other => Err(syn::Error::new_spanned(other.to_token_stream(), "expected a string")),
+    }
+}
+
+/// Whether a derive of this name stands on the type; `JsonSchema` matches `schemars::JsonSchema`, too.
+pub fn derives(attributes: &[Attribute], name: &str) -> bool {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("derive")).any(|attribute| {
+        attribute
+            .parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+            .is_ok_and(|paths| paths.iter().any(|path| path.segments.last().is_some_and(|last| last.ident == name)))
+    })
+}

@@ -1,0 +1,539 @@
+//! Structs and enums → schemas, as the derives of schemars and kube expand to.
+//!
+//! Follows `schema_exprs.rs` of schemars_derive 1.2.3 and `cel_schema` of kube-derive 5 function by function; the
+//! helpers that the expansions call are schemars' and kube-core's own.
+
+use schemars::{_private as expansion, Schema, json_schema};
+use serde_derive_internals::ast::{self, Data, Field, Style, Variant};
+use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
+use serde_derive_internals::{Ctxt, Derive};
+use serde_json::{Map, Value, json};
+use syn::{Attribute, DeriveInput, Expr, ExprPath, ItemImpl};
+
+use super::attributes::{self, Bounds, Common, Validation, With};
+use super::known::{Hole, Shape, with_holes};
+use super::rules;
+use super::types::{Derived, Deriver, Scope, all};
+use super::values::Fields;
+use crate::diagnostic::Diagnostic;
+
+/// A schema that is not finished: extensions come last, whatever is added in between.
+struct Draft {
+    schema: Schema,
+    extensions: Vec<(String, Value)>,
+}
+
+impl Draft {
+    fn new(schema: Schema) -> Self {
+        Self { schema, extensions: Vec::new() }
+    }
+
+    fn finish(mut self) -> Schema {
+        for (key, value) in self.extensions {
+            self.schema.insert(key, value);
+        }
+        self.schema
+    }
+}
+
+/// What the fields of one container or variant share.
+struct Context<'a> {
+    scope: &'a Scope,
+    deny_unknown_fields: bool,
+}
+
+impl Deriver<'_> {
+    /// `#[derive(JsonSchema)]`.
+    pub fn container(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
+        let mut input = input.clone();
+        let merged = attributes::merge_into_serde(&mut input);
+        self.parsed(scope, merged)?;
+        let errors = Ctxt::new();
+        let private = syn::Ident::new("__private", input.ident.span());
+        let container = ast::Container::from_ast(&errors, &input, Derive::Deserialize, &private);
+        self.parsed(scope, errors.check())?;
+        let container = container.expect("serde gives a container or an error");
+        let common = self.parsed(scope, Common::read(&input.attrs))?;
+
+        if common.is_plain()
+            && let Some(With::Type(ty)) = &common.with
+        {
+            return self.shape(ty, scope);
+        }
+        let transparent = match &container.data {
+            Data::Struct(_, fields) if container.attrs.transparent() => fields.iter().find(|field| field.attrs.transparent()),
+            _ => None,
+        };
+        if let Some(field) = transparent {
+            let field_common = self.parsed(scope, Common::read(&field.original.attrs))?;
+            let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
+            if common.is_plain() && field_common.is_plain() && field_common.with.is_none() && validation.is_plain() {
+                return self.shape(field.ty, scope);
+            }
+        }
+
+        let mut draft = if let Some(with) = &common.with {
+            Draft::new(self.with(with, scope)?.schema)
+        } else if let Some(field) = transparent {
+            self.field(field, scope, false)?
+        } else if let Some(from) = container.attrs.type_from().or(container.attrs.type_try_from()) {
+            Draft::new(self.shape(from, scope)?.schema)
+        } else {
+            let context = Context { scope, deny_unknown_fields: container.attrs.deny_unknown_fields() };
+            match &container.data {
+                Data::Struct(Style::Unit, _) => Draft::new(unit()),
+                Data::Struct(Style::Newtype, fields) => self.field(&fields[0], scope, false)?,
+                Data::Struct(Style::Tuple, fields) => Draft::new(self.tuple(fields, scope)?),
+                Data::Struct(Style::Struct, fields) => {
+                    let default = match container.attrs.default() {
+                        SerdeDefault::None => None,
+                        SerdeDefault::Default => Some(self.default_fields(&input, scope)?),
+                        SerdeDefault::Path(path) => Some(self.fields_made_by(path, &input, scope)?),
+                    };
+                    Draft::new(self.named_fields(fields, &context, default.as_ref())?)
+                }
+                Data::Enum(variants) => Draft::new(self.enumeration(variants, container.attrs.tag(), &context)?),
+            }
+        };
+        self.describe(&mut draft, &common, scope)?;
+        Ok(draft.finish().into())
+    }
+
+    /// `#[derive(JsonSchema_repr)]`: an enum by its discriminants.
+    pub fn repr_enum(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
+        let syn::Data::Enum(data) = &input.data else {
+            let span = self.span(scope, &input.ident);
+            return self.refuse(Diagnostic::error("OP004", "`JsonSchema_repr` is for enums").at(span, ""));
+        };
+        let mut next = 0;
+        let mut values = Vec::new();
+        for variant in &data.variants {
+            if let Some((_, discriminant)) = &variant.discriminant {
+                next = self.integer(discriminant, scope)?;
+            }
+            values.push(json!(i64::try_from(next).unwrap_or(i64::MAX)));
+            next += 1;
+        }
+        let mut draft = Draft::new(json_schema!({ "type": "integer", "enum": values }));
+        let common = self.parsed(scope, Common::read(&input.attrs))?;
+        self.describe(&mut draft, &common, scope)?;
+        Ok(draft.finish().into())
+    }
+
+    /// `impl JsonSchema` by hand: derivable when its `json_schema` is one literal.
+    pub fn manual_schema(&mut self, scope: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
+        let function = implementation.items.iter().find_map(|item| match item {
+            syn::ImplItem::Fn(function) if function.sig.ident == "json_schema" => Some(function),
+            _ => None,
+        });
+        let literal = function.and_then(|function| self.schema_literal(&function.block, scope));
+        match literal {
+            Some(schema) => Ok(schema.into()),
+            None => {
+                let span = self.span(scope, &implementation.self_ty);
+                self.refuse(
+                    Diagnostic::error("OP013", "this `JsonSchema` is written by hand: only a compiler can run it")
+                        .at(span, "")
+                        .help("let its `json_schema` be one `json_schema!({ … })` literal, or derive it"),
+                )
+            }
+        }
+    }
+
+    /// The literal that a function's body consists of: `json_schema!({…})`, or `json!({…})` turned into a schema.
+    fn schema_literal(&mut self, block: &syn::Block, scope: &Scope) -> Option<Schema> {
+        let [syn::Stmt::Expr(expr, None)] = block.stmts.as_slice() else {
+            let [syn::Stmt::Macro(statement)] = block.stmts.as_slice() else { return None };
+            return self.literal_of_macro(&statement.mac, scope);
+        };
+        let mut expr = expr;
+        loop {
+            expr = match expr {
+                Expr::Macro(literal) => return self.literal_of_macro(&literal.mac, scope),
+                Expr::MethodCall(call) if ["unwrap", "expect", "into"].iter().any(|name| call.method == name) => &call.receiver,
+                Expr::Call(call) if call.args.len() == 1 => &call.args[0],
+                Expr::Paren(inner) => &inner.expr,
+                _ => return None,
+            };
+        }
+    }
+
+    fn literal_of_macro(&mut self, literal: &syn::Macro, scope: &Scope) -> Option<Schema> {
+        let name = literal.path.segments.last()?.ident.to_string();
+        let value = matches!(name.as_str(), "json_schema" | "json").then(|| self.json(literal.tokens.clone(), scope))?;
+        Schema::try_from(value.ok()?).ok()
+    }
+
+    fn with(&mut self, with: &With, scope: &Scope) -> Derived<Shape> {
+        match with {
+            With::Type(ty) => self.shape(ty, scope),
+            With::Function(path) => self.schema_function(path, scope),
+        }
+    }
+
+    /// `schema_with = "function"`.
+    fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
+        let literal = self.function(&path.path, scope).and_then(|(at, function)| self.schema_literal(&function.block, &at));
+        match literal {
+            Some(schema) => Ok(schema.into()),
+            None => {
+                let span = self.span(scope, path);
+                self.refuse(
+                    Diagnostic::error("OP013", "this function makes a schema, and only a compiler can run it")
+                        .at(span, "")
+                        .help("let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`"),
+                )
+            }
+        }
+    }
+
+    /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies laid over it.
+    pub fn kube_schema(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
+        let kept = |attributes: &mut Vec<Attribute>| {
+            attributes.retain(|attribute| {
+                ["serde", "schemars", "doc", "validate"].iter().any(|name| attribute.path().is_ident(name))
+            });
+        };
+        let rules = self.rules(&input.attrs, scope)?;
+        let mut plain = input.clone();
+        kept(&mut plain.attrs);
+        let mut laid_over = Vec::new();
+        if let syn::Data::Struct(data) = &mut plain.data {
+            for field in &mut data.fields {
+                let field_rules = self.rules(&field.attrs, scope)?;
+                let strategy = self.merge_strategy(&field.attrs, scope)?;
+                kept(&mut field.attrs);
+                if !field_rules.is_empty() || strategy.is_some() {
+                    laid_over.push((field.clone(), field_rules, strategy));
+                }
+            }
+        }
+        let mut schema = self.container(&plain, scope)?.schema;
+        for rule in rules {
+            kube_core::validate(&mut schema, rule).expect("a rule is JSON");
+        }
+        for (field, rules, strategy) in laid_over {
+            let mut alone = plain.clone();
+            if let syn::Data::Struct(data) = &mut alone.data
+                && let syn::Fields::Named(fields) = &mut data.fields
+            {
+                fields.named = [field].into_iter().collect();
+            }
+            let mut one = self.container(&alone, scope)?.schema;
+            for rule in rules {
+                kube_core::validate_property(&mut one, 0, rule).expect("a rule is JSON");
+            }
+            if let Some(strategy) = strategy {
+                rules::lay_strategy(&mut one, strategy);
+            }
+            kube_core::merge_properties(&mut schema, &mut one);
+        }
+        Ok(schema.into())
+    }
+
+    fn named_fields(&mut self, fields: &[Field<'_>], context: &Context<'_>, default: Option<&Fields>) -> Derived<Schema> {
+        let mut schema = json_schema!({ "type": "object" });
+        if context.deny_unknown_fields {
+            schema.insert("additionalProperties".into(), false.into());
+        }
+        let members = all(fields.iter().filter(|field| !field.attrs.skip_deserializing()).map(|field| self.member(field, context, default)));
+        for member in members? {
+            match member {
+                Member::Flattened(part) => expansion::flatten(&mut schema, part),
+                Member::Property { name, optional, schema: property } => {
+                    expansion::insert_object_property(&mut schema, &name, optional, property);
+                }
+            }
+        }
+        Ok(schema)
+    }
+
+    fn member(&mut self, field: &Field<'_>, context: &Context<'_>, default: Option<&Fields>) -> Derived<Member> {
+        let scope = context.scope;
+        let common = self.parsed(scope, Common::read(&field.original.attrs))?;
+        let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
+        let shape = match &common.with {
+            Some(with) => self.with(with, scope),
+            None => self.shape(field.ty, scope),
+        }?;
+        if field.attrs.flatten() {
+            let flattened = with_holes(vec![shape], |generator| {
+                expansion::json_schema_for_flatten::<Hole<0>>(generator, validation.required)
+            });
+            return Ok(Member::Flattened(flattened));
+        }
+        let optional_type = shape.optional;
+        let mut draft = self.field_of(field, shape, common, &validation, scope, false)?;
+        let has_default = default.is_some() || !field.attrs.default().is_none();
+        if has_default
+            && !field.attrs.skip_serializing()
+            && let Some(value) = self.field_default(field, default, scope)?
+        {
+            draft.schema.insert("default".into(), value);
+        }
+        let skips = field.attrs.skip_serializing_if().is_some();
+        Ok(Member::Property {
+            name: field.attrs.name().deserialize_name().value.clone(),
+            optional: skips && has_default || has_default || !validation.required && optional_type,
+            schema: draft.finish(),
+        })
+    }
+
+    /// The value that serde fills in, as JSON; `None`: it is skipped, or its type cannot be serialized.
+    fn field_default(&mut self, field: &Field<'_>, default: Option<&Fields>, scope: &Scope) -> Derived<Option<Value>> {
+        let value = match field.attrs.default() {
+            SerdeDefault::None => {
+                let key = match &field.member {
+                    syn::Member::Named(ident) => super::modules::name(ident),
+                    syn::Member::Unnamed(index) => index.index.to_string(),
+                };
+                default.and_then(|fields| fields.get(&key).cloned()).flatten()
+            }
+            SerdeDefault::Default => self.default_of(field.ty, scope)?,
+            SerdeDefault::Path(path) => self.made_by(path, field.ty, scope)?,
+        };
+        let Some(value) = value else { return Ok(None) };
+        if let Some(skip) = field.attrs.skip_serializing_if()
+            && self.skips(skip, &value, field.ty, scope)?
+        {
+            return Ok(None);
+        }
+        if let Some(with) = field.attrs.serialize_with() {
+            let span = self.span(scope, with);
+            return self.refuse(
+                Diagnostic::error("OP014", "the default of this field is written by a function of its own: only a compiler can run it")
+                    .at(span, "")
+                    .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
+            );
+        }
+        Ok(Some(value))
+    }
+
+    fn field(&mut self, field: &Field<'_>, scope: &Scope, tagged_newtype: bool) -> Derived<Draft> {
+        let common = self.parsed(scope, Common::read(&field.original.attrs))?;
+        let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
+        let shape = match &common.with {
+            Some(with) => self.with(with, scope),
+            None => self.shape(field.ty, scope),
+        }?;
+        self.field_of(field, shape, common, &validation, scope, tagged_newtype)
+    }
+
+    fn field_of(
+        &mut self,
+        field: &Field<'_>,
+        shape: Shape,
+        common: Common,
+        validation: &Validation,
+        scope: &Scope,
+        tagged_newtype: bool,
+    ) -> Derived<Draft> {
+        let schema = if validation.required {
+            shape.required_schema().clone()
+        } else if tagged_newtype {
+            with_holes(vec![shape], expansion::json_schema_for_internally_tagged_enum_newtype_variant::<Hole<0>>)
+        } else {
+            shape.schema
+        };
+        let mut draft = Draft::new(schema);
+        self.describe(&mut draft, &common, scope)?;
+        self.validate(&mut draft.schema, validation, scope)?;
+        if field.attrs.skip_deserializing() {
+            draft.schema.insert("readOnly".into(), true.into());
+        }
+        if field.attrs.skip_serializing() {
+            draft.schema.insert("writeOnly".into(), true.into());
+        }
+        Ok(draft)
+    }
+
+    fn tuple(&mut self, fields: &[Field<'_>], scope: &Scope) -> Derived<Schema> {
+        let items = all(fields
+            .iter()
+            .filter(|field| !field.attrs.skip_deserializing())
+            .map(|field| Ok(self.field(field, scope, false)?.finish().to_value())))?;
+        let length = items.len();
+        let mut schema = json_schema!({ "type": "array" });
+        if length > 0 {
+            schema.insert("prefixItems".into(), items.into());
+            schema.insert("minItems".into(), length.into());
+        }
+        schema.insert("maxItems".into(), length.into());
+        Ok(schema)
+    }
+
+    fn enumeration(&mut self, variants: &[Variant<'_>], tag: &TagType, context: &Context<'_>) -> Derived<Schema> {
+        if variants.is_empty() {
+            return Ok(Schema::from(false));
+        }
+        let mut unique = !matches!(tag, TagType::None);
+        let mut names = Vec::new();
+        let mut schemas = Vec::new();
+        let mut complex = Vec::new();
+        for variant in variants {
+            let common = self.parsed(context.scope, Common::read(&variant.original.attrs))?;
+            let simple = matches!(tag, TagType::External)
+                && matches!(variant.style, Style::Unit)
+                && common.is_plain()
+                && common.with.is_none()
+                && !variant.attrs.untagged();
+            if simple {
+                if !variant.attrs.skip_deserializing() {
+                    names.push(Value::from(variant.attrs.name().deserialize_name().value.clone()));
+                }
+            } else {
+                complex.push((variant, common));
+            }
+        }
+        let has_simple = complex.len() < variants.len();
+        if has_simple {
+            let schema = json_schema!({ "type": "string", "enum": names });
+            if complex.is_empty() {
+                return Ok(schema);
+            }
+            schemas.push(schema.to_value());
+        }
+        unique &= !complex.iter().any(|(variant, _)| variant.attrs.untagged());
+        let complex = complex.into_iter().filter(|(variant, _)| !variant.attrs.skip_deserializing());
+        let complex = all(complex.map(|(variant, common)| self.variant(variant, &common, tag, context)))?;
+        schemas.extend(complex.into_iter().map(Schema::to_value));
+        let mut map = Map::new();
+        map.insert(if unique { "oneOf" } else { "anyOf" }.into(), schemas.into());
+        Ok(Schema::from(map))
+    }
+
+    fn variant(&mut self, variant: &Variant<'_>, common: &Common, tag: &TagType, context: &Context<'_>) -> Derived<Schema> {
+        let name = &variant.attrs.name().deserialize_name().value;
+        let bare_unit = matches!(variant.style, Style::Unit) && common.with.is_none();
+        let mut draft = match tag {
+            TagType::None => self.content(variant, common, context, false)?,
+            _ if variant.attrs.untagged() => self.content(variant, common, context, false)?,
+            TagType::External if bare_unit => Draft::new(expansion::new_unit_enum_variant(name)),
+            TagType::External => {
+                let content = self.content(variant, common, context, false)?.finish();
+                Draft::new(expansion::new_externally_tagged_enum_variant(name, content))
+            }
+            TagType::Internal { tag } => {
+                let mut draft = match &common.with {
+                    Some(with) => Draft::new(self.with(with, context.scope)?.schema),
+                    None => self.content(variant, common, context, true)?,
+                };
+                expansion::apply_internal_enum_variant_tag(&mut draft.schema, tag, name, context.deny_unknown_fields);
+                draft
+            }
+            TagType::Adjacent { tag, content } => {
+                let mut schema = json_schema!({
+                    "type": "object",
+                    "properties": { tag: { "type": "string", "const": name } },
+                    "required": [tag],
+                });
+                if !bare_unit {
+                    let inner = self.content(variant, common, context, false)?.finish();
+                    let object = schema.ensure_object();
+                    object["properties"][content] = inner.to_value();
+                    object["required"].as_array_mut().expect("made above").push(content.clone().into());
+                }
+                if context.deny_unknown_fields {
+                    schema.insert("additionalProperties".into(), false.into());
+                }
+                Draft::new(schema)
+            }
+        };
+        self.describe(&mut draft, common, context.scope)?;
+        Ok(draft.finish())
+    }
+
+    /// What a variant holds, without its tag.
+    fn content(&mut self, variant: &Variant<'_>, common: &Common, context: &Context<'_>, internal: bool) -> Derived<Draft> {
+        if let Some(with) = &common.with {
+            return Ok(Draft::new(self.with(with, context.scope)?.schema));
+        }
+        match variant.style {
+            Style::Unit => Ok(Draft::new(unit())),
+            Style::Newtype => self.field(&variant.fields[0], context.scope, internal),
+            Style::Tuple => Ok(Draft::new(self.tuple(&variant.fields, context.scope)?)),
+            Style::Struct => Ok(Draft::new(self.named_fields(&variant.fields, context, None)?)),
+        }
+    }
+
+    /// Title, description, deprecation, examples; extensions are kept for last.
+    fn describe(&mut self, draft: &mut Draft, common: &Common, scope: &Scope) -> Derived<()> {
+        if let Some(transform) = common.transforms.first() {
+            let span = self.span(scope, transform);
+            return self.refuse(
+                Diagnostic::error("OP013", "`transform` changes the schema by code that only a compiler can run")
+                    .at(span, "")
+                    .help("say the change as data: `#[schemars(extend(\"key\" = value))]`"),
+            );
+        }
+        let doc = match &common.doc {
+            Some(lines) => {
+                let lines = all(lines.iter().map(|line| self.text(line, scope)))?;
+                Some(lines.join("\n"))
+            }
+            None => None,
+        };
+        let (doc_title, doc_description) = doc.as_deref().map_or(("", ""), expansion::get_title_and_description);
+        let title = match &common.title {
+            Some(title) => self.text(title, scope)?,
+            None => doc_title.to_string(),
+        };
+        let description = match &common.description {
+            Some(description) => self.text(description, scope)?,
+            None => doc_description.to_string(),
+        };
+        expansion::insert_metadata_property_if_nonempty(&mut draft.schema, "title", title);
+        expansion::insert_metadata_property_if_nonempty(&mut draft.schema, "description", description);
+        if common.deprecated {
+            draft.schema.insert("deprecated".into(), true.into());
+        }
+        if !common.examples.is_empty() {
+            let examples = all(common.examples.iter().map(|example| self.untyped(example, scope)))?;
+            draft.schema.insert("examples".into(), examples.into());
+        }
+        let extensions = common.extensions.iter();
+        draft.extensions.extend(all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?);
+        Ok(())
+    }
+
+    fn validate(&mut self, schema: &mut Schema, validation: &Validation, scope: &Scope) -> Derived<()> {
+        let mut bounds = |deriver: &mut Self, bounds: &Bounds, types: &[(&str, &str)]| {
+            for (side, bound) in [("min", &bounds.min), ("max", &bounds.max)] {
+                let Some(bound) = bound else { continue };
+                let value = deriver.number(bound, scope)?;
+                for (required_type, suffix) in types {
+                    expansion::insert_validation_property(schema, required_type, &format!("{side}{suffix}"), value.clone());
+                }
+            }
+            Ok(())
+        };
+        bounds(self, &validation.length, &[("string", "Length"), ("array", "Items")])?;
+        bounds(self, &validation.range, &[("number", "imum")])?;
+        if let Some(pattern) = &validation.pattern {
+            let pattern = self.text(pattern, scope)?;
+            expansion::insert_validation_property(schema, "string", "pattern", pattern);
+        }
+        if let Some(contains) = &validation.contains {
+            expansion::must_contain(schema, &self.text(contains, scope)?);
+        }
+        if let Some(format) = validation.format {
+            schema.insert("format".into(), format.into());
+        }
+        if let Some(inner) = &validation.inner
+            && let Some(items) = schema.get_mut("items").and_then(|items| <&mut Schema>::try_from(items).ok())
+        {
+            self.validate(items, inner, scope)?;
+        }
+        Ok(())
+    }
+}
+
+enum Member {
+    Flattened(Schema),
+    Property { name: String, optional: bool, schema: Schema },
+}
+
+fn unit() -> Schema {
+    json_schema!({ "type": "null" })
+}
+

@@ -1,0 +1,320 @@
+//! `#[derive(CustomResource)]` with `#[kube(…)]` → [`Api`].
+//!
+//! Follows kube-derive 5: the root type that its macro makes is made here as syntax and derived like any other type.
+
+use std::collections::BTreeMap;
+
+use quote::{format_ident, quote};
+use serde_json::{Map, Value, json};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
+
+use super::attributes::{derives, value};
+use super::modules::{ModuleId, TypeDecl, name};
+use super::types::{Derived, Deriver, Scope};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Api, Scope as ApiScope};
+use crate::names::default_plural;
+
+/// What `#[kube(…)]` says, merged from all such attributes of the type.
+#[derive(Default)]
+struct Kube {
+    text: BTreeMap<&'static str, LitStr>,
+    flags: BTreeMap<&'static str, bool>,
+    lists: BTreeMap<&'static str, Vec<LitStr>>,
+    pairs: BTreeMap<&'static str, BTreeMap<String, String>>,
+    status: Option<Path>,
+    columns: Vec<Value>,
+    scale: Option<Value>,
+    validations: Vec<Expr>,
+    attributes: Vec<Meta>,
+    deprecated: Option<Option<String>>,
+}
+
+const TEXT: &[&str] = &["group", "version", "kind", "root", "singular", "plural", "doc", "schema"];
+const FLAGS: &[&str] = &["namespaced", "no_spec", "storage", "served", "cel"];
+const LISTS: &[&str] = &["shortname", "category", "selectable", "derive"];
+const OTHERS: &[&str] =
+    &["annotation", "attr", "crates", "deprecated", "label", "printcolumn", "scale", "status", "validation"];
+
+impl Deriver<'_> {
+    /// Every custom resource that a module declares.
+    pub fn custom_resources(&mut self, module: ModuleId) -> Vec<Api> {
+        let types = self.modules.module(module).types.values();
+        let inputs: Vec<_> = types
+            .filter_map(|decl| match decl {
+                TypeDecl::Data(input) if derives(&input.attrs, "CustomResource") => Some(input.clone()),
+                _ => None,
+            })
+            .collect();
+        inputs.into_iter().filter_map(|input| self.custom_resource(&input, &Scope::of(module)).ok()).collect()
+    }
+
+    fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Api> {
+        let kube = self.kube(&input.attrs, scope)?;
+        let place = self.span(scope, &input.ident);
+        let missing: Vec<&str> =
+            ["group", "version", "kind"].into_iter().filter(|key| !kube.text.contains_key(key)).collect();
+        if !missing.is_empty() {
+            let message = format!("`#[kube(…)]` does not say {}", missing.join(", "));
+            let help = "write `#[kube(group = \"…\", version = \"…\", kind = \"…\")]`";
+            return self.refuse(Diagnostic::error("OP005", message).at(place, "").help(help));
+        }
+        let text = |key: &str| kube.text.get(key).map(LitStr::value);
+        let required = |key: &str| text(key).expect("checked above");
+        let flag = |key: &str, default: bool| kube.flags.get(key).copied().unwrap_or(default);
+        let list = |key: &str| kube.lists.get(key).map(|list| list.iter().map(LitStr::value).collect()).unwrap_or_default();
+        let pairs = |key: &str| kube.pairs.get(key).cloned().unwrap_or_default();
+
+        let kind = required("kind");
+        let root = text("root").unwrap_or_else(|| kind.clone());
+        if name(&input.ident) == root {
+            let message = format!("kube generates the type `{root}`, so this type cannot have that name");
+            return self.refuse(Diagnostic::error("OP005", message).at(place, "").help(format!("rename it to `{root}Spec`")));
+        }
+        let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
+        let plural = match text("plural") {
+            Some(plural) => plural,
+            None if singular == "y" => {
+                let message = "kube-derive panics when it makes the plural of `y`";
+                return self.refuse(Diagnostic::error("OP005", message).at(place, "").help("add `plural = \"ys\"`"));
+            }
+            None => default_plural(&singular),
+        };
+        let schema = match text("schema").unwrap_or_else(|| "derived".into()).to_lowercase().as_str() {
+            "disabled" => None,
+            "derived" => Some(self.root_schema(input, &kube, &root, scope)?),
+            "manual" => match self.implementation("JsonSchema", scope.module, &root) {
+                Some((at, item)) => Some(self.manual_schema(&Scope::of(at), &item)?.schema),
+                None => {
+                    let message = format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
+                    return self.refuse(Diagnostic::error("OP013", message).at(place, ""));
+                }
+            },
+            other => {
+                let message = format!("`schema = \"{other}\"` is not `derived`, `manual` or `disabled`");
+                return self.refuse(Diagnostic::error("OP005", message).at(place, ""));
+            }
+        };
+        Ok(Api {
+            group: required("group"),
+            version: required("version"),
+            kind,
+            plural,
+            singular,
+            short_names: list("shortname"),
+            categories: list("category"),
+            scope: if flag("namespaced", false) { ApiScope::Namespaced } else { ApiScope::Cluster },
+            served: flag("served", true),
+            storage: flag("storage", true),
+            deprecated: kube.deprecated.clone(),
+            status_subresource: kube.status.is_some(),
+            scale: kube.scale.clone(),
+            columns: kube.columns.clone(),
+            selectable_fields: list("selectable"),
+            annotations: pairs("annotation"),
+            labels: pairs("label"),
+            schema: schema.map(|mut schema| {
+                // As `into_root_schema_for`: the root's name is its title, unless it has one.
+                schema.ensure_object().entry("title").or_insert_with(|| root.into());
+                schema.to_value()
+            }),
+            place,
+        })
+    }
+
+    /// The schema of the type that kube's macro generates around the spec.
+    fn root_schema(&mut self, input: &DeriveInput, kube: &Kube, root: &str, scope: &Scope) -> Derived<schemars::Schema> {
+        let spec = &input.ident;
+        let root = format_ident!("{root}");
+        let doc = kube.text.get("doc").map_or_else(
+            || format!(" Auto-generated derived type for {spec} via `CustomResource`"),
+            LitStr::value,
+        );
+        let attributes = &kube.attributes;
+        let flatten = kube.flags.get("no_spec").copied().unwrap_or(false).then(|| quote!(#[serde(flatten)]));
+        let status = kube.status.iter();
+        let generated: DeriveInput = syn::parse_quote! {
+            #[doc = #doc]
+            #(#[#attributes])*
+            #[serde(rename_all = "camelCase")]
+            struct #root {
+                #[schemars(skip)]
+                metadata: (),
+                #flatten
+                spec: #spec,
+                #(#[serde(skip_serializing_if = "Option::is_none")] status: Option<#status>,)*
+            }
+        };
+        let mut schema = if kube.validations.is_empty() && !kube.flags.get("cel").copied().unwrap_or(false) {
+            self.container(&generated, scope)?.schema
+        } else {
+            self.kube_schema(&generated, scope)?.schema
+        };
+        for validation in &kube.validations {
+            let rule = self.rule(validation, scope)?;
+            kube_core::validate(&mut schema, rule).expect("a rule is JSON");
+        }
+        Ok(schema)
+    }
+
+    fn kube(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Kube> {
+        let mut kube = Kube::default();
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("kube")) {
+            let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            for meta in self.parsed(scope, metas)? {
+                self.read_kube(&mut kube, meta, scope)?;
+            }
+        }
+        Ok(kube)
+    }
+
+    fn read_kube(&mut self, kube: &mut Kube, meta: Meta, scope: &Scope) -> Derived<()> {
+        let span = self.span(scope, &meta);
+        let key = meta.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let find = |keys: &'static [&'static str]| keys.iter().copied().find(|known| *known == key);
+        let string = |deriver: &mut Self, meta: Meta| -> Derived<LitStr> {
+            match value(meta) {
+                Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Ok(text),
+                _ => deriver.refuse(Diagnostic::error("OP005", format!("`{key}` takes a string: `{key} = \"…\"`")).at(span.clone(), "")),
+            }
+        };
+        if let Some(known) = find(TEXT) {
+            if kube.text.insert(known, string(self, meta)?).is_some() {
+                return self.refuse(Diagnostic::error("OP005", format!("`{known}` is said twice")).at(span, ""));
+            }
+        } else if let Some(known) = find(FLAGS) {
+            let on = match &meta {
+                Meta::Path(_) => Some(true),
+                Meta::NameValue(pair) => match &pair.value {
+                    Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
+                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().parse().ok(),
+                    _ => None,
+                },
+                Meta::List(_) => None,
+            };
+            let Some(on) = on else {
+                return self.refuse(Diagnostic::error("OP005", format!("`{known}` takes `true` or `false`")).at(span, ""));
+            };
+            kube.flags.insert(known, on);
+        } else if let Some(known) = find(LISTS) {
+            let text = string(self, meta)?;
+            kube.lists.entry(known).or_default().push(text);
+        } else {
+            match key.as_str() {
+                "annotation" | "label" => {
+                    let pair = meta.require_list().and_then(|list| list.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated));
+                    let pair: Vec<String> = self.parsed(scope, pair)?.iter().map(LitStr::value).collect();
+                    let [name, value] = pair.as_slice() else {
+                        return self.refuse(Diagnostic::error("OP005", format!("write `{key}(\"name\", \"value\")`")).at(span, ""));
+                    };
+                    let known = if key == "label" { "label" } else { "annotation" };
+                    kube.pairs.entry(known).or_default().insert(name.clone(), value.clone());
+                }
+                "attr" => {
+                    let text = string(self, meta)?;
+                    let parsed = text.parse::<Meta>();
+                    kube.attributes.push(self.parsed(scope, parsed)?);
+                }
+                "status" => {
+                    let parsed = match value(meta) {
+                        Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>(),
+                        Ok(Expr::Path(path)) => Ok(path.path),
+                        Ok(other) => Err(syn::Error::new_spanned(other, "expected the path of a type")),
+                        Err(error) => Err(error),
+                    };
+                    kube.status = Some(self.parsed(scope, parsed)?);
+                }
+                "printcolumn" => {
+                    let keys = ["name", "type_", "json_path", "description", "format", "priority"];
+                    let column = self.object(meta, &keys, &["jsonPath", "name", "type"], scope)?;
+                    kube.columns.push(column);
+                }
+                "scale" => {
+                    let keys = ["spec_replicas_path", "status_replicas_path", "label_selector_path"];
+                    kube.scale = Some(self.object(meta, &keys, &["specReplicasPath", "statusReplicasPath"], scope)?);
+                }
+                "validation" => {
+                    let expr = value(meta);
+                    kube.validations.push(self.parsed(scope, expr)?);
+                }
+                "deprecated" => {
+                    kube.deprecated = Some(match meta {
+                        Meta::Path(_) => None,
+                        meta => Some(string(self, meta)?.value()),
+                    });
+                }
+                "crates" => {}
+                _ => {
+                    let known: Vec<&str> = [TEXT, FLAGS, LISTS, OTHERS].concat();
+                    let nearest = crate::names::nearest(&key, &known);
+                    let mut diagnostic = Diagnostic::error("OP005", format!("kube knows no attribute `{key}`")).at(span, "");
+                    if let Some(nearest) = nearest {
+                        diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
+                    }
+                    return self.refuse(diagnostic);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `name(key = value, …)` or a JSON string → the object as it stands in the CRD.
+    fn object(&mut self, meta: Meta, keys: &[&str], required: &[&str], scope: &Scope) -> Derived<Value> {
+        let span = self.span(scope, &meta);
+        let object = match &meta {
+            Meta::List(list) => self.object_of_list(list, keys, scope)?,
+            meta => {
+                let text = value(meta.clone()).ok().and_then(|expr| match expr {
+                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                    _ => None,
+                });
+                let parsed = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
+                let Some(mut object) = parsed else {
+                    return self.refuse(Diagnostic::error("OP005", "this is neither a list of values nor a JSON object").at(span, ""));
+                };
+                // kube reads the JSON form by serde: unknown keys are dropped, `type_` is renamed to `type`.
+                let known: Vec<String> = keys.iter().map(|key| crd_key(key)).collect();
+                if let Some(ty) = object.remove("type_").or_else(|| object.remove("type")) {
+                    object.insert("type".into(), ty);
+                }
+                object.retain(|key, value| known.contains(key) && !value.is_null());
+                object
+            }
+        };
+        let missing: Vec<&str> = required.iter().copied().filter(|key| !object.contains_key(*key)).collect();
+        if !missing.is_empty() {
+            return self.refuse(Diagnostic::error("OP005", format!("this does not say {}", missing.join(", "))).at(span, ""));
+        }
+        Ok(object.into())
+    }
+
+    fn object_of_list(&mut self, list: &MetaList, keys: &[&str], scope: &Scope) -> Derived<Map<String, Value>> {
+        let members = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+        let mut object = Map::new();
+        for member in self.parsed(scope, members)? {
+            let span = self.span(scope, &member);
+            let key = member.path().get_ident().map(ToString::to_string).unwrap_or_default();
+            if !keys.contains(&key.as_str()) {
+                let message = format!("`{key}` is not known here: it takes {}", keys.join(", "));
+                return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+            }
+            let expr = value(member);
+            let expr = self.parsed(scope, expr)?;
+            let value = match &expr {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if key == "priority" => json!(text.value().parse::<i32>().ok()),
+                _ if key == "priority" => self.number(&expr, scope)?,
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().into(),
+                _ => return self.refuse(Diagnostic::error("OP005", format!("`{key}` takes a string")).at(span, "")),
+            };
+            object.insert(crd_key(&key), value);
+        }
+        Ok(object)
+    }
+}
+
+/// `json_path` → `jsonPath`, `type_` → `type`.
+fn crd_key(key: &str) -> String {
+    use heck::ToLowerCamelCase;
+    key.to_lower_camel_case()
+}

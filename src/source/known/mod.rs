@@ -1,0 +1,320 @@
+//! The types whose schemas are not in the user's source: std, k8s-openapi, serde_json, chrono, ….
+//!
+//! Where schemars or k8s-openapi is linked, the schema is asked of the real implementation: [`Hole`] stands for a type
+//! parameter whose schema opctl has derived.
+
+mod kubernetes;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+/// What schemars knows of a type: its schema, and how it differs as a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub schema: Schema,
+    /// A field of this type need not be there.
+    pub optional: bool,
+    /// The schema with `#[schemars(required)]`, where it is another one.
+    pub required: Option<Schema>,
+}
+
+impl From<Schema> for Shape {
+    fn from(schema: Schema) -> Self {
+        Self { schema, optional: false, required: None }
+    }
+}
+
+impl Shape {
+    pub fn required_schema(&self) -> &Schema {
+        self.required.as_ref().unwrap_or(&self.schema)
+    }
+}
+
+/// The shape of a type from the shapes of its type parameters.
+pub type Known = fn() -> Shape;
+
+thread_local! {
+    /// The shapes that the holes stand for at the moment.
+    static HOLES: RefCell<Vec<Shape>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A type parameter whose schema is only known at run time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hole<const N: usize>;
+
+impl<const N: usize> Hole<N> {
+    fn shape<R>(read: impl FnOnce(&Shape) -> R) -> R {
+        HOLES.with_borrow(|holes| read(&holes[N]))
+    }
+}
+
+impl<const N: usize> JsonSchema for Hole<N> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Hole{N}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Self::shape(|shape| shape.schema.clone())
+    }
+
+    fn _schemars_private_non_optional_json_schema(_: &mut SchemaGenerator) -> Schema {
+        Self::shape(|shape| shape.required_schema().clone())
+    }
+
+    fn _schemars_private_is_option() -> bool {
+        Self::shape(|shape| shape.optional)
+    }
+}
+
+/// Runs `ask` on schemars' own code, with each `Hole<N>` standing for `shapes[N]`.
+pub fn with_holes<R>(shapes: Vec<Shape>, ask: impl FnOnce(&mut SchemaGenerator) -> R) -> R {
+    let before = HOLES.replace(shapes);
+    let answer = ask(&mut SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true).into_generator());
+    HOLES.set(before);
+    answer
+}
+
+/// The shape that schemars gives `T`; holes must stand for something.
+fn schema_of<T: JsonSchema + ?Sized>() -> Shape {
+    let generator = &mut SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true).into_generator();
+    let optional = T::_schemars_private_is_option();
+    let schema = T::json_schema(generator);
+    Shape { required: optional.then(|| T::_schemars_private_non_optional_json_schema(generator)), optional, schema }
+}
+
+/// A foreign type: how many of its type parameters matter, and its shape.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub parameters: usize,
+    shape: Known,
+    /// `T::default()` as JSON, where it does not depend on a type parameter.
+    default: Option<fn() -> serde_json::Value>,
+}
+
+impl Entry {
+    pub fn default_value(&self) -> Option<serde_json::Value> {
+        self.default.map(|default| default())
+    }
+
+    pub fn shape(&self, parameters: Vec<Shape>) -> Shape {
+        let before = HOLES.replace(parameters);
+        let shape = (self.shape)();
+        HOLES.set(before);
+        shape
+    }
+}
+
+/// A foreign type by its canonical path.
+pub fn find(path: &[String]) -> Option<Entry> {
+    TABLE.get(path.join("::").as_str()).copied()
+}
+
+pub fn is_known(path: &[String]) -> bool {
+    find(path).is_some()
+}
+
+/// One name for each foreign type, wherever its crate re-exports it.
+pub fn canonical(mut path: Vec<String>) -> Vec<String> {
+    if matches!(path[0].as_str(), "core" | "alloc") {
+        path[0] = "std".into();
+    }
+    let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+    let replaced: &[&str] = match segments[..] {
+        ["std", "collections", "btree_map" | "btree_set" | "hash_map" | "hash_set" | "vec_deque" | "linked_list" | "binary_heap", name] => {
+            &["std", "collections", name]
+        }
+        ["std", "primitive", name] => &[name],
+        ["kube", "core" | "api", "ObjectMeta"] | ["kube_core", "ObjectMeta"] => {
+            &["k8s_openapi", "apimachinery", "pkg", "apis", "meta", "v1", "ObjectMeta"]
+        }
+        ["kube_core", "Duration"] | ["kube_core" | "kube", .., "duration", "Duration"] => &["kube", "core", "Duration"],
+        ["serde_json", "value", name @ ("Value" | "Number" | "Map")] => &["serde_json", name],
+        ["serde_json", "map", "Map"] => &["serde_json", "Map"],
+        _ => return path,
+    };
+    replaced.iter().map(ToString::to_string).collect()
+}
+
+/// What a bare name means when nothing in the module has it: a primitive, or a type of the prelude.
+pub fn prelude(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name {
+        "Option" => &["std", "option", "Option"],
+        "Vec" => &["std", "vec", "Vec"],
+        "String" => &["std", "string", "String"],
+        "Box" => &["std", "boxed", "Box"],
+        "Result" => &["std", "result", "Result"],
+        "str" => &["str"],
+        "bool" => &["bool"],
+        "char" => &["char"],
+        "i8" => &["i8"],
+        "i16" => &["i16"],
+        "i32" => &["i32"],
+        "i64" => &["i64"],
+        "i128" => &["i128"],
+        "isize" => &["isize"],
+        "u8" => &["u8"],
+        "u16" => &["u16"],
+        "u32" => &["u32"],
+        "u64" => &["u64"],
+        "u128" => &["u128"],
+        "usize" => &["usize"],
+        "f32" => &["f32"],
+        "f64" => &["f64"],
+        _ => return None,
+    })
+}
+
+static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
+    let mut table = HashMap::new();
+    for (path, parameters, shape) in types() {
+        table.insert(path.to_string(), Entry { parameters, shape, default: default_of(path) });
+    }
+    for (module, types) in kubernetes::MODULES {
+        for (name, shape, default) in *types {
+            table.insert(format!("{module}::{name}"), Entry { parameters: 0, shape: *shape, default: *default });
+        }
+    }
+    table
+});
+
+/// The default of a type of std.
+fn default_of(path: &str) -> Option<fn() -> serde_json::Value> {
+    use serde_json::json;
+
+    let last = path.rsplit("::").next().unwrap_or(path);
+    Some(match last {
+        "bool" => || json!(false),
+        "char" => || json!("\0"),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => || json!(0),
+        "f32" | "f64" => || json!(0.0),
+        "str" | "String" | "PathBuf" => || json!(""),
+        "Option" | "Value" => || json!(null),
+        "Vec" | "VecDeque" | "LinkedList" | "BinaryHeap" | "BTreeSet" | "HashSet" | "IndexSet" => || json!([]),
+        "BTreeMap" | "HashMap" | "IndexMap" | "Map" => || json!({}),
+        _ => return None,
+    })
+}
+
+/// A string with a format, as schemars' features for other crates give it.
+macro_rules! formatted {
+    ($format:literal) => {
+        || json_schema!({ "type": "string", "format": $format }).into()
+    };
+}
+
+fn types() -> Vec<(&'static str, usize, Known)> {
+    use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+
+    type A = Hole<0>;
+    type B = Hole<1>;
+    vec![
+        ("str", 0, schema_of::<str> as Known),
+        ("bool", 0, schema_of::<bool>),
+        ("char", 0, schema_of::<char>),
+        ("i8", 0, schema_of::<i8>),
+        ("i16", 0, schema_of::<i16>),
+        ("i32", 0, schema_of::<i32>),
+        ("i64", 0, schema_of::<i64>),
+        ("i128", 0, schema_of::<i128>),
+        ("isize", 0, schema_of::<isize>),
+        ("u8", 0, schema_of::<u8>),
+        ("u16", 0, schema_of::<u16>),
+        ("u32", 0, schema_of::<u32>),
+        ("u64", 0, schema_of::<u64>),
+        ("u128", 0, schema_of::<u128>),
+        ("usize", 0, schema_of::<usize>),
+        ("f32", 0, schema_of::<f32>),
+        ("f64", 0, schema_of::<f64>),
+        ("std::borrow::Cow", 1, schema_of::<Cow<'static, A>>),
+        ("std::boxed::Box", 1, schema_of::<Box<A>>),
+        ("std::cell::Cell", 1, schema_of::<std::cell::Cell<A>>),
+        ("std::cell::RefCell", 1, schema_of::<RefCell<A>>),
+        ("std::cmp::Reverse", 1, schema_of::<std::cmp::Reverse<A>>),
+        ("std::collections::BTreeMap", 2, schema_of::<BTreeMap<A, B>>),
+        ("std::collections::BTreeSet", 1, schema_of::<BTreeSet<A>>),
+        ("std::collections::BinaryHeap", 1, schema_of::<BinaryHeap<A>>),
+        ("std::collections::HashMap", 2, schema_of::<HashMap<A, B>>),
+        ("std::collections::HashSet", 1, schema_of::<HashSet<A>>),
+        ("std::collections::LinkedList", 1, schema_of::<LinkedList<A>>),
+        ("std::collections::VecDeque", 1, schema_of::<VecDeque<A>>),
+        ("std::ffi::OsStr", 0, schema_of::<std::ffi::OsStr>),
+        ("std::ffi::OsString", 0, schema_of::<std::ffi::OsString>),
+        ("std::marker::PhantomData", 0, schema_of::<std::marker::PhantomData<()>>),
+        ("std::net::IpAddr", 0, schema_of::<std::net::IpAddr>),
+        ("std::net::Ipv4Addr", 0, schema_of::<std::net::Ipv4Addr>),
+        ("std::net::Ipv6Addr", 0, schema_of::<std::net::Ipv6Addr>),
+        ("std::net::SocketAddr", 0, schema_of::<std::net::SocketAddr>),
+        ("std::net::SocketAddrV4", 0, schema_of::<std::net::SocketAddrV4>),
+        ("std::net::SocketAddrV6", 0, schema_of::<std::net::SocketAddrV6>),
+        ("std::num::NonZeroI8", 0, schema_of::<std::num::NonZeroI8>),
+        ("std::num::NonZeroI16", 0, schema_of::<std::num::NonZeroI16>),
+        ("std::num::NonZeroI32", 0, schema_of::<std::num::NonZeroI32>),
+        ("std::num::NonZeroI64", 0, schema_of::<std::num::NonZeroI64>),
+        ("std::num::NonZeroIsize", 0, schema_of::<std::num::NonZeroIsize>),
+        ("std::num::NonZeroU8", 0, schema_of::<std::num::NonZeroU8>),
+        ("std::num::NonZeroU16", 0, schema_of::<std::num::NonZeroU16>),
+        ("std::num::NonZeroU32", 0, schema_of::<std::num::NonZeroU32>),
+        ("std::num::NonZeroU64", 0, schema_of::<std::num::NonZeroU64>),
+        ("std::num::NonZeroUsize", 0, schema_of::<std::num::NonZeroUsize>),
+        ("std::num::Wrapping", 1, schema_of::<std::num::Wrapping<A>>),
+        ("std::ops::Bound", 1, schema_of::<std::ops::Bound<A>>),
+        ("std::ops::Range", 1, schema_of::<std::ops::Range<A>>),
+        ("std::ops::RangeInclusive", 1, schema_of::<std::ops::RangeInclusive<A>>),
+        ("std::option::Option", 1, schema_of::<Option<A>>),
+        ("std::path::Path", 0, schema_of::<std::path::Path>),
+        ("std::path::PathBuf", 0, schema_of::<std::path::PathBuf>),
+        ("std::rc::Rc", 1, schema_of::<std::rc::Rc<A>>),
+        ("std::result::Result", 2, schema_of::<Result<A, B>>),
+        ("std::string::String", 0, schema_of::<String>),
+        ("std::sync::Arc", 1, schema_of::<std::sync::Arc<A>>),
+        ("std::sync::Mutex", 1, schema_of::<std::sync::Mutex<A>>),
+        ("std::sync::RwLock", 1, schema_of::<std::sync::RwLock<A>>),
+        ("std::time::Duration", 0, schema_of::<std::time::Duration>),
+        ("std::time::SystemTime", 0, schema_of::<std::time::SystemTime>),
+        ("std::vec::Vec", 1, schema_of::<Vec<A>>),
+        ("serde_json::Map", 2, schema_of::<BTreeMap<A, B>>),
+        ("serde_json::Number", 0, schema_of::<serde_json::Number>),
+        ("serde_json::Value", 0, schema_of::<serde_json::Value>),
+        ("kube::core::Duration", 0, schema_of::<kube_core::Duration>),
+        ("chrono::DateTime", 0, formatted!("date-time")),
+        ("chrono::NaiveDate", 0, formatted!("date")),
+        ("chrono::NaiveDateTime", 0, formatted!("partial-date-time")),
+        ("chrono::NaiveTime", 0, formatted!("partial-time")),
+        ("indexmap::IndexMap", 2, schema_of::<BTreeMap<A, B>>),
+        ("indexmap::IndexSet", 1, schema_of::<BTreeSet<A>>),
+        ("jiff::Timestamp", 0, formatted!("date-time")),
+        ("url::Url", 0, formatted!("uri")),
+        ("uuid::Uuid", 0, formatted!("uuid")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_behaves_like_the_type_that_it_stands_for() {
+        let text = Shape::from(json_schema!({ "type": "string" }));
+        let option = find(&canonical(vec!["core".into(), "option".into(), "Option".into()])).unwrap();
+        let optional = option.shape(vec![text.clone()]);
+        assert_eq!(optional, schema_of::<Option<String>>());
+        let vec = find(&["std".into(), "vec".into(), "Vec".into()]).unwrap();
+        assert_eq!(vec.shape(vec![optional]), schema_of::<Vec<Option<String>>>());
+    }
+
+    #[test]
+    fn the_kinds_of_kubernetes_are_known_by_their_paths() {
+        for path in ["k8s_openapi::api::core::v1::PodTemplateSpec", "k8s_openapi::apimachinery::pkg::api::resource::Quantity"] {
+            assert!(is_known(&path.split("::").map(String::from).collect::<Vec<_>>()), "{path}");
+        }
+    }
+}

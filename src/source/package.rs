@@ -1,0 +1,247 @@
+//! Cargo.toml → what the reader of the source must know: crate roots, names of dependencies, enabled features.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::project::Tree;
+
+/// One package, as far as manifests depend on it.
+#[derive(Debug)]
+pub struct Package {
+    /// The folder of its Cargo.toml, relative to the tree; `""` is the root.
+    pub folder: String,
+    /// The library's crate name and root file, if the package has a library.
+    pub library: Option<(String, String)>,
+    /// Root files of the binaries.
+    pub binaries: Vec<String>,
+    /// By the name that the source uses.
+    pub dependencies: BTreeMap<String, Dependency>,
+    /// What `cargo run` enables: `default` and all that follows from it.
+    pub features: BTreeSet<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Dependency {
+    /// The crate's own name in code, e.g. `k8s_openapi`, whatever it is renamed to.
+    pub krate: String,
+    /// The folder of a path dependency, relative to the tree.
+    pub folder: Option<String>,
+    pub features: BTreeSet<String>,
+}
+
+impl Package {
+    /// Reads the Cargo.toml in `folder`. A workspace without a package of its own gives its members.
+    pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Self>, Diagnostic> {
+        let manifest = Manifest::read(tree, folder)?;
+        if manifest.document.contains_key("package") {
+            let workspace = manifest.workspace(tree)?;
+            return Ok(vec![manifest.package(tree, workspace.as_ref())]);
+        }
+        let mut packages = Vec::new();
+        for member in manifest.members(tree) {
+            let member = Manifest::read(tree, &member)?;
+            packages.push(member.package(tree, Some(&manifest)));
+        }
+        if packages.is_empty() {
+            return Err(Diagnostic::error("OP003", "this Cargo.toml has no `[package]` and no workspace members")
+                .at(manifest.whole(), "")
+                .help("pass the folder of a package: `opctl manifests --path DIR`"));
+        }
+        Ok(packages)
+    }
+}
+
+/// A parsed Cargo.toml and where it is.
+struct Manifest {
+    folder: String,
+    file: std::sync::Arc<SourceFile>,
+    document: DocumentMut,
+}
+
+impl Manifest {
+    fn read(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
+        let path = join(folder, "Cargo.toml");
+        let text = tree.read(&path).map_err(|error| Diagnostic::error("OP003", error.to_string()))?.ok_or_else(|| {
+            Diagnostic::error("OP003", format!("there is no `{path}`"))
+                .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
+        })?;
+        let file = SourceFile::new(&path, &text);
+        match text.parse() {
+            Ok(document) => Ok(Self { folder: folder.into(), file, document }),
+            Err(error) => {
+                let range = toml_edit::TomlError::span(&error).unwrap_or(0..0);
+                Err(Diagnostic::error("OP003", format!("`{path}` is not TOML")).at(Span { file, range }, error.message()))
+            }
+        }
+    }
+
+    fn whole(&self) -> Span {
+        Span { file: self.file.clone(), range: 0..0 }
+    }
+
+    /// The workspace that this package inherits from: the nearest folder above whose Cargo.toml has `[workspace]`.
+    fn workspace(&self, tree: &Tree) -> Result<Option<Self>, Diagnostic> {
+        let mut folder = self.folder.clone();
+        // Five steps up are more than any layout has; above the tree's root the way goes on with `..`.
+        for _ in 0..5 {
+            if tree.has(&join(&folder, "Cargo.toml")) {
+                let manifest = Self::read(tree, &folder)?;
+                if manifest.document.contains_key("workspace") {
+                    return Ok(Some(manifest));
+                }
+            }
+            folder = normalize(&join(&folder, ".."));
+        }
+        Ok(None)
+    }
+
+    /// The folders that `[workspace] members` names; `*` stands for one segment.
+    fn members(&self, tree: &Tree) -> Vec<String> {
+        let Some(members) = self.document.get("workspace").and_then(|item| item.get("members")).and_then(Item::as_array)
+        else {
+            return Vec::new();
+        };
+        let mut folders = BTreeSet::new();
+        for member in members.iter().filter_map(|value| value.as_str()) {
+            match member.split_once('*') {
+                None => {
+                    folders.insert(normalize(&join(&self.folder, member)));
+                }
+                Some((before, after)) => {
+                    let parent = normalize(&join(&self.folder, before.trim_end_matches('/')));
+                    for path in tree.files_below(&parent) {
+                        let rest = path.strip_prefix(&parent).unwrap_or(&path).trim_start_matches('/');
+                        let mut segments = rest.splitn(2, '/');
+                        if let (Some(folder), Some(rest)) = (segments.next(), segments.next())
+                            && rest == join(after.trim_start_matches('/'), "Cargo.toml")
+                        {
+                            folders.insert(normalize(&join(&join(&parent, folder), after.trim_start_matches('/'))));
+                        }
+                    }
+                }
+            }
+        }
+        folders.into_iter().collect()
+    }
+
+    fn package(&self, tree: &Tree, workspace: Option<&Self>) -> Package {
+        let document = &self.document;
+        let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").replace('-', "_");
+        let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
+        let exists = |path: &str| tree.has(&join(&self.folder, path));
+
+        let lib = document.get("lib");
+        let library = target(lib, "path")
+            .or_else(|| (lib.is_some() || exists("src/lib.rs")).then(|| "src/lib.rs".into()))
+            .map(|path| (target(lib, "name").unwrap_or_else(|| name.clone()), join(&self.folder, &path)));
+
+        let mut binaries = BTreeSet::new();
+        for bin in document.get("bin").and_then(Item::as_array_of_tables).into_iter().flatten() {
+            if let Some(path) = bin.get("path").and_then(Item::as_str) {
+                binaries.insert(join(&self.folder, path));
+            }
+        }
+        if document["package"].get("autobins").and_then(Item::as_bool) != Some(false) {
+            if exists("src/main.rs") {
+                binaries.insert(join(&self.folder, "src/main.rs"));
+            }
+            let folder = join(&self.folder, "src/bin");
+            for path in tree.files_below(&folder) {
+                let rest = path[folder.len()..].trim_start_matches('/');
+                if rest.ends_with(".rs") && (!rest.contains('/') || rest.ends_with("/main.rs") && rest.matches('/').count() == 1) {
+                    binaries.insert(path);
+                }
+            }
+        }
+
+        Package {
+            folder: self.folder.clone(),
+            library,
+            binaries: binaries.into_iter().collect(),
+            dependencies: self.dependencies(workspace),
+            features: self.features(),
+        }
+    }
+
+    fn dependencies(&self, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
+        let mut dependencies = BTreeMap::new();
+        let Some(table) = self.document.get("dependencies").and_then(Item::as_table_like) else { return dependencies };
+        for (name, item) in table.iter() {
+            let own = item.as_table_like();
+            let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));
+            let shared = workspace.filter(|_| inherits).and_then(|workspace| {
+                let item = workspace.document.get("workspace")?.get("dependencies")?.get(name)?;
+                Some((workspace.folder.as_str(), item.as_table_like()))
+            });
+            let (base, shared) = shared.unwrap_or((&self.folder, None));
+            let tables = [own, shared];
+            let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
+            let features = tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect();
+            dependencies.insert(
+                name.replace('-', "_"),
+                Dependency {
+                    krate: text("package").unwrap_or(name).replace('-', "_"),
+                    folder: text("path").map(|path| normalize(&join(base, path))),
+                    features,
+                },
+            );
+        }
+        dependencies
+    }
+
+    /// `default` and what follows from it within this package.
+    fn features(&self) -> BTreeSet<String> {
+        let mut enabled = BTreeSet::new();
+        let mut open = vec!["default".to_string()];
+        while let Some(feature) = open.pop() {
+            if let Some(table) = self.document.get("features").and_then(Item::as_table_like) {
+                open.extend(strings(table, &feature).into_iter().filter(|next| !enabled.contains(next)));
+            }
+            enabled.insert(feature);
+        }
+        enabled
+    }
+}
+
+fn strings(table: &dyn TableLike, key: &str) -> Vec<String> {
+    let array = table.get(key).and_then(Item::as_array);
+    array.into_iter().flatten().filter_map(|value| value.as_str().map(String::from)).collect()
+}
+
+/// Joins two relative paths with `/`.
+pub fn join(folder: &str, path: &str) -> String {
+    match (folder, path) {
+        ("", path) => path.into(),
+        (folder, "") => folder.into(),
+        (folder, path) => format!("{folder}/{path}"),
+    }
+}
+
+/// Resolves `.` and `..` as far as they go within the path; leading `..` stay.
+pub fn normalize(path: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." if segments.last().is_some_and(|last| *last != "..") => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    segments.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalize;
+
+    #[test]
+    fn paths_are_normalized_lexically() {
+        for (path, normal) in [("a/./b", "a/b"), ("a/../b", "b"), ("../a/../../b", "../../b"), ("", ""), ("..", "..")] {
+            assert_eq!(normalize(path), normal);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `#[x_kube(…)]` and `#[kube(validation = …)]`: CEL rules and merge strategies, as values of kube-core's own types.
+
+use kube_core::{ListMerge, MapMerge, Message, Reason, Rule, StructMerge};
+use schemars::Schema;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, Meta, Token};
+
+use super::attributes::value;
+use super::types::{Derived, Deriver, Scope, all};
+use crate::diagnostic::Diagnostic;
+
+pub enum Strategy {
+    List(ListMerge),
+    Map(MapMerge),
+    Struct(StructMerge),
+}
+
+/// Lays a merge strategy over the only property of a schema.
+pub fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
+    let laid = match strategy {
+        Strategy::List(strategy) => kube_core::merge_strategy_property(schema, 0, strategy),
+        Strategy::Map(strategy) => kube_core::merge_strategy_property(schema, 0, strategy),
+        Strategy::Struct(strategy) => kube_core::merge_strategy_property(schema, 0, strategy),
+    };
+    laid.expect("a merge strategy is JSON");
+}
+
+impl Deriver<'_> {
+    /// The rules in the `#[x_kube(validation = …)]` of a container or field, in order.
+    pub fn rules(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Rule>> {
+        let metas = self.x_kube(attributes, scope)?;
+        let validations = metas.into_iter().filter(|meta| meta.path().is_ident("validation"));
+        all(validations.map(|meta| {
+            let expr = value(meta);
+            let expr = self.parsed(scope, expr)?;
+            self.rule(&expr, scope)
+        }))
+    }
+
+    pub fn merge_strategy(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Option<Strategy>> {
+        let metas = self.x_kube(attributes, scope)?;
+        let Some(meta) = metas.into_iter().find(|meta| meta.path().is_ident("merge_strategy")) else { return Ok(None) };
+        let expr = value(meta);
+        let expr = self.parsed(scope, expr)?;
+        let (path, arguments) = match &expr {
+            Expr::Path(path) => (path, None),
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(path) => (path, Some(&call.args)),
+                _ => return self.not_a_rule(&expr, scope),
+            },
+            _ => return self.not_a_rule(&expr, scope),
+        };
+        let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let strategy = match (segments.as_slice(), arguments) {
+            ([.., "ListMerge", "Atomic"], None) => Strategy::List(ListMerge::Atomic),
+            ([.., "ListMerge", "Set"], None) => Strategy::List(ListMerge::Set),
+            ([.., "ListMerge", "Map"], Some(arguments)) if arguments.len() == 1 => {
+                let Expr::Macro(list) = &arguments[0] else { return self.not_a_rule(&expr, scope) };
+                let keys = list.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+                let keys = self.parsed(scope, keys)?;
+                Strategy::List(ListMerge::Map(all(keys.iter().map(|key| self.rule_text(key, scope)))?))
+            }
+            ([.., "MapMerge", "Atomic"], None) => Strategy::Map(MapMerge::Atomic),
+            ([.., "MapMerge", "Granular"], None) => Strategy::Map(MapMerge::Granular),
+            ([.., "StructMerge", "Atomic"], None) => Strategy::Struct(StructMerge::Atomic),
+            ([.., "StructMerge", "Granular"], None) => Strategy::Struct(StructMerge::Granular),
+            _ => return self.not_a_rule(&expr, scope),
+        };
+        Ok(Some(strategy))
+    }
+
+    fn x_kube(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Meta>> {
+        let mut metas = Vec::new();
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("x_kube")) {
+            let list = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            metas.extend(self.parsed(scope, list)?);
+        }
+        Ok(metas)
+    }
+
+    /// `"rule"`, `("rule", "message")`, or `Rule::new("…")` with its builder calls.
+    pub fn rule(&mut self, expr: &Expr, scope: &Scope) -> Derived<Rule> {
+        match expr {
+            Expr::Paren(inner) => self.rule(&inner.expr, scope),
+            Expr::Tuple(pair) if pair.elems.len() == 2 => {
+                Ok(Rule::new(self.text(&pair.elems[0], scope)?).message(Message::Message(self.text(&pair.elems[1], scope)?)))
+            }
+            Expr::Call(call) if call.args.len() == 1 => match &*call.func {
+                Expr::Path(path)
+                    if path.path.segments.iter().rev().take(2).map(|segment| segment.ident.to_string()).eq(["new", "Rule"]) =>
+                {
+                    Ok(Rule::new(self.rule_text(&call.args[0], scope)?))
+                }
+                _ => self.not_a_rule(expr, scope),
+            },
+            Expr::MethodCall(call) if call.args.len() == 1 => {
+                let rule = self.rule(&call.receiver, scope)?;
+                let argument = &call.args[0];
+                match call.method.to_string().as_str() {
+                    "message" => {
+                        let message = self.rule_message(argument, scope)?;
+                        Ok(rule.message(message))
+                    }
+                    "reason" => {
+                        let reason = self.rule_reason(argument, scope)?;
+                        Ok(rule.reason(reason))
+                    }
+                    "field_path" => Ok(rule.field_path(self.rule_text(argument, scope)?)),
+                    "optional_old_self" => match argument {
+                        Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => Ok(rule.optional_old_self(value.value)),
+                        _ => self.not_a_rule(argument, scope),
+                    },
+                    _ => self.not_a_rule(expr, scope),
+                }
+            }
+            _ => Ok(Rule::new(self.text(expr, scope)?)),
+        }
+    }
+
+    fn rule_message(&mut self, expr: &Expr, scope: &Scope) -> Derived<Message> {
+        if let Expr::Call(call) = expr
+            && call.args.len() == 1
+            && let Expr::Path(path) = &*call.func
+        {
+            let text = self.rule_text(&call.args[0], scope)?;
+            return match path.path.segments.last().map(|segment| segment.ident.to_string()).as_deref() {
+                Some("Message") => Ok(Message::Message(text)),
+                Some("Expression") => Ok(Message::Expression(text)),
+                _ => self.not_a_rule(expr, scope),
+            };
+        }
+        Ok(Message::Message(self.rule_text(expr, scope)?))
+    }
+
+    fn rule_reason(&mut self, expr: &Expr, scope: &Scope) -> Derived<Reason> {
+        let last = match expr {
+            Expr::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+            _ => None,
+        };
+        match last.as_deref() {
+            Some("FieldValueInvalid") => Ok(Reason::FieldValueInvalid),
+            Some("FieldValueForbidden") => Ok(Reason::FieldValueForbidden),
+            Some("FieldValueRequired") => Ok(Reason::FieldValueRequired),
+            Some("FieldValueDuplicate") => Ok(Reason::FieldValueDuplicate),
+            _ => self.not_a_rule(expr, scope),
+        }
+    }
+
+    /// A string, also through `String::from`.
+    fn rule_text(&mut self, expr: &Expr, scope: &Scope) -> Derived<String> {
+        match expr {
+            Expr::Call(call) if call.args.len() == 1 => self.text(&call.args[0], scope),
+            _ => self.text(expr, scope),
+        }
+    }
+
+    fn not_a_rule<T>(&mut self, expr: &Expr, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, expr);
+        self.refuse(
+            Diagnostic::error("OP013", "this rule or merge strategy is made by code that only a compiler can run")
+                .at(span, "")
+                .help("write it as `\"rule\"`, `(\"rule\", \"message\")`, `Rule::new(\"…\").message(\"…\")`, `ListMerge::Map(vec![…])`, …"),
+        )
+    }
+}
