@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -374,11 +375,9 @@ fn meeting_markers() -> impl Strategy<Value = Vec<String>> {
     let some = |words: &'static [&'static str]| {
         prop::sample::subsequence(words, 1..=words.len()).prop_map(|words| words.join(";"))
     };
-    let marker =
-        (some(&["a", "b"]), some(&["x", "y"]), some(&["get", "list"])).prop_map(|(groups, resources, verbs)| {
-            format!("// +kubebuilder:rbac:groups={groups},resources={resources},verbs={verbs}")
-        });
-    prop::collection::vec(marker, 2..6)
+    let marker = (some(&["a", "b"]), some(&["get", "list"]))
+        .prop_map(|(groups, verbs)| format!("// +kubebuilder:rbac:groups={groups},resources=x,verbs={verbs}"));
+    prop::collection::vec(marker, 3..6)
 }
 
 fn varied_markers() -> impl Strategy<Value = Vec<String>> {
@@ -413,7 +412,9 @@ impl ControllerGen {
         let folders: Vec<PathBuf> = folders.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).collect();
         let find = |binary: &str| folders.iter().map(|folder| folder.join(binary)).find(|path| path.is_file());
         let (Some(binary), Some(_)) = (find("controller-gen"), find("go")) else {
-            eprintln!("SKIPPED {test}: no `controller-gen` in KUBEBUILDER_ASSETS or PATH, or no `go`");
+            // Not `eprintln!`, which the test harness hides.
+            writeln!(io::stderr(), "SKIPPED {test}: no `controller-gen` in KUBEBUILDER_ASSETS or PATH, or no `go`")
+                .unwrap();
             return None;
         };
         Some(Self(binary))
