@@ -1,1 +1,63 @@
-fn main() {}
+//! Parses the arguments, runs the command, prints, and gives the exit code; nothing else.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use opctl::cli::Cli;
+use opctl::commands::{self, Blame, Console, Outcome};
+
+/// For the user to fix, or drift with `--check`.
+const FAILURE: u8 = 1;
+const DEFECT: u8 = 2;
+/// 128 + SIGINT, as shells give it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| commands::report_defect(&panic.to_string())));
+    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(DEFECT))
+}
+
+fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let console = Console::new(&cli.global);
+    match commands::run(cli.command, &console) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Drift) => ExitCode::from(FAILURE),
+        Err(error) => match commands::blame(&error) {
+            Blame::User => {
+                commands::report(&error, &console);
+                ExitCode::from(FAILURE)
+            }
+            Blame::Interrupt => {
+                commands::report(&error, &console);
+                ExitCode::from(INTERRUPTED)
+            }
+            Blame::Opctl => {
+                commands::report_defect(&format!("{error:#}"));
+                ExitCode::from(DEFECT)
+            }
+        },
+    }
+}
+
+/// `--help` and `--version`, or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    // A closed pipe is no error of ours: nobody is left to read.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        ErrorKind::InvalidSubcommand => {
+            let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+            let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            if let Some(hint) = commands::habits::hint(&words) {
+                anstream::eprintln!("\nhelp: {hint}");
+            }
+            ExitCode::from(FAILURE)
+        }
+        _ => ExitCode::from(FAILURE),
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use heck::{ToPascalCase, ToSnakeCase};
+use heck::{ToKebabCase, ToPascalCase, ToSnakeCase};
 
 /// What is wrong with a name: what it names, the text, and the rule it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,6 +108,15 @@ impl ProjectName {
             return refuse("project name", text, "it is a Rust keyword or the name of a crate that the operator uses");
         }
         Ok(Self(text.into()))
+    }
+
+    /// A legal name close to this text, where there is one: `My Operator` → `my-operator`.
+    pub fn near(text: &str) -> Option<Self> {
+        let kebab = text.to_kebab_case().to_ascii_lowercase();
+        let legal: String = kebab.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        let start = legal.trim_start_matches(|c: char| !c.is_ascii_lowercase());
+        let short = start[..start.len().min(Self::MAX)].trim_end_matches('-');
+        Self::parse(short).or_else(|_| Self::parse(&format!("{short}-operator"))).ok()
     }
 
     /// The name of the library crate: `memcached_operator`.
@@ -405,6 +414,19 @@ mod tests {
         }
         for text in ["1s", "Pods", "a.b", ""] {
             assert!(Plural::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn suggests_a_legal_project_name() {
+        for (text, near) in [
+            ("My Operator", Some("my-operator")),
+            ("2024_thing", Some("thing")),
+            ("kube", Some("kube-operator")),
+            ("a-very-long-name-that-goes-on-and-on", Some("a-very-long-name-that-goes-o")),
+            ("日本", None),
+        ] {
+            assert_eq!(ProjectName::near(text).as_ref().map(ProjectName::as_str), near, "{text}");
         }
     }
 

@@ -3,12 +3,16 @@
 //! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
 //! the snippet to paste. An edit that is already true changes nothing. This room knows files, not Kubernetes.
 
+mod brackets;
 mod cargo;
+mod order;
 mod rust;
+mod text;
 mod yaml;
 
 /// One edit, as a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Edit {
     /// `pub mod NAME;`, in rustfmt's order among its neighbours.
     RustMod { name: String },

@@ -1,7 +1,49 @@
+//! Edits of Rust source. syn finds the byte spans, the edit itself is made in the text, so that comments and formatting
+//! survive; then the new text is parsed and held against the old.
+
+mod gap;
+mod list;
+mod module;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+
 use super::EditError;
-pub fn add_mod(text: &str, _name: &str) -> Result<String, EditError> {
-    Ok(text.into())
+
+pub use list::add_list_item;
+pub use module::add_mod;
+
+/// A parsed file, and where its spans start in the text: after a byte order mark and a `#!` line.
+struct Source<'a> {
+    text: &'a str,
+    offset: usize,
+    file: syn::File,
 }
-pub fn add_list_item(text: &str, _function: &str, _item: &str) -> Result<String, EditError> {
-    Ok(text.into())
+
+impl<'a> Source<'a> {
+    fn parse(text: &'a str) -> Result<Self, syn::Error> {
+        let file = syn::parse_file(text)?;
+        let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let offset = mark + file.shebang.as_ref().map_or(0, String::len);
+        Ok(Self { text, offset, file })
+    }
+
+    fn range(&self, span: Span) -> std::ops::Range<usize> {
+        let range = span.byte_range();
+        range.start + self.offset..range.end + self.offset
+    }
+
+    /// From the first byte of the outer attributes and doc comments to the last byte.
+    fn range_of(&self, node: &impl Spanned) -> std::ops::Range<usize> {
+        self.range(node.span())
+    }
+}
+
+/// The refusal of a file that is not Rust.
+fn unparsed(error: &syn::Error, snippet: impl Into<String>) -> EditError {
+    let place = error.span().start();
+    EditError {
+        reason: format!("not valid Rust at line {}, column {}: {error}", place.line, place.column + 1),
+        help: format!("mend the file and run the command again, or add this by hand:\n    {}", snippet.into()),
+    }
 }

@@ -5,6 +5,8 @@
 //! Kubernetes.
 
 mod apply;
+mod interrupt;
+mod lock;
 mod report;
 mod resolve;
 
@@ -12,9 +14,10 @@ use std::collections::BTreeMap;
 
 use crate::edit::Edit;
 
-pub use apply::{ApplyError, ProjectLock, apply};
-pub use report::{Mode, diff, list};
-pub use resolve::{Policy, resolve};
+pub use apply::{ApplyError, apply};
+pub use lock::{LockError, ProjectLock};
+pub use report::{Mode, diff, list, summary};
+pub use resolve::{Policy, ResolveError, resolve};
 
 /// Changes by path. A path is relative to the root, with `/`, and never leaves it.
 #[derive(Debug, Default)]
@@ -75,7 +78,8 @@ impl Plan {
     }
 }
 
-/// What happens to one file, and the texts before and after (`None`: no file).
+/// What happens to one file, and the texts before and after (`None`: no file). After a conflict: the text that was
+/// wanted, so that it can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub path: String,
@@ -95,4 +99,28 @@ pub enum Verdict {
         reason: String,
         help: String,
     },
+}
+
+impl Step {
+    pub fn is_conflict(&self) -> bool {
+        matches!(self.verdict, Verdict::Conflict { .. })
+    }
+
+    /// True when the disk is as it should be.
+    pub fn is_unchanged(&self) -> bool {
+        self.verdict == Verdict::Unchanged
+    }
+}
+
+impl Verdict {
+    /// As it is shown to the user.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Remove => "remove",
+            Self::Unchanged => "unchanged",
+            Self::Conflict { .. } => "conflict",
+        }
+    }
 }

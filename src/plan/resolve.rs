@@ -1,16 +1,174 @@
 //! Turns a [`Plan`] and the files on disk into [`Step`]s.
-use super::{Plan, Step};
+//!
+//! This is where conflicts are found. Pure: the disk is a `read` function, so every mode (apply, diff, check, dry run)
+//! sees the same answer.
 
+use std::collections::BTreeSet;
+
+use super::{Change, Plan, Step, Verdict};
+use crate::edit::{Edit, EditError};
+
+/// What decides, beside plan and disk, what becomes of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
+    /// The first line of every generated file starts with this; a file without it is the user's.
     pub header: &'static str,
+    /// Paths of files of the user that may be replaced, as given with `--overwrite`.
     pub overwrite: Vec<String>,
 }
 
-pub fn resolve<E>(
-    _plan: &Plan,
-    _policy: &Policy,
-    _read: impl Fn(&str) -> Result<Option<String>, E>,
-) -> Result<Vec<Step>, E> {
-    Ok(Vec::new())
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError<E: std::error::Error + 'static> {
+    #[error(transparent)]
+    Read(E),
+    /// An `--overwrite` that overwrites nothing is a slip of the pen, and the file that was meant is still in the way.
+    #[error("cannot overwrite `{path}`: {reason}")]
+    Overwrite { path: String, reason: &'static str },
+}
+
+/// One step for each change, in the order of the paths.
+pub fn resolve<E: std::error::Error + 'static>(
+    plan: &Plan,
+    policy: &Policy,
+    read: impl Fn(&str) -> Result<Option<String>, E>,
+) -> Result<Vec<Step>, ResolveError<E>> {
+    let mut steps = Vec::with_capacity(plan.changes.len());
+    for (path, change) in &plan.changes {
+        let before = read(path).map_err(ResolveError::Read)?;
+        let after = match change {
+            Change::Scaffold(text) => scaffold(path, before.as_deref(), text),
+            Change::Generate(text) => generate(path, before.as_deref(), text, policy),
+            Change::Edit { base, edits } => edit(before.as_deref(), base.as_deref(), edits),
+            Change::Prune => prune(before.as_deref(), policy),
+        };
+        steps.push(step(path, before, after));
+    }
+    let overwritten: BTreeSet<&str> = policy.overwrite.iter().map(|path| path.trim_start_matches("./")).collect();
+    for path in overwritten {
+        overwrite(&mut steps, plan, path).map_err(|reason| ResolveError::Overwrite { path: path.into(), reason })?;
+    }
+    Ok(steps)
+}
+
+/// What should stand on disk afterwards (`None`: no file).
+enum Outcome {
+    After(Option<String>),
+    /// `wanted` is the text that would have been written.
+    Conflict {
+        reason: String,
+        help: String,
+        wanted: Option<String>,
+    },
+}
+
+fn step(path: &str, before: Option<String>, outcome: Outcome) -> Step {
+    let (verdict, after) = match outcome {
+        Outcome::Conflict { reason, help, wanted } => (Verdict::Conflict { reason, help }, wanted),
+        Outcome::After(after) => {
+            let verdict = match (&before, &after) {
+                (None, Some(_)) => Verdict::Create,
+                (Some(_), None) => Verdict::Remove,
+                (before, after) if before == after => Verdict::Unchanged,
+                _ => Verdict::Update,
+            };
+            (verdict, after)
+        }
+    };
+    Step { path: path.into(), verdict, before, after }
+}
+
+fn scaffold(path: &str, before: Option<&str>, text: &str) -> Outcome {
+    let Some(before) = before else { return Outcome::After(Some(text.into())) };
+    let text = with_line_endings_of(before, text);
+    if text == before {
+        return Outcome::After(Some(text));
+    }
+    in_the_way(path, "it is there already, with another text", text)
+}
+
+fn generate(path: &str, before: Option<&str>, text: &str, policy: &Policy) -> Outcome {
+    let Some(before) = before else { return Outcome::After(Some(text.into())) };
+    let text = with_line_endings_of(before, text);
+    if text == before || is_ours(before, policy) {
+        return Outcome::After(Some(text));
+    }
+    in_the_way(path, "not ours: it does not start with the header of a generated file", text)
+}
+
+fn in_the_way(path: &str, reason: &str, wanted: String) -> Outcome {
+    Outcome::Conflict {
+        reason: reason.into(),
+        help: format!(
+            "compare with `--diff`, then replace it with `--overwrite {path}`, or move it away and run the command again"
+        ),
+        wanted: Some(wanted),
+    }
+}
+
+fn edit(before: Option<&str>, base: Option<&str>, edits: &[Edit]) -> Outcome {
+    let Some(text) = before.or(base) else {
+        return Outcome::Conflict {
+            reason: "the file to edit is not there".into(),
+            help: "bring it back, e.g. from version control, and run the command again".into(),
+            wanted: None,
+        };
+    };
+    let mut text = text.to_owned();
+    let mut refused: Vec<EditError> = Vec::new();
+    for edit in edits {
+        match edit.apply(&text) {
+            Ok(edited) => text = edited,
+            Err(error) => refused.push(error),
+        }
+    }
+    if refused.is_empty() {
+        return Outcome::After(Some(text));
+    }
+    let join = |part: fn(&EditError) -> &str, between: &str| {
+        let mut parts: Vec<&str> = refused.iter().map(part).collect();
+        parts.dedup();
+        parts.join(between)
+    };
+    Outcome::Conflict {
+        reason: join(|error| &error.reason, "; "),
+        help: join(|error| &error.help, "\n"),
+        wanted: before.map(str::to_owned),
+    }
+}
+
+fn prune(before: Option<&str>, policy: &Policy) -> Outcome {
+    Outcome::After(before.filter(|before| !is_ours(before, policy)).map(str::to_owned))
+}
+
+/// Turns the conflict at `path` into an update; an error says why there is nothing to overwrite.
+fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static str> {
+    let step = steps.iter_mut().find(|step| step.path == path);
+    let (Some(step), Some(change)) = (step, plan.changes.get(path)) else {
+        return Err("this command does not write it; leave out `--overwrite` or mend the path");
+    };
+    if !step.is_conflict() {
+        return Err("it is not in the way; leave out `--overwrite`");
+    }
+    match change {
+        Change::Scaffold(_) | Change::Generate(_) => step.verdict = Verdict::Update,
+        Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),
+    }
+    Ok(())
+}
+
+fn is_ours(text: &str, policy: &Policy) -> bool {
+    !policy.header.is_empty() && text.trim_start_matches('\u{feff}').starts_with(policy.header)
+}
+
+/// The text with CRLF where the file on disk has it (a checkout by git on Windows), so that it can be equal.
+fn with_line_endings_of(before: &str, text: &str) -> String {
+    let unix = |text: &str| text.replace("\r\n", "\n");
+    let text = unix(text);
+    if text == unix(before) {
+        before.into()
+    } else if before.contains("\r\n") {
+        text.replace('\n', "\r\n")
+    } else {
+        text
+    }
 }

@@ -1,5 +1,10 @@
 //! The PROJECT file and where things live in a project. The only room that reads the disk.
 
+pub mod builtin;
+mod file;
 mod tree;
+mod workspace;
 
+pub use file::{Api, Origin, PROJECT, ProjectError, ProjectFile, Resource, root_above};
 pub use tree::{ReadError, Tree};
+pub use workspace::workspace_above;

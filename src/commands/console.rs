@@ -1,0 +1,140 @@
+//! How opctl talks: data to stdout, talk to stderr, questions only on a terminal, colour only where it is wanted.
+//!
+//! Nothing here panics on a closed pipe: once the reader is gone there is nobody left to tell.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::builder::styling::{AnsiColor, Style};
+
+use super::error::Refusal;
+use crate::cli::{Color, Global};
+use crate::plan::Mode;
+
+/// The user's wishes about writing and talking.
+#[derive(Debug)]
+pub struct Console {
+    pub mode: Mode,
+    /// Files of the user that may be replaced.
+    pub overwrite: Vec<String>,
+    pub verbosity: Verbosity,
+    choice: ColorChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+impl Console {
+    pub fn new(global: &Global) -> Self {
+        let mode = match global {
+            Global { dry_run: true, .. } => Mode::DryRun,
+            Global { diff: true, .. } => Mode::Diff,
+            Global { check: true, .. } => Mode::Check,
+            _ => Mode::Apply,
+        };
+        let verbosity = match global {
+            Global { quiet: true, .. } => Verbosity::Quiet,
+            Global { verbose: true, .. } => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        let choice = match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice }
+    }
+
+    /// What the user asked for, to stdout.
+    pub fn data(&self, text: &str) {
+        let mut out = AutoStream::new(io::stdout().lock(), self.choice);
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// What was done, line by line, to stdout; silent with `-q`. The first word of a line gets its colour.
+    pub fn list(&self, text: &str) {
+        if self.verbosity == Verbosity::Quiet {
+            return;
+        }
+        let colored: String = text.lines().map(|line| format!("{}\n", color_verb(line))).collect();
+        self.data(&colored);
+    }
+
+    /// The next step and other talk, to stderr; silent with `-q`.
+    pub fn say(&self, text: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            self.tell(&format!("{text}\n"));
+        }
+    }
+
+    pub fn warn(&self, text: &str) {
+        self.say(&format!("{WARNING}warning{WARNING:#}: {text}"));
+    }
+
+    /// One error and the ways out, to stderr, whatever the verbosity.
+    pub fn error(&self, refusal: &Refusal) {
+        let mut text = format!("{ERROR}error{ERROR:#}: {}\n", refusal.message);
+        for help in &refusal.help {
+            text.push_str(&format!("  {HINT}help{HINT:#}: {}\n", help.replace('\n', "\n        ")));
+        }
+        self.tell(&text);
+    }
+
+    /// Text for stderr as it stands, e.g. rendered diagnostics.
+    pub fn tell(&self, text: &str) {
+        let _ = AutoStream::new(io::stderr().lock(), self.choice).write_all(text.as_bytes());
+    }
+
+    /// Whether there is somebody to answer questions.
+    pub fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Asks until the answer is legal.
+    pub fn ask<T>(&self, question: &str, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
+        loop {
+            self.tell(&format!("{question}: "));
+            let mut line = String::new();
+            if io::stdin().lock().read_line(&mut line)? == 0 {
+                self.tell("\n");
+                return Err(Refusal::new(format!("no answer to `{question}`"))
+                    .help("say it with a flag: see `opctl --help`")
+                    .into());
+            }
+            match parse(line.trim()) {
+                Ok(answer) => return Ok(answer),
+                Err(reason) => self.tell(&format!("  {reason}\n")),
+            }
+        }
+    }
+
+    pub fn ask_yes_no(&self, question: &str) -> anyhow::Result<bool> {
+        self.ask(&format!("{question} [y/n]"), |answer| match answer.to_ascii_lowercase().as_str() {
+            "y" | "yes" => Ok(true),
+            "n" | "no" => Ok(false),
+            _ => Err("answer `y` or `n`".into()),
+        })
+    }
+}
+
+fn color_verb(line: &str) -> String {
+    let start = line.len() - line.trim_start().len();
+    let end = line[start..].find(' ').map_or(line.len(), |length| start + length);
+    let style = match &line[start..end] {
+        "create" => GOOD,
+        "update" => HINT,
+        "remove" => WARNING,
+        "conflict" => ERROR,
+        _ => return line.to_owned(),
+    };
+    format!("{}{style}{}{style:#}{}", &line[..start], &line[start..end], &line[end..])
+}

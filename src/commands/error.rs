@@ -1,0 +1,77 @@
+//! What a command can fail with: things for the user to fix, all told at once, and defects of opctl.
+
+use std::fmt;
+
+use crate::diagnostic::Diagnostic;
+
+/// One thing that cannot be done: what and where, and the ways out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub message: String,
+    pub help: Vec<String>,
+}
+
+impl Refusal {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Everything that is wrong with what the user said.
+#[derive(Debug, Default)]
+pub struct Refusals(pub Vec<Refusal>);
+
+impl Refusals {
+    /// Keeps the value, or the reason why there is none.
+    pub fn check<T, E: Into<Refusal>>(&mut self, result: Result<T, E>) -> Option<T> {
+        result.map_err(|error| self.0.push(error.into())).ok()
+    }
+
+    pub fn push(&mut self, refusal: Refusal) {
+        self.0.push(refusal);
+    }
+
+    /// An error if anything was refused.
+    pub fn settle(self) -> Result<(), Self> {
+        if self.0.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages: Vec<&str> = self.0.iter().map(|refusal| refusal.message.as_str()).collect();
+        f.write_str(&messages.join("; "))
+    }
+}
+
+impl std::error::Error for Refusals {}
+
+/// Problems in files of the user.
+#[derive(Debug, thiserror::Error)]
+#[error("{} problems in the source", .0.len())]
+pub struct Diagnosed(pub Vec<Diagnostic>);
+
+impl From<crate::names::NameError> for Refusal {
+    fn from(error: crate::names::NameError) -> Self {
+        Self::new(format!("invalid {} `{}`", error.what, error.text)).help(error.rule)
+    }
+}
+
+/// A fault of opctl, not of the user.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Defect(pub String);

@@ -1,0 +1,50 @@
+//! What users of kubebuilder and operator-sdk type out of habit, and what does it here.
+
+/// The hint for words that are no command of opctl, e.g. `["add", "api"]`.
+pub fn hint(words: &[&str]) -> Option<&'static str> {
+    HABITS.iter().find(|(habit, _)| words.starts_with(habit)).map(|(_, here)| *here)
+}
+
+/// The longest match stands first.
+const HABITS: &[(&[&str], &str)] = &[
+    (&["new"], "`opctl init DIR --domain DOMAIN` starts a project"),
+    (&["add", "api"], "`opctl create api` adds a resource and its controller"),
+    (&["add", "controller"], "`opctl create api --resource=false` adds a controller alone"),
+    (&["add", "crd"], "`opctl create api --controller=false` adds a resource alone"),
+    (&["add"], "`opctl create api` adds a resource and its controller"),
+    (&["create", "controller"], "`opctl create api --resource=false` adds a controller alone"),
+    (&["create", "resource"], "`opctl create api --controller=false` adds a resource alone"),
+    (&["create", "crd"], "`opctl create api --controller=false` adds a resource alone"),
+    (&["generate", "k8s"], "nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy"),
+    (&["generate", "csv"], "opctl makes no OLM bundle; `make build-installer` writes one file to install from"),
+    (&["generate", "bundle"], "opctl makes no OLM bundle; `make build-installer` writes one file to install from"),
+    (&["generate"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
+    (&["gen"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
+    (&["manifest"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
+    (&["crd"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
+    (&["rbac"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
+    (&["run", "bundle"], "opctl makes no OLM bundle; `make deploy IMG=IMAGE` installs the operator"),
+    (&["run"], "`make install run` runs the operator here, against the cluster of KUBECONFIG"),
+    (&["up"], "`make install run` runs the operator here, against the cluster of KUBECONFIG"),
+    (&["build"], "`make docker-build IMG=IMAGE` builds the image, `make build` the binary"),
+    (&["test"], "`make test` runs the tests"),
+    (&["install"], "`make install` installs the CRDs"),
+    (&["uninstall"], "`make uninstall` removes the CRDs"),
+    (&["deploy"], "`make deploy IMG=IMAGE` installs the operator"),
+    (&["undeploy"], "`make undeploy` removes the operator and keeps the CRDs"),
+    (&["edit"], "nothing needs to be edited: several groups always work, and `namespaced` stands in PROJECT"),
+    (&["bundle"], "opctl makes no OLM bundle; `make build-installer` writes one file to install from"),
+    (&["scorecard"], "`make test test-integration` checks the operator"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_match_stands_first() {
+        for (at, (habit, _)) in HABITS.iter().enumerate() {
+            assert!(HABITS[..at].iter().all(|(before, _)| !habit.starts_with(before)), "{habit:?} is never reached");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `opctl init`: starts a project, alone or as a member of a cargo workspace.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::error::{Refusal, Refusals};
+use super::request::{Request, ask_for};
+use super::{Console, Outcome, Task, carry_out, conflicts, create_api, license, lock, manifests, resolve_part};
+use crate::cli::Init;
+use crate::edit::Edit;
+use crate::names::{Domain, ProjectName};
+use crate::plan::Plan;
+use crate::project::{self, PROJECT, ProjectFile, Tree};
+use crate::scaffold;
+
+/// Files that a folder may have before it becomes a project, and that nothing else depends on: they stay as they are.
+const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
+
+pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
+    let dir = absolute(&args.dir)?;
+    refuse_a_project(&dir)?;
+    let mut args = args.clone();
+    if !args.yes && console.can_ask() {
+        check(&args, &dir, "example.com")?;
+        ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse, console)?;
+    }
+    let answers = check(&args, &dir, "")?;
+    let workspace = project::workspace_above(&dir)?;
+    let root = workspace.as_deref().unwrap_or(&dir);
+    let _lock = lock(root, console)?;
+    // Again: another opctl may have been at work while this one asked or waited.
+    refuse_a_project(&dir)?;
+    let folder = relative(root, &dir)?;
+    let project = scaffold::Project {
+        name: answers.name,
+        domain: answers.domain,
+        namespaced: args.namespaced,
+        header: answers.license.header,
+        spdx: answers.license.spdx,
+        workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
+    };
+
+    let tree = Tree::at(root);
+    let mut plan = Plan::default();
+    for file in scaffold::project(&project) {
+        plan.scaffold(file.path, file.text);
+    }
+    plan.scaffold(PROJECT, ProjectFile::text(&project.name, &project.domain, project.namespaced));
+    if let Some(text) = answers.license.text {
+        plan.scaffold("LICENSE", text);
+    }
+    for request in &answers.requests {
+        create_api::add(&mut plan, &project, request);
+    }
+    let kept = keep(&mut plan, &tree, &folder, console);
+    let mut plan = moved(plan, &folder);
+    if !folder.is_empty() {
+        plan.edit("Cargo.toml", Edit::CargoMember { path: folder.clone() });
+    }
+    conflicts(&resolve_part(&plan, &tree, &folder, console)?).settle()?;
+
+    let place = manifests::Place { folder: &folder, output: "config", namespaced: project.namespaced };
+    if let Ok(warnings) = manifests::add(&mut plan, &tree, &place, console)? {
+        manifests::warn(&warnings, console);
+    }
+    for path in kept {
+        console.say(&format!("kept your `{path}`"));
+    }
+    let next = next(&args.dir, &answers.requests);
+    carry_out(&Task { command: "opctl init", tree: &tree, folder: &folder, plan, next }, console)
+}
+
+fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
+    if !dir.join(PROJECT).exists() {
+        return Ok(());
+    }
+    Err(Refusal::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))
+        .help("add to it with `opctl create api`"))
+}
+
+/// What was said, checked.
+struct Answers {
+    name: ProjectName,
+    domain: Domain,
+    license: license::License,
+    requests: Vec<Request>,
+}
+
+/// Everything that is missing or wrong is told at once; `domain` stands in for one that is still to be asked for.
+fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
+    let mut refusals = Refusals::default();
+    let domain = match args.domain.as_deref().or((!domain.is_empty()).then_some(domain)) {
+        Some(text) => refusals.check(Domain::parse(text)),
+        None => {
+            refusals.push(
+                Refusal::new("missing `--domain`")
+                    .help("say the domain that your API groups end in, e.g. `--domain example.com`"),
+            );
+            None
+        }
+    };
+    let name = match &args.project_name {
+        Some(text) => refusals.check(ProjectName::parse(text)),
+        None => refusals.check(name_of(dir)),
+    };
+    let owner = args.owner.clone().unwrap_or_else(|| {
+        let name = name.as_ref().map_or("project", ProjectName::as_str);
+        format!("The {name} Authors")
+    });
+    let license = refusals.check(license::License::new(&args.license, &owner, args.owner.is_some()));
+    // The APIs are checked against a project, which may be a stand-in: nothing is made of it once something is wrong.
+    let mut file = ProjectFile {
+        name: name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
+        domain: domain.clone().unwrap_or_else(|| Domain::parse("example.com").expect("it is a legal domain")),
+        namespaced: args.namespaced,
+        resources: Vec::new(),
+    };
+    let mut requests = Vec::new();
+    for api in &args.apis {
+        match Request::parse(api, &file) {
+            Ok(request) => {
+                file.resources.push(request.resource.clone());
+                requests.push(request);
+            }
+            Err(more) => refusals.0.extend(more.0),
+        }
+    }
+    match (name, domain, license) {
+        (Some(name), Some(domain), Some(license)) if refusals.0.is_empty() => {
+            Ok(Answers { name, domain, license, requests })
+        }
+        _ => Err(refusals.into()),
+    }
+}
+
+/// The project's name by the folder's.
+fn name_of(dir: &Path) -> Result<ProjectName, Refusal> {
+    let text = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    ProjectName::parse(text).map_err(|error| {
+        let near = ProjectName::near(text).map_or_else(|| "memcached-operator".into(), |name| name.to_string());
+        Refusal::new(format!("the folder's name `{text}` cannot be the project's: {}", error.rule))
+            .help(format!("say another one, e.g. `--project-name {near}`"))
+    })
+}
+
+/// The folder, which may not exist yet, without `.`, `..` and links.
+fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
+    let dir = std::path::absolute(dir).with_context(|| format!("cannot tell where `{}` is", dir.display()))?;
+    let there = dir.ancestors().find(|folder| folder.exists()).unwrap_or(&dir);
+    if !there.is_dir() {
+        return Err(Refusal::new(format!("`{}` is a file", there.display())).help("give a folder").into());
+    }
+    let real = there.canonicalize().with_context(|| format!("cannot open `{}`", there.display()))?;
+    let rest = dir.strip_prefix(there).expect("an ancestor is a prefix");
+    // `join` would put a separator after the folder for an empty rest.
+    Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+}
+
+/// The way down from the root, with `/`.
+fn relative(root: &Path, dir: &Path) -> anyhow::Result<String> {
+    let rest = dir.strip_prefix(root).expect("the root is an ancestor");
+    let parts: Option<Vec<&str>> = rest.iter().map(OsStr::to_str).collect();
+    Ok(parts.with_context(|| format!("the path `{}` is not UTF-8", dir.display()))?.join("/"))
+}
+
+/// Takes out of the plan what the user has already and may keep; gives those paths.
+fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'static str> {
+    let mut kept = Vec::new();
+    for path in KEPT {
+        let overwritten = console.overwrite.iter().any(|overwrite| overwrite == path);
+        if tree.has(&manifests::join(folder, path)) && !overwritten && plan.changes.remove(*path).is_some() {
+            kept.push(*path);
+        }
+    }
+    kept
+}
+
+/// The same plan, as seen from further up.
+fn moved(plan: Plan, folder: &str) -> Plan {
+    let changes = plan.changes.into_iter();
+    Plan { changes: changes.map(|(path, change)| (manifests::join(folder, &path), change)).collect() }
+}
+
+fn next(dir: &Path, requests: &[Request]) -> String {
+    let cd = if dir == Path::new(".") { String::new() } else { format!("`cd {}`, then ", dir.display()) };
+    if requests.is_empty() {
+        return format!("next: {cd}`opctl create api --group cache --version v1alpha1 --kind Memcached`");
+    }
+    format!(
+        "next: {cd}`make install run` against the cluster of KUBECONFIG; describe your resources in `src/api` \
+         and what becomes of them in `src/controller`"
+    )
+}

@@ -1,0 +1,415 @@
+//! What is asked for with `opctl create api` or `opctl init --api`: names are checked, gaps are asked about, and the
+//! whole is held against what the project has already.
+
+use std::fmt::Display;
+
+use super::Console;
+use super::error::{Refusal, Refusals};
+use crate::cli::CreateApi;
+use crate::names::{Group, Kind, NameError, Plural, Version, parse_label};
+use crate::project::builtin::{self, Builtin};
+use crate::project::{Api, Origin, ProjectFile, Resource};
+
+/// A request that the project can fulfil.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The entry of PROJECT as it will be.
+    pub resource: Resource,
+    /// Whether the type itself is asked for.
+    pub adds_type: bool,
+    pub adds_controller: bool,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+}
+
+/// The names of a request, each one legal.
+struct Names {
+    group: Group,
+    version: Version,
+    kind: Kind,
+    plural: Option<Plural>,
+    short_names: Vec<String>,
+    categories: Vec<String>,
+}
+
+/// Whether something is wanted because the user said so, or because nothing was said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Yes,
+    No,
+    Unsaid,
+}
+
+impl Wish {
+    fn of(said: Option<bool>) -> Self {
+        match said {
+            Some(true) => Self::Yes,
+            Some(false) => Self::No,
+            None => Self::Unsaid,
+        }
+    }
+
+    fn granted(self) -> bool {
+        self != Self::No
+    }
+}
+
+impl Request {
+    /// Checks the arguments against each other and against what the project has.
+    pub fn new(args: &CreateApi, project: &ProjectFile) -> Result<Self, Refusals> {
+        let names = Names::parse(args)?;
+        let (resource_wish, controller_wish) = (Wish::of(args.resource), Wish::of(args.controller));
+        let resource = subject(project, &names, args, resource_wish)?;
+        Self::decide(project, names, resource, resource_wish, controller_wish)
+    }
+
+    /// A type and its controller, of `GROUP/VERSION/KIND`; a second version of a kind gets no second controller.
+    pub fn parse(text: &str, project: &ProjectFile) -> Result<Self, Refusals> {
+        let [group, version, kind] = text.split('/').collect::<Vec<_>>()[..] else {
+            let refusal = Refusal::new(format!("invalid API `{text}`"))
+                .help("use GROUP/VERSION/KIND, e.g. `--api cache/v1alpha1/Memcached`");
+            return Err(Refusals(vec![refusal]));
+        };
+        let some = |text: &str| Some(text.to_owned());
+        let args = CreateApi {
+            group: some(group),
+            version: some(version),
+            kind: some(kind),
+            resource: Some(true),
+            ..CreateApi::default()
+        };
+        let names = Names::parse(&args)?;
+        let resource = subject(project, &names, &args, Wish::Yes)?;
+        let controller = if served_elsewhere(project, &resource).is_some() { Wish::No } else { Wish::Yes };
+        Self::decide(project, names, resource, Wish::Yes, controller)
+    }
+
+    fn decide(
+        project: &ProjectFile,
+        names: Names,
+        mut resource: Resource,
+        resource_wish: Wish,
+        controller_wish: Wish,
+    ) -> Result<Self, Refusals> {
+        let mut refusals = Refusals::default();
+        if !resource_wish.granted() && !controller_wish.granted() {
+            refusals.push(
+                Refusal::new("nothing to create: neither a resource nor a controller is asked for")
+                    .help("leave out `--resource=false` or `--controller=false`"),
+            );
+        }
+        if controller_wish.granted()
+            && let Some(other) = served_elsewhere(project, &resource)
+        {
+            refusals.push(
+                Refusal::new(format!("`{}` has a controller already, made with {}", resource.kind, other.version))
+                    .help("one controller serves all versions of a kind: add `--controller=false`"),
+            );
+        }
+        refuse_clashes(project, &resource, controller_wish.granted(), &mut refusals);
+        refusals.settle()?;
+        resource.controller |= controller_wish.granted();
+        Ok(Self {
+            resource,
+            adds_type: resource_wish.granted(),
+            adds_controller: controller_wish.granted(),
+            short_names: names.short_names,
+            categories: names.categories,
+        })
+    }
+}
+
+impl Names {
+    /// Everything that is missing or wrong is told at once.
+    fn parse(args: &CreateApi) -> Result<Self, Refusals> {
+        let mut refusals = Refusals::default();
+        if let Some(refusal) = missing(args) {
+            refusals.push(refusal);
+        }
+        let group = args.group.as_deref().and_then(|text| refusals.check(Group::parse(text)));
+        let version = args.version.as_deref().and_then(|text| refusals.check(Version::parse(text)));
+        let kind = args.kind.as_deref().and_then(|text| refusals.check(Kind::parse(text)));
+        let plural = args.plural.as_deref().and_then(|text| refusals.check(Plural::parse(text)));
+        let mut labels = |what, texts: &[String]| -> Vec<String> {
+            texts.iter().filter_map(|text| refusals.check(parse_label(what, text))).collect()
+        };
+        let short_names = labels("short name", &args.short_names);
+        let categories = labels("category", &args.categories);
+        let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
+            return Err(refusals);
+        };
+        refusals.settle()?;
+        Ok(Self { group, version, kind, plural, short_names, categories })
+    }
+}
+
+/// One refusal for all names that were not said.
+fn missing(args: &CreateApi) -> Option<Refusal> {
+    let flags = [
+        ("--group", "cache", args.group.is_some()),
+        ("--version", "v1alpha1", args.version.is_some()),
+        ("--kind", "Memcached", args.kind.is_some()),
+    ];
+    let missing = || flags.iter().filter(|(_, _, said)| !said);
+    let names: Vec<String> = missing().map(|(flag, ..)| format!("`{flag}`")).collect();
+    let examples: Vec<String> = missing().map(|(flag, example, _)| format!("{flag} {example}")).collect();
+    let refusal = Refusal::new(format!("missing {}", names.join(", ")));
+    (!names.is_empty()).then(|| refusal.help(format!("say what to create, e.g. `{}`", examples.join(" "))))
+}
+
+/// The arguments with all answers to what was not said. What was said and is wrong is told first: it needs another
+/// command line, not answers.
+pub fn ask(args: &CreateApi, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApi> {
+    let or_legal = |said: &Option<String>, legal: &str| said.clone().or_else(|| Some(legal.to_owned()));
+    Names::parse(&CreateApi {
+        group: or_legal(&args.group, "group"),
+        version: or_legal(&args.version, "v1"),
+        kind: or_legal(&args.kind, "Kind"),
+        ..args.clone()
+    })?;
+    let mut args = args.clone();
+    ask_for(&mut args.group, "Group, e.g. cache", Group::parse, console)?;
+    ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse, console)?;
+    ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse, console)?;
+    if args.resource.is_none() {
+        args.resource = Some(console.ask_yes_no("Create Resource")?);
+    }
+    let resource = subject(project, &Names::parse(&args)?, &args, Wish::of(args.resource))?;
+    if args.controller.is_none() {
+        let served = served_elsewhere(project, &resource).is_some();
+        args.controller = Some(!served && console.ask_yes_no("Create Controller")?);
+    }
+    Ok(args)
+}
+
+/// Asks for a name that was not said.
+pub fn ask_for<T: Display>(
+    text: &mut Option<String>,
+    question: &str,
+    parse: impl Fn(&str) -> Result<T, NameError>,
+    console: &Console,
+) -> anyhow::Result<()> {
+    if text.is_none() {
+        let name = console.ask(question, |answer| parse(answer).map_err(|error| error.to_string()))?;
+        *text = Some(name.to_string());
+    }
+    Ok(())
+}
+
+/// The resource that is meant, as PROJECT has it or will have it.
+fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, wish: Wish) -> Result<Resource, Refusals> {
+    let own = own(project, names, args);
+    let known = project.find(&own);
+    let result = match (wish, known) {
+        (Wish::Yes, _) | (Wish::Unsaid, Some(_)) => own_type(project, own, known, args),
+        (Wish::Unsaid, None) => {
+            match Builtin::find(names.group.as_str(), names.version.as_str(), names.kind.as_str()) {
+                Some(builtin) => Err(ambiguous(builtin, project)),
+                None => own_type(project, own, None, args),
+            }
+        }
+        (Wish::No, Some(known)) if known.api.is_some() => no_details(args).map(|()| known.clone()),
+        (Wish::No, _) => no_details(args).and_then(|()| kubernetes_type(names, project)),
+    };
+    result.map_err(|refusal| Refusals(vec![refusal]))
+}
+
+/// The entry of a type of this project, its details those of the kind's other versions unless said otherwise.
+fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
+    let mut own = Resource {
+        group: names.group.clone(),
+        version: names.version.clone(),
+        kind: names.kind.clone(),
+        domain: Some(project.domain.clone()),
+        plural: names.plural.clone().filter(|plural| *plural != names.kind.plural()),
+        path: format!("crate::api::{}::{}", names.group.module(), names.version),
+        api: None,
+        controller: false,
+        origin: Origin::Own,
+    };
+    let sibling = project.resources.iter().find(|other| other.is_same_kind(&own) && other.api.is_some());
+    let sibling_scope = sibling.and_then(|sibling| sibling.api).map(|api| api.namespaced);
+    own.api = Some(Api { namespaced: args.namespaced.or(sibling_scope).unwrap_or(true) });
+    if names.plural.is_none() {
+        own.plural = sibling.and_then(|sibling| sibling.plural.clone());
+    }
+    own
+}
+
+fn own_type(
+    project: &ProjectFile,
+    own: Resource,
+    known: Option<&Resource>,
+    args: &CreateApi,
+) -> Result<Resource, Refusal> {
+    let group = own.group.as_str();
+    if builtin::is_reserved_group(group) {
+        return Err(Refusal::new(format!("the group `{group}` belongs to Kubernetes itself"))
+            .help("for a controller of one of its types add `--resource=false`")
+            .help(format!(
+                "for a resource of your own choose a name without `.k8s.io`, which gets `.{}`",
+                own_domain(&own)
+            )));
+    }
+    if let Some(short) = group.strip_suffix(&format!(".{}", own_domain(&own))) {
+        return Err(Refusal::new(format!("the group `{group}` ends in the project's domain, which is added anyway"))
+            .help(format!("say `--group {short}`")));
+    }
+    let full_name = format!("{}.{group}.{}", own.plural.clone().unwrap_or_else(|| own.kind.plural()), own_domain(&own));
+    if full_name.len() > 253 {
+        return Err(Refusal::new(format!("the name `{full_name}` has {} characters", full_name.len()))
+            .help("a CustomResourceDefinition's name has at most 253: shorten the group or the domain"));
+    }
+    let sibling = project.resources.iter().find(|other| other.is_same_kind(&own) && other.api.is_some());
+    if let Some(sibling) = sibling {
+        let differs = |what: &str, flag: String| {
+            Refusal::new(format!("`{}` has another {what} in its version {}", own.kind, sibling.version))
+                .help(format!("all versions of a kind share it: leave out `{flag}`"))
+        };
+        if sibling.api != own.api {
+            return Err(differs("scope", format!("--namespaced={}", args.namespaced.unwrap_or(true))));
+        }
+        if sibling.plural != own.plural {
+            return Err(differs("plural", format!("--plural {}", args.plural.as_deref().unwrap_or_default())));
+        }
+    }
+    Ok(Resource { controller: known.is_some_and(|known| known.controller), ..own })
+}
+
+fn own_domain(own: &Resource) -> &str {
+    own.domain.as_ref().map_or("", |domain| domain.as_str())
+}
+
+fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> Refusal {
+    let (group, version, kind) = (builtin.group(), builtin.version, builtin.kind);
+    let refusal = Refusal::new(format!("`{group}/{version}` `{kind}` is a type of Kubernetes itself"))
+        .help("for a controller of it add `--resource=false`");
+    if builtin::is_reserved_group(group) {
+        return refusal;
+    }
+    refusal.help(format!("for a resource of your own in `{group}.{}` add `--resource`", project.domain))
+}
+
+/// What describes a new type is of no use without one.
+fn no_details(args: &CreateApi) -> Result<(), Refusal> {
+    let said = [
+        ("--plural", args.plural.is_some()),
+        ("--shortname", !args.short_names.is_empty()),
+        ("--category", !args.categories.is_empty()),
+        ("--namespaced", args.namespaced.is_some()),
+    ];
+    match said.iter().find(|(_, said)| *said) {
+        Some((flag, _)) => {
+            Err(Refusal::new(format!("`{flag}` describes a new resource, and `--resource=false` asks for none"))
+                .help("leave out one of the two"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Refusal> {
+    let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
+    if let Some(builtin) = Builtin::find(group, version, kind) {
+        return Ok(Resource {
+            group: names.group.clone(),
+            version: names.version.clone(),
+            kind: names.kind.clone(),
+            domain: None,
+            plural: None,
+            path: builtin.path.into(),
+            api: None,
+            controller: false,
+            origin: Origin::Kubernetes,
+        });
+    }
+    let in_group: Vec<&Builtin> = builtin::in_group(group).collect();
+    if in_group.is_empty() {
+        return Err(match builtin::full_group(group) {
+            Some(full) => Refusal::new(format!("Kubernetes has no group `{group}`"))
+                .help(format!("did you mean `--group {full}`?")),
+            None => Refusal::new(format!(
+                "PROJECT has no resource `{kind}` in `{group}/{version}`, and it is none of Kubernetes itself"
+            ))
+            .help("leave out `--resource=false` to create it")
+            .help(format!("groups of Kubernetes are {}", list(builtin::groups()))),
+        });
+    }
+    let same_kind: Vec<_> =
+        in_group.iter().filter(|builtin| builtin.kind.eq_ignore_ascii_case(kind) || builtin.plural == kind).collect();
+    let refusal = Refusal::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"));
+    if let [near, ..] = same_kind[..] {
+        let (version, kind) = (near.version, near.kind);
+        return Err(refusal.help(format!("did you mean `--group {group} --version {version} --kind {kind}`?")));
+    }
+    let refusal = refusal.help(format!("its kinds there are {}", list(in_group.iter().map(|builtin| builtin.kind))));
+    Err(if builtin::is_reserved_group(group) {
+        refusal
+    } else {
+        refusal.help(format!("for a resource of your own in `{group}.{}` add `--resource`", project.domain))
+    })
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    format!("`{}`", names.join("`, `"))
+}
+
+/// Another version of the kind that has the controller.
+fn served_elsewhere<'a>(project: &'a ProjectFile, resource: &Resource) -> Option<&'a Resource> {
+    let mut others = project.resources.iter().filter(|other| other.is_same_kind(resource) && !other.is_same(resource));
+    others.find(|other| other.controller)
+}
+
+/// Two names that would be the same module, file or CustomResourceDefinition.
+fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: bool, refusals: &mut Refusals) {
+    let others = project.resources.iter().filter(|other| !other.is_same_kind(resource));
+    for other in others {
+        let same_group_module = other.group.module() == resource.group.module();
+        let same_kind_module = other.kind.module() == resource.kind.module();
+        let both_own = other.origin == Origin::Own && resource.origin == Origin::Own;
+        let same_group = other.group == resource.group && other.domain == resource.domain;
+        let plural = |of: &Resource| of.plural.clone().unwrap_or_else(|| of.kind.plural());
+        let refusal = if both_own && same_group_module && !same_group {
+            Refusal::new(format!(
+                "the groups `{}` and `{}` would both be the Rust module `{}`",
+                resource.group,
+                other.group,
+                other.group.module()
+            ))
+            .help("choose another group")
+        } else if both_own && same_group && same_kind_module {
+            Refusal::new(format!(
+                "the kinds `{}` and `{}` would both be the Rust module `{}`",
+                resource.kind,
+                other.kind,
+                other.kind.module()
+            ))
+            .help("choose another kind")
+        } else if both_own && same_group && plural(other) == plural(resource) {
+            Refusal::new(format!("the plural `{}` is that of `{}` already", plural(other), other.kind))
+                .help("choose another one with `--plural`")
+        } else if controller && other.controller && same_group_module && same_kind_module {
+            Refusal::new(format!(
+                "the controllers of `{}` in `{}` and in `{}` would be the same Rust module",
+                resource.kind,
+                full_group(resource),
+                full_group(other)
+            ))
+            .help("choose another group, or `--controller=false`")
+        } else {
+            continue;
+        };
+        if !refusals.0.contains(&refusal) {
+            refusals.push(refusal);
+        }
+    }
+}
+
+fn full_group(resource: &Resource) -> String {
+    match &resource.domain {
+        Some(domain) => format!("{}.{domain}", resource.group),
+        None => resource.group.to_string(),
+    }
+}

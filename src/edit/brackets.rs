@@ -1,0 +1,42 @@
+//! A list in brackets, `[a, b]`, as TOML and YAML have it: where one more element goes, in the layout that is there.
+
+use std::ops::Range;
+
+use super::text::{indent, insert, line_end, line_start, newline, starts_line};
+
+/// A list by the places of its elements and of the closing bracket.
+pub struct List<'a> {
+    pub text: &'a str,
+    pub elements: Vec<Range<usize>>,
+    pub close: usize,
+}
+
+impl List<'_> {
+    /// The text with `item` as the element of this index: on its own line if its neighbour has one.
+    pub fn insert(&self, index: usize, item: &str) -> String {
+        let (text, newline) = (self.text, newline(self.text));
+        if let Some(next) = self.elements.get(index) {
+            return if starts_line(text, next.start) {
+                let line = format!("{}{item},{newline}", indent(text, next.start));
+                insert(text, line_start(text, next.start), &line)
+            } else {
+                insert(text, next.start, &format!("{item}, "))
+            };
+        }
+        let Some(last) = self.elements.last() else {
+            return if starts_line(text, self.close) {
+                let line = format!("{}    {item},{newline}", indent(text, self.close));
+                insert(text, line_start(text, self.close), &line)
+            } else {
+                insert(text, self.close, item)
+            };
+        };
+        let end = line_end(text, last.end);
+        if !starts_line(text, last.start) || end > self.close {
+            return insert(text, last.end, &format!(", {item}"));
+        }
+        let (comma, add) = if text[last.end..].trim_start().starts_with(',') { (",", "") } else { ("", ",") };
+        let line = format!("{}{item}{comma}{newline}", indent(text, last.start));
+        insert(&insert(text, end, &line), last.end, add)
+    }
+}

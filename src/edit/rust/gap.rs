@@ -1,0 +1,119 @@
+//! The room between two siblings (modules, elements of a list), which holds nothing but spaces, commas and comments; and
+//! where in it a new sibling goes, so that each comment stays with the sibling that it is about.
+
+use std::ops::Range;
+
+use crate::edit::text::{indent, insert, line_end, line_start, newline, starts_line};
+
+/// One of several things that stand in a row.
+pub struct Sibling {
+    /// What it is sorted by.
+    pub key: String,
+    pub range: Range<usize>,
+}
+
+/// The comments in a range that holds no tokens but punctuation.
+pub fn comments(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let rest = &text[at..range.end];
+        let length = if rest.starts_with("//") {
+            let line = rest.find('\n').map_or(rest, |newline| &rest[..newline]);
+            line.trim_end().len()
+        } else if rest.starts_with("/*") {
+            block_comment(rest)
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        found.push(at..at + length);
+        at += length;
+    }
+    found
+}
+
+/// The length of the block comment that the text starts with; they nest.
+fn block_comment(text: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        if rest.starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if rest.starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// True when an empty line stands in the range, outside of comments.
+pub fn has_blank_line(text: &str, range: Range<usize>) -> bool {
+    last_blank_line(text, range).is_some()
+}
+
+/// Where the last empty line in the range ends.
+pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
+    let mut ends = Vec::new();
+    let mut from = range.start;
+    for comment in comments(text, range.clone()).into_iter().chain([range.end..range.end]) {
+        let space = &text[from..comment.start];
+        let mut newlines = space.match_indices('\n').map(|(at, _)| from + at + 1);
+        if let (Some(_), Some(last)) = (newlines.next(), newlines.next_back()) {
+            ends.push(last);
+        }
+        from = comment.end;
+    }
+    ends.pop()
+}
+
+/// Where the comments start that belong to the sibling at `start`, or `start` itself.
+///
+/// `gap` is where the sibling before it ends, or the list opens. A comment on that line belongs to what it follows.
+/// Before the first sibling (`first`) a comment is the heading of the list, unless an empty line sets it off from one.
+pub fn attached(text: &str, gap: usize, start: usize, first: bool) -> usize {
+    let own_lines: Vec<_> =
+        comments(text, gap..start).into_iter().filter(|comment| starts_line(text, comment.start)).collect();
+    let blank = last_blank_line(text, gap..start);
+    let after_blank = |comment: &&Range<usize>| blank.is_none_or(|blank| comment.start >= blank);
+    if first && own_lines.iter().all(|comment| after_blank(&comment)) {
+        return start;
+    }
+    own_lines.iter().find(after_blank).map_or(start, |comment| comment.start)
+}
+
+/// Inserts `new` (with its punctuation) on a line of its own before `at`, indented as what stands there.
+pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
+    let (indent, newline) = (indent(text, at), newline(text));
+    if starts_line(text, at) {
+        insert(text, line_start(text, at), &format!("{indent}{new}{newline}"))
+    } else {
+        insert(text, at, &format!("{new}{newline}{indent}"))
+    }
+}
+
+/// Inserts `new` (with its punctuation) on a line of its own after `at`, which lies on the last line of a sibling.
+pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> String {
+    let newline = newline(text);
+    let end = line_end(text, at);
+    let rest = text[at..end].trim();
+    let rest_is_comment = rest.is_empty()
+        || rest.starts_with("//")
+        || (rest.starts_with("/*") && block_comment(rest) == rest.len() && rest.ends_with("*/"));
+    if !rest_is_comment {
+        return insert(text, at, &format!("{newline}{indent}{new}"));
+    }
+    if text[..end].ends_with('\n') {
+        insert(text, end, &format!("{indent}{new}{newline}"))
+    } else {
+        insert(text, end, &format!("{newline}{indent}{new}{newline}"))
+    }
+}

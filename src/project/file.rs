@@ -1,0 +1,381 @@
+//! The PROJECT file: what was scaffolded, in kubebuilder's format, version "3".
+//!
+//! Text comes in, a [`ProjectFile`] or diagnostics go out. It is written once, by `opctl init`; after that it is only
+//! ever edited entry by entry, so comments and fields that opctl does not know survive.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{ReadError, Tree};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::names::{Domain, Group, Kind, NameError, Plural, ProjectName, Version};
+
+/// What opctl needs of a PROJECT file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectFile {
+    pub name: ProjectName,
+    pub domain: Domain,
+    /// Watches and is granted one namespace instead of the cluster.
+    pub namespaced: bool,
+    pub resources: Vec<Resource>,
+}
+
+/// One entry of `resources`: one version of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    pub group: Group,
+    pub version: Version,
+    pub kind: Kind,
+    /// What the group ends in; `None` for the types of Kubernetes itself.
+    pub domain: Option<Domain>,
+    /// `None`: regular.
+    pub plural: Option<Plural>,
+    /// The Rust module of the type.
+    pub path: String,
+    /// `None`: the type is not this project's.
+    pub api: Option<Api>,
+    pub controller: bool,
+    pub origin: Origin,
+}
+
+/// Where a resource's type is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Own,
+    /// In k8s-openapi.
+    Kubernetes,
+    /// In another crate.
+    External,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Api {
+    pub namespaced: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    #[error("no PROJECT file in `{start}` or above", start = .0.display())]
+    Missing(PathBuf),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("the PROJECT file has errors")]
+    Bad(Vec<Diagnostic>),
+}
+
+/// The file's name, at the root of a project.
+pub const PROJECT: &str = "PROJECT";
+
+/// The plugin key that tells opctl's projects from kubebuilder's own.
+const LAYOUT: &str = "opctl/v1";
+
+const HEAD: &str = "\
+# What opctl scaffolded here, in kubebuilder's PROJECT format. opctl adds entries and keeps everything else as it is,
+# so you may edit it; the Rust source decides what the manifests say.
+";
+
+/// The folder of the project around `start`: the nearest one, there or above, with a PROJECT file.
+pub fn root_above(start: &Path) -> Result<PathBuf, ProjectError> {
+    let root = start.ancestors().find(|folder| folder.join(PROJECT).exists());
+    root.map(Path::to_owned).ok_or_else(|| ProjectError::Missing(start.to_owned()))
+}
+
+impl ProjectFile {
+    /// Reads the PROJECT at the root of the tree.
+    pub fn read(tree: &Tree) -> Result<Self, ProjectError> {
+        let text = tree.read(PROJECT)?.ok_or_else(|| ProjectError::Missing(tree.root().to_owned()))?;
+        Self::parse(&text).map_err(ProjectError::Bad)
+    }
+
+    pub fn parse(text: &str) -> Result<Self, Vec<Diagnostic>> {
+        let file = SourceFile::new(PROJECT, text);
+        let raw: Raw = yaml_serde::from_str(text).map_err(|error| vec![not_yaml(&file, &error)])?;
+        check_format(&file, &raw).map_err(|diagnostic| vec![*diagnostic])?;
+        Reader { file, diagnostics: Vec::new() }.read(raw)
+    }
+
+    /// The text of a new project's file.
+    pub fn text(name: &ProjectName, domain: &Domain, namespaced: bool) -> String {
+        let namespaced = if namespaced { "namespaced: true\n" } else { "" };
+        format!(
+            "{HEAD}domain: {domain}\nlayout:\n- {LAYOUT}\n{namespaced}projectName: {name}\nresources: []\nversion: \"3\"\n"
+        )
+    }
+
+    pub fn find(&self, id: &Resource) -> Option<&Resource> {
+        self.resources.iter().find(|resource| resource.is_same(id))
+    }
+}
+
+impl Resource {
+    /// Whether both are the same version of the same kind.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.is_same_kind(other) && self.version == other.version
+    }
+
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        (&self.group, &self.domain, &self.kind, self.origin == Origin::Kubernetes)
+            == (&other.group, &other.domain, &other.kind, other.origin == Origin::Kubernetes)
+    }
+
+    /// The keys that tell one entry from another.
+    pub fn identity() -> Vec<String> {
+        ["group", "domain", "kind", "version"].map(str::to_owned).into()
+    }
+
+    /// The entry, keys in kubebuilder's order.
+    pub fn fields(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| _ = fields.insert(key.to_owned(), value);
+        match self.api {
+            Some(Api { namespaced: true }) => put("api", json!({"crdVersion": "v1", "namespaced": true})),
+            Some(Api { namespaced: false }) => put("api", json!({"crdVersion": "v1"})),
+            None => {}
+        }
+        if self.controller {
+            put("controller", json!(true));
+        }
+        if self.origin == Origin::Kubernetes {
+            put("core", json!(true));
+        }
+        if let Some(domain) = &self.domain {
+            put("domain", json!(domain));
+        }
+        if self.origin == Origin::External {
+            put("external", json!(true));
+        }
+        put("group", json!(self.group));
+        put("kind", json!(self.kind));
+        put("path", json!(self.path));
+        if let Some(plural) = &self.plural {
+            put("plural", json!(plural));
+        }
+        put("version", json!(self.version));
+        fields
+    }
+}
+
+/// The file as it is written; every field is optional, so that what is missing is told in opctl's own words.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw {
+    domain: Option<String>,
+    layout: Option<OneOrMany>,
+    #[serde(default)]
+    namespaced: bool,
+    project_name: Option<String>,
+    resources: Option<Vec<RawResource>>,
+    version: Option<yaml_serde::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Deserialize)]
+struct RawResource {
+    api: Option<RawApi>,
+    #[serde(default)]
+    controller: bool,
+    controllers: Option<Vec<serde::de::IgnoredAny>>,
+    #[serde(default)]
+    core: bool,
+    domain: Option<String>,
+    #[serde(default)]
+    external: bool,
+    group: Option<String>,
+    kind: Option<String>,
+    path: Option<String>,
+    plural: Option<String>,
+    version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawApi {
+    #[serde(default)]
+    namespaced: bool,
+}
+
+fn not_yaml(file: &Arc<SourceFile>, error: &yaml_serde::Error) -> Diagnostic {
+    let text = error.to_string();
+    // The place is shown by the snippet.
+    let reason = text.split(" at line ").next().unwrap_or(&text).to_owned();
+    let at = error.location().map_or(0, |location| location.index()).min(file.text.len());
+    let at = (0..=at).rev().find(|at| file.text.is_char_boundary(*at)).unwrap_or(0);
+    let end = file.text[at..].find('\n').map_or(file.text.len(), |length| at + length);
+    Diagnostic::error("OP001", "the PROJECT file cannot be read")
+        .at(Span { file: file.clone(), range: at..end }, reason)
+        .help("mend the YAML there, or take the file back from version control")
+}
+
+fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>> {
+    let layout: &[String] = match &raw.layout {
+        Some(OneOrMany::One(key)) => std::slice::from_ref(key),
+        Some(OneOrMany::Many(keys)) => keys,
+        None => &[],
+    };
+    let foreign = layout.iter().find(|key| ["go.", "helm.", "ansible."].iter().any(|kind| key.starts_with(kind)));
+    if let Some(key) = foreign {
+        return Err(Box::new(
+            Diagnostic::error("OP003", "this is a project of kubebuilder or operator-sdk, not of opctl")
+                .at(find(file, key), "its layout")
+                .help("start a Rust project in another folder: `opctl init DIR --domain DOMAIN`"),
+        ));
+    }
+    let version = match &raw.version {
+        Some(yaml_serde::Value::String(text)) => text.clone(),
+        Some(yaml_serde::Value::Number(number)) => number.to_string(),
+        Some(_) => String::new(),
+        None => {
+            return Err(Box::new(
+                Diagnostic::error("OP002", "the PROJECT file has no `version`").help("add the line `version: \"3\"`"),
+            ));
+        }
+    };
+    let newer_layout = layout.iter().find(|key| key.starts_with("opctl/") && *key != LAYOUT);
+    let newer = |key: &str| {
+        Diagnostic::error("OP002", "the PROJECT file was written by a newer opctl")
+            .at(find(file, key), "")
+            .help("update opctl")
+    };
+    match (version.as_str(), newer_layout) {
+        ("3", None) => Ok(()),
+        ("3", Some(key)) => Err(Box::new(newer(key))),
+        ("1" | "2", _) => Err(Box::new(
+            Diagnostic::error("OP002", format!("the PROJECT file has version {version}, of a kubebuilder before 3"))
+                .at(find(file, "version:"), "opctl reads version \"3\"")
+                .help("start a Rust project in another folder: `opctl init DIR --domain DOMAIN`"),
+        )),
+        _ => Err(Box::new(newer("version:"))),
+    }
+}
+
+/// The first line that has this text, from there to its end.
+fn find(file: &Arc<SourceFile>, text: &str) -> Span {
+    let start = file.text.find(text).unwrap_or(0);
+    Span { file: file.clone(), range: start..(start + text.len()).min(file.text.len()) }
+}
+
+struct Reader {
+    file: Arc<SourceFile>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn read(mut self, raw: Raw) -> Result<ProjectFile, Vec<Diagnostic>> {
+        let name = self.need("projectName", raw.project_name, ProjectName::parse);
+        let domain = self.need("domain", raw.domain, Domain::parse);
+        let resources: Vec<_> =
+            raw.resources.into_iter().flatten().map(|resource| self.resource(resource, domain.as_ref())).collect();
+        match (name, domain, resources.into_iter().collect()) {
+            (Some(name), Some(domain), Some(resources)) if self.diagnostics.is_empty() => {
+                Ok(ProjectFile { name, domain, namespaced: raw.namespaced, resources })
+            }
+            _ => Err(self.diagnostics),
+        }
+    }
+
+    fn resource(&mut self, raw: RawResource, project_domain: Option<&Domain>) -> Option<Resource> {
+        let origin = match (raw.core, raw.external) {
+            (true, _) => Origin::Kubernetes,
+            (false, true) => Origin::External,
+            (false, false) => Origin::Own,
+        };
+        let group = self.need("group", raw.group, Group::parse);
+        let version = self.need("version", raw.version, Version::parse);
+        let kind = self.need("kind", raw.kind, Kind::parse);
+        let plural = raw.plural.map(|text| self.need("plural", Some(text), Plural::parse));
+        let domain = raw.domain.map(|text| self.need("domain", Some(text), Domain::parse));
+        let domain = match (domain, origin) {
+            (Some(domain), _) => Some(domain?),
+            (None, Origin::Own) => project_domain.cloned(),
+            (None, Origin::Kubernetes | Origin::External) => None,
+        };
+        let plural = match plural {
+            Some(plural) => Some(plural?),
+            None => None,
+        };
+        Some(Resource {
+            group: group?,
+            version: version?,
+            kind: kind?,
+            domain,
+            plural,
+            path: raw.path.unwrap_or_default(),
+            api: raw.api.map(|api| Api { namespaced: api.namespaced }),
+            controller: raw.controller || raw.controllers.is_some_and(|list| !list.is_empty()),
+            origin,
+        })
+    }
+
+    fn need<T>(&mut self, key: &str, text: Option<String>, parse: impl Fn(&str) -> Result<T, NameError>) -> Option<T> {
+        let Some(text) = text else {
+            self.diagnostics.push(
+                Diagnostic::error("OP004", format!("the PROJECT file has no `{key}` where one is needed"))
+                    .help("add it, or take the file back from version control"),
+            );
+            return None;
+        };
+        match parse(&text) {
+            Ok(name) => Some(name),
+            Err(error) => {
+                let place = find(&self.file, &format!("{key}: {text}"));
+                self.diagnostics.push(
+                    Diagnostic::error("OP004", format!("invalid {} in the PROJECT file", error.what))
+                        .at(place, "")
+                        .help(error.rule),
+                );
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(text: &str) -> Vec<&'static str> {
+        ProjectFile::parse(text).unwrap_err().iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let name = ProjectName::parse("shop").unwrap();
+        let domain = Domain::parse("example.com").unwrap();
+        let text = ProjectFile::text(&name, &domain, true);
+        let file = ProjectFile::parse(&text).unwrap();
+        assert_eq!(file, ProjectFile { name, domain, namespaced: true, resources: Vec::new() });
+    }
+
+    #[test]
+    fn reads_entries_of_kubebuilder() {
+        let file = ProjectFile::parse(
+            "domain: a.b\nprojectName: p\nversion: '3'\nplugins: {x: {}}\nresources:\n\
+             - {api: {crdVersion: v1, namespaced: true}, controllers: [{name: x}], domain: a.b, group: crew, kind: Captain, version: v1, plural: admirales}\n\
+             - {core: true, group: core, kind: Pod, path: k8s.io/api/core/v1, version: v1, webhooks: {defaulting: true}}\n",
+        )
+        .unwrap();
+        assert!(file.resources[0].controller && file.resources[0].api.is_some());
+        assert_eq!(file.resources[1].origin, Origin::Kubernetes);
+        assert_eq!(file.resources[1].domain, None);
+    }
+
+    #[test]
+    fn tells_what_is_wrong_with_it() {
+        assert_eq!(codes("a: [1\n"), ["OP001"]);
+        assert_eq!(codes("- 1\n"), ["OP001"]);
+        assert_eq!(codes("domain: a.b\n"), ["OP002"]);
+        assert_eq!(codes("version: '4'\n"), ["OP002"]);
+        assert_eq!(codes("layout: opctl/v2\nversion: '3'\n"), ["OP002"]);
+        assert_eq!(codes("layout: [go.kubebuilder.io/v4]\nversion: '3'\n"), ["OP003"]);
+        assert_eq!(codes("version: '3'\ndomain: A\n"), ["OP004", "OP004"]);
+        assert_eq!(codes(""), ["OP002"]);
+    }
+}
