@@ -2,17 +2,21 @@
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
 mod attributes;
+mod by_hand;
 mod cfg;
+mod constants;
 mod containers;
 mod custom_resource;
+mod defaults;
+mod json;
 mod known;
+mod kube_schema;
 pub mod markers;
 mod modules;
 mod package;
 mod resolve;
-mod rules;
+mod serialized;
 mod types;
-mod values;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Operator;
