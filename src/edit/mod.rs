@@ -5,6 +5,8 @@
 
 mod brackets;
 mod cargo;
+#[cfg(test)]
+mod properties;
 mod rust;
 mod text;
 mod yaml;
