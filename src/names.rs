@@ -265,23 +265,17 @@ pub fn default_plural(word: &str) -> String {
     }
 }
 
-/// The candidate that is nearest to a mistyped word, if one is near enough to be meant.
-pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let distance = |candidate: &str| {
-        let (left, right): (Vec<char>, Vec<char>) = (word.chars().collect(), candidate.chars().collect());
-        let mut row: Vec<usize> = (0..=right.len()).collect();
-        for (i, a) in left.iter().enumerate() {
-            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-            for (j, b) in right.iter().enumerate() {
-                let substituted = diagonal + usize::from(!a.eq_ignore_ascii_case(b));
-                diagonal = row[j + 1];
-                row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-            }
-        }
-        row[right.len()]
-    };
-    let (distance, candidate) = candidates.iter().map(|candidate| (distance(candidate), *candidate)).min()?;
-    (distance <= 1 + word.chars().count() / 4).then_some(candidate)
+/// The nearest of `words`, if it is near enough to be a slip of the fingers: one edit, or two in a word of five
+/// characters or more. Case does not count.
+pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let text = text.to_lowercase();
+    let limit = if text.chars().count() < 5 { 1 } else { 2 };
+    words
+        .into_iter()
+        .map(|word| (strsim::osa_distance(&text, &word.to_lowercase()), word))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
 }
 
 /// Whether `text` is a keyword of Rust 2024, strict or reserved.
@@ -456,5 +450,15 @@ mod tests {
             assert_eq!(Group::parse(group).unwrap().module(), module);
         }
         assert_eq!(Kind::parse("HTTPRoute").unwrap().module(), "http_route");
+    }
+
+    #[test]
+    fn finds_slips_of_the_fingers_only() {
+        let verbs = ["get", "list", "watch", "deletecollection"];
+        assert_eq!(nearest("wacth", verbs), Some("watch"));
+        assert_eq!(nearest("List", verbs), Some("list"));
+        assert_eq!(nearest("delete-collection", verbs), Some("deletecollection"));
+        assert_eq!(nearest("gte", verbs), Some("get"));
+        assert_eq!(nearest("read", verbs), None);
     }
 }

@@ -10,30 +10,24 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token, Type};
 
-/// `syn::Meta`, and `!name`, which unsets a serde attribute for schemars.
+/// An item in an attribute's list; `!name` unsets a serde attribute for schemars.
 #[derive(Clone)]
-pub enum Item {
-    Meta(Meta),
-    Not(Path),
+pub struct Item {
+    unsets: bool,
+    meta: Meta,
 }
 
 impl Parse for Item {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if input.peek(Token![!]) {
-            input.parse::<Token![!]>()?;
-            return input.parse().map(Self::Not);
-        }
-        input.parse().map(Self::Meta)
+        let unsets = input.parse::<Option<Token![!]>>()?.is_some();
+        let meta = if unsets { Meta::Path(input.parse()?) } else { input.parse()? };
+        Ok(Self { unsets, meta })
     }
 }
 
 impl Item {
     fn name(&self) -> String {
-        let path = match self {
-            Self::Meta(meta) => meta.path(),
-            Self::Not(path) => path,
-        };
-        path.get_ident().map(ToString::to_string).unwrap_or_default()
+        self.meta.path().get_ident().map(ToString::to_string).unwrap_or_default()
     }
 }
 
@@ -52,9 +46,25 @@ pub fn items(attributes: &[Attribute], kind: &str) -> syn::Result<Vec<Item>> {
 
 /// What schemars leaves to serde's parser, from `#[serde]` as from `#[schemars]`.
 const PARSED_BY_SERDE: &[&str] = &[
-    "rename", "rename_all", "rename_all_fields", "deny_unknown_fields", "tag", "content", "untagged", "default", "skip",
-    "skip_serializing", "skip_serializing_if", "skip_deserializing", "flatten", "remote", "transparent", "into", "from",
-    "try_from", "bound",
+    "rename",
+    "rename_all",
+    "rename_all_fields",
+    "deny_unknown_fields",
+    "tag",
+    "content",
+    "untagged",
+    "default",
+    "skip",
+    "skip_serializing",
+    "skip_serializing_if",
+    "skip_deserializing",
+    "flatten",
+    "remote",
+    "transparent",
+    "into",
+    "from",
+    "try_from",
+    "bound",
 ];
 
 /// Replaces the `#[serde]` attributes of a type by those that schemars goes by.
@@ -75,29 +85,21 @@ fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
     let mut taken = BTreeSet::new();
     for item in items(attributes, "schemars")? {
         let name = item.name();
-        match item {
-            Item::Not(_) => {
-                taken.insert(name);
+        if item.unsets {
+            taken.insert(name);
+        } else if PARSED_BY_SERDE.contains(&name.as_str()) {
+            if name == "skip" {
+                taken.extend(["skip_serializing".to_string(), "skip_deserializing".to_string()]);
             }
-            Item::Meta(meta) if PARSED_BY_SERDE.contains(&name.as_str()) => {
-                if name == "skip" {
-                    taken.extend(["skip_serializing".to_string(), "skip_deserializing".to_string()]);
-                }
-                taken.insert(name);
-                effective.push(meta);
-            }
-            Item::Meta(_) => {}
+            taken.insert(name);
+            effective.push(item.meta);
         }
     }
     for item in items(attributes, "serde")? {
         let name = item.name();
         let kept = PARSED_BY_SERDE.contains(&name.as_str()) || matches!(name.as_str(), "serialize_with" | "with");
-        if let Item::Meta(meta) = item
-            && kept
-            && name != "bound"
-            && !taken.contains(&name)
-        {
-            effective.push(meta);
+        if kept && name != "bound" && !taken.contains(&name) {
+            effective.push(item.meta);
         }
     }
     let with = serde_with(attributes)?;
@@ -114,7 +116,7 @@ fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
 fn serde_with(attributes: &[Attribute]) -> syn::Result<Option<Attribute>> {
     let own = items(attributes, "schemars")?.iter().any(|item| matches!(item.name().as_str(), "with" | "schema_with"));
     let with = items(attributes, "serde")?.into_iter().find(|item| item.name() == "with");
-    let Some(Item::Meta(meta)) = with.filter(|_| !own) else { return Ok(None) };
+    let Some(Item { meta, .. }) = with.filter(|_| !own) else { return Ok(None) };
     let attribute = Attribute::parse_outer.parse2(quote!(#[opctl_serde_with(#meta)]))?;
     Ok(attribute.into_iter().next())
 }
@@ -135,7 +137,7 @@ pub struct Common {
 }
 
 pub enum With {
-    Type(Type),
+    Type(Box<Type>),
     Function(syn::ExprPath),
 }
 
@@ -144,7 +146,7 @@ impl Common {
         let mut common = Self { doc: doc(attributes), ..Self::default() };
         common.deprecated = attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"));
         for item in items(attributes, "schemars")? {
-            let Item::Meta(meta) = item else { continue };
+            let Item { unsets: false, meta } = item else { continue };
             match meta.path().get_ident().map(ToString::to_string).unwrap_or_default().as_str() {
                 "title" => common.title = Some(value(meta)?),
                 "description" => common.description = Some(value(meta)?),
@@ -157,9 +159,9 @@ impl Common {
             }
         }
         if common.with.is_none()
-            && let Some(Item::Meta(meta)) = items(attributes, "opctl_serde_with")?.into_iter().next()
+            && let Some(item) = items(attributes, "opctl_serde_with")?.into_iter().next()
         {
-            common.with = Some(With::Type(parsed(meta)?));
+            common.with = Some(With::Type(parsed(item.meta)?));
         }
         Ok(common)
     }
@@ -234,8 +236,8 @@ impl Validation {
         let mut validation = Self::default();
         for kind in ["schemars", "validate", "garde"] {
             for item in items(attributes, kind)? {
-                if let Item::Meta(meta) = item {
-                    validation.read_item(kind, meta)?;
+                if !item.unsets {
+                    validation.read_item(kind, item.meta)?;
                 }
             }
         }
@@ -269,16 +271,16 @@ impl Validation {
             }
             "contains" if is_list && no_pattern => {
                 let list = meta.require_list()?;
-                let bare = kind == "garde" || kind == "schemars" && list.parse_args::<Expr>().is_ok_and(|expr| !matches!(expr, Expr::Assign(_)));
+                let bare = kind == "garde"
+                    || kind == "schemars"
+                        && list.parse_args::<Expr>().is_ok_and(|expr| !matches!(expr, Expr::Assign(_)));
                 self.contains = if bare { Some(list.parse_args()?) } else { named(&meta, "pattern")? };
             }
             "inner" if kind != "validate" && is_list => {
                 let nested = meta.require_list()?.parse_args_with(Punctuated::<Item, Token![,]>::parse_terminated)?;
                 let inner = self.inner.get_or_insert_default();
                 for item in nested {
-                    if let Item::Meta(meta) = item {
-                        inner.read_item(kind, meta)?;
-                    }
+                    inner.read_item(kind, item.meta)?;
                 }
             }
             _ => {}

@@ -8,13 +8,12 @@ use serde_derive_internals::ast::{self, Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
 use serde_derive_internals::{Ctxt, Derive};
 use serde_json::{Map, Value, json};
-use syn::{Attribute, DeriveInput, Expr, ExprPath, ItemImpl};
+use syn::DeriveInput;
 
 use super::attributes::{self, Bounds, Common, Validation, With};
+use super::defaults::Fields;
 use super::known::{Hole, Shape, with_holes};
-use super::rules;
 use super::types::{Derived, Deriver, Scope, all};
-use super::values::Fields;
 use crate::diagnostic::Diagnostic;
 
 /// A schema that is not finished: extensions come last, whatever is added in between.
@@ -61,7 +60,9 @@ impl Deriver<'_> {
             return self.shape(ty, scope);
         }
         let transparent = match &container.data {
-            Data::Struct(_, fields) if container.attrs.transparent() => fields.iter().find(|field| field.attrs.transparent()),
+            Data::Struct(_, fields) if container.attrs.transparent() => {
+                fields.iter().find(|field| field.attrs.transparent())
+            }
             _ => None,
         };
         if let Some(field) = transparent {
@@ -120,123 +121,20 @@ impl Deriver<'_> {
         Ok(draft.finish().into())
     }
 
-    /// `impl JsonSchema` by hand: derivable when its `json_schema` is one literal.
-    pub fn manual_schema(&mut self, scope: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
-        let function = implementation.items.iter().find_map(|item| match item {
-            syn::ImplItem::Fn(function) if function.sig.ident == "json_schema" => Some(function),
-            _ => None,
-        });
-        let literal = function.and_then(|function| self.schema_literal(&function.block, scope));
-        match literal {
-            Some(schema) => Ok(schema.into()),
-            None => {
-                let span = self.span(scope, &implementation.self_ty);
-                self.refuse(
-                    Diagnostic::error("OP013", "this `JsonSchema` is written by hand: only a compiler can run it")
-                        .at(span, "")
-                        .help("let its `json_schema` be one `json_schema!({ … })` literal, or derive it"),
-                )
-            }
-        }
-    }
-
-    /// The literal that a function's body consists of: `json_schema!({…})`, or `json!({…})` turned into a schema.
-    fn schema_literal(&mut self, block: &syn::Block, scope: &Scope) -> Option<Schema> {
-        let [syn::Stmt::Expr(expr, None)] = block.stmts.as_slice() else {
-            let [syn::Stmt::Macro(statement)] = block.stmts.as_slice() else { return None };
-            return self.literal_of_macro(&statement.mac, scope);
-        };
-        let mut expr = expr;
-        loop {
-            expr = match expr {
-                Expr::Macro(literal) => return self.literal_of_macro(&literal.mac, scope),
-                Expr::MethodCall(call) if ["unwrap", "expect", "into"].iter().any(|name| call.method == name) => &call.receiver,
-                Expr::Call(call) if call.args.len() == 1 => &call.args[0],
-                Expr::Paren(inner) => &inner.expr,
-                _ => return None,
-            };
-        }
-    }
-
-    fn literal_of_macro(&mut self, literal: &syn::Macro, scope: &Scope) -> Option<Schema> {
-        let name = literal.path.segments.last()?.ident.to_string();
-        let value = matches!(name.as_str(), "json_schema" | "json").then(|| self.json(literal.tokens.clone(), scope))?;
-        Schema::try_from(value.ok()?).ok()
-    }
-
-    fn with(&mut self, with: &With, scope: &Scope) -> Derived<Shape> {
-        match with {
-            With::Type(ty) => self.shape(ty, scope),
-            With::Function(path) => self.schema_function(path, scope),
-        }
-    }
-
-    /// `schema_with = "function"`.
-    fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
-        let literal = self.function(&path.path, scope).and_then(|(at, function)| self.schema_literal(&function.block, &at));
-        match literal {
-            Some(schema) => Ok(schema.into()),
-            None => {
-                let span = self.span(scope, path);
-                self.refuse(
-                    Diagnostic::error("OP013", "this function makes a schema, and only a compiler can run it")
-                        .at(span, "")
-                        .help("let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`"),
-                )
-            }
-        }
-    }
-
-    /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies laid over it.
-    pub fn kube_schema(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
-        let kept = |attributes: &mut Vec<Attribute>| {
-            attributes.retain(|attribute| {
-                ["serde", "schemars", "doc", "validate"].iter().any(|name| attribute.path().is_ident(name))
-            });
-        };
-        let rules = self.rules(&input.attrs, scope)?;
-        let mut plain = input.clone();
-        kept(&mut plain.attrs);
-        let mut laid_over = Vec::new();
-        if let syn::Data::Struct(data) = &mut plain.data {
-            for field in &mut data.fields {
-                let field_rules = self.rules(&field.attrs, scope)?;
-                let strategy = self.merge_strategy(&field.attrs, scope)?;
-                kept(&mut field.attrs);
-                if !field_rules.is_empty() || strategy.is_some() {
-                    laid_over.push((field.clone(), field_rules, strategy));
-                }
-            }
-        }
-        let mut schema = self.container(&plain, scope)?.schema;
-        for rule in rules {
-            kube_core::validate(&mut schema, rule).expect("a rule is JSON");
-        }
-        for (field, rules, strategy) in laid_over {
-            let mut alone = plain.clone();
-            if let syn::Data::Struct(data) = &mut alone.data
-                && let syn::Fields::Named(fields) = &mut data.fields
-            {
-                fields.named = [field].into_iter().collect();
-            }
-            let mut one = self.container(&alone, scope)?.schema;
-            for rule in rules {
-                kube_core::validate_property(&mut one, 0, rule).expect("a rule is JSON");
-            }
-            if let Some(strategy) = strategy {
-                rules::lay_strategy(&mut one, strategy);
-            }
-            kube_core::merge_properties(&mut schema, &mut one);
-        }
-        Ok(schema.into())
-    }
-
-    fn named_fields(&mut self, fields: &[Field<'_>], context: &Context<'_>, default: Option<&Fields>) -> Derived<Schema> {
+    fn named_fields(
+        &mut self,
+        fields: &[Field<'_>],
+        context: &Context<'_>,
+        default: Option<&Fields>,
+    ) -> Derived<Schema> {
         let mut schema = json_schema!({ "type": "object" });
         if context.deny_unknown_fields {
             schema.insert("additionalProperties".into(), false.into());
         }
-        let members = all(fields.iter().filter(|field| !field.attrs.skip_deserializing()).map(|field| self.member(field, context, default)));
+        let members = all(fields
+            .iter()
+            .filter(|field| !field.attrs.skip_deserializing())
+            .map(|field| self.member(field, context, default)));
         for member in members? {
             match member {
                 Member::Flattened(part) => expansion::flatten(&mut schema, part),
@@ -271,10 +169,9 @@ impl Deriver<'_> {
         {
             draft.schema.insert("default".into(), value);
         }
-        let skips = field.attrs.skip_serializing_if().is_some();
         Ok(Member::Property {
             name: field.attrs.name().deserialize_name().value.clone(),
-            optional: skips && has_default || has_default || !validation.required && optional_type,
+            optional: has_default || !validation.required && optional_type,
             schema: draft.finish(),
         })
     }
@@ -301,9 +198,12 @@ impl Deriver<'_> {
         if let Some(with) = field.attrs.serialize_with() {
             let span = self.span(scope, with);
             return self.refuse(
-                Diagnostic::error("OP014", "the default of this field is written by a function of its own: only a compiler can run it")
-                    .at(span, "")
-                    .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
+                Diagnostic::error(
+                    "OP014",
+                    "the default of this field is written by a function of its own: only a compiler can run it",
+                )
+                .at(span, "")
+                .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
             );
         }
         Ok(Some(value))
@@ -402,7 +302,13 @@ impl Deriver<'_> {
         Ok(Schema::from(map))
     }
 
-    fn variant(&mut self, variant: &Variant<'_>, common: &Common, tag: &TagType, context: &Context<'_>) -> Derived<Schema> {
+    fn variant(
+        &mut self,
+        variant: &Variant<'_>,
+        common: &Common,
+        tag: &TagType,
+        context: &Context<'_>,
+    ) -> Derived<Schema> {
         let name = &variant.attrs.name().deserialize_name().value;
         let bare_unit = matches!(variant.style, Style::Unit) && common.with.is_none();
         let mut draft = match tag {
@@ -444,7 +350,13 @@ impl Deriver<'_> {
     }
 
     /// What a variant holds, without its tag.
-    fn content(&mut self, variant: &Variant<'_>, common: &Common, context: &Context<'_>, internal: bool) -> Derived<Draft> {
+    fn content(
+        &mut self,
+        variant: &Variant<'_>,
+        common: &Common,
+        context: &Context<'_>,
+        internal: bool,
+    ) -> Derived<Draft> {
         if let Some(with) = &common.with {
             return Ok(Draft::new(self.with(with, context.scope)?.schema));
         }
@@ -492,7 +404,9 @@ impl Deriver<'_> {
             draft.schema.insert("examples".into(), examples.into());
         }
         let extensions = common.extensions.iter();
-        draft.extensions.extend(all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?);
+        draft
+            .extensions
+            .extend(all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?);
         Ok(())
     }
 
@@ -502,7 +416,12 @@ impl Deriver<'_> {
                 let Some(bound) = bound else { continue };
                 let value = deriver.number(bound, scope)?;
                 for (required_type, suffix) in types {
-                    expansion::insert_validation_property(schema, required_type, &format!("{side}{suffix}"), value.clone());
+                    expansion::insert_validation_property(
+                        schema,
+                        required_type,
+                        &format!("{side}{suffix}"),
+                        value.clone(),
+                    );
                 }
             }
             Ok(())
@@ -536,4 +455,3 @@ enum Member {
 fn unit() -> Schema {
     json_schema!({ "type": "null" })
 }
-

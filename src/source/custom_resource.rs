@@ -14,7 +14,7 @@ use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Api, Scope as ApiScope};
-use crate::names::default_plural;
+use crate::names::{default_plural, nearest};
 
 /// What `#[kube(…)]` says, merged from all such attributes of the type.
 #[derive(Default)]
@@ -63,14 +63,16 @@ impl Deriver<'_> {
         let text = |key: &str| kube.text.get(key).map(LitStr::value);
         let required = |key: &str| text(key).expect("checked above");
         let flag = |key: &str, default: bool| kube.flags.get(key).copied().unwrap_or(default);
-        let list = |key: &str| kube.lists.get(key).map(|list| list.iter().map(LitStr::value).collect()).unwrap_or_default();
+        let list =
+            |key: &str| kube.lists.get(key).map(|list| list.iter().map(LitStr::value).collect()).unwrap_or_default();
         let pairs = |key: &str| kube.pairs.get(key).cloned().unwrap_or_default();
 
         let kind = required("kind");
         let root = text("root").unwrap_or_else(|| kind.clone());
         if name(&input.ident) == root {
             let message = format!("kube generates the type `{root}`, so this type cannot have that name");
-            return self.refuse(Diagnostic::error("OP005", message).at(place, "").help(format!("rename it to `{root}Spec`")));
+            return self
+                .refuse(Diagnostic::error("OP005", message).at(place, "").help(format!("rename it to `{root}Spec`")));
         }
         let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
         let plural = match text("plural") {
@@ -87,7 +89,8 @@ impl Deriver<'_> {
             "manual" => match self.implementation("JsonSchema", scope.module, &root) {
                 Some((at, item)) => Some(self.manual_schema(&Scope::of(at), &item)?.schema),
                 None => {
-                    let message = format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
+                    let message =
+                        format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
                     return self.refuse(Diagnostic::error("OP013", message).at(place, ""));
                 }
             },
@@ -124,13 +127,19 @@ impl Deriver<'_> {
     }
 
     /// The schema of the type that kube's macro generates around the spec.
-    fn root_schema(&mut self, input: &DeriveInput, kube: &Kube, root: &str, scope: &Scope) -> Derived<schemars::Schema> {
+    fn root_schema(
+        &mut self,
+        input: &DeriveInput,
+        kube: &Kube,
+        root: &str,
+        scope: &Scope,
+    ) -> Derived<schemars::Schema> {
         let spec = &input.ident;
         let root = format_ident!("{root}");
-        let doc = kube.text.get("doc").map_or_else(
-            || format!(" Auto-generated derived type for {spec} via `CustomResource`"),
-            LitStr::value,
-        );
+        let doc = kube
+            .text
+            .get("doc")
+            .map_or_else(|| format!(" Auto-generated derived type for {spec} via `CustomResource`"), LitStr::value);
         let attributes = &kube.attributes;
         let flatten = kube.flags.get("no_spec").copied().unwrap_or(false).then(|| quote!(#[serde(flatten)]));
         let status = kube.status.iter();
@@ -176,7 +185,9 @@ impl Deriver<'_> {
         let string = |deriver: &mut Self, meta: Meta| -> Derived<LitStr> {
             match value(meta) {
                 Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Ok(text),
-                _ => deriver.refuse(Diagnostic::error("OP005", format!("`{key}` takes a string: `{key} = \"…\"`")).at(span.clone(), "")),
+                _ => deriver.refuse(
+                    Diagnostic::error("OP005", format!("`{key}` takes a string: `{key} = \"…\"`")).at(span.clone(), ""),
+                ),
             }
         };
         if let Some(known) = find(TEXT) {
@@ -194,7 +205,8 @@ impl Deriver<'_> {
                 Meta::List(_) => None,
             };
             let Some(on) = on else {
-                return self.refuse(Diagnostic::error("OP005", format!("`{known}` takes `true` or `false`")).at(span, ""));
+                return self
+                    .refuse(Diagnostic::error("OP005", format!("`{known}` takes `true` or `false`")).at(span, ""));
             };
             kube.flags.insert(known, on);
         } else if let Some(known) = find(LISTS) {
@@ -203,10 +215,14 @@ impl Deriver<'_> {
         } else {
             match key.as_str() {
                 "annotation" | "label" => {
-                    let pair = meta.require_list().and_then(|list| list.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated));
+                    let pair = meta
+                        .require_list()
+                        .and_then(|list| list.parse_args_with(Punctuated::<LitStr, Token![,]>::parse_terminated));
                     let pair: Vec<String> = self.parsed(scope, pair)?.iter().map(LitStr::value).collect();
                     let [name, value] = pair.as_slice() else {
-                        return self.refuse(Diagnostic::error("OP005", format!("write `{key}(\"name\", \"value\")`")).at(span, ""));
+                        return self.refuse(
+                            Diagnostic::error("OP005", format!("write `{key}(\"name\", \"value\")`")).at(span, ""),
+                        );
                     };
                     let known = if key == "label" { "label" } else { "annotation" };
                     kube.pairs.entry(known).or_default().insert(name.clone(), value.clone());
@@ -246,9 +262,9 @@ impl Deriver<'_> {
                 }
                 "crates" => {}
                 _ => {
-                    let known: Vec<&str> = [TEXT, FLAGS, LISTS, OTHERS].concat();
-                    let nearest = crate::names::nearest(&key, &known);
-                    let mut diagnostic = Diagnostic::error("OP005", format!("kube knows no attribute `{key}`")).at(span, "");
+                    let nearest = nearest(&key, [TEXT, FLAGS, LISTS, OTHERS].concat());
+                    let mut diagnostic =
+                        Diagnostic::error("OP005", format!("kube knows no attribute `{key}`")).at(span, "");
                     if let Some(nearest) = nearest {
                         diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
                     }
@@ -271,20 +287,20 @@ impl Deriver<'_> {
                 });
                 let parsed = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
                 let Some(mut object) = parsed else {
-                    return self.refuse(Diagnostic::error("OP005", "this is neither a list of values nor a JSON object").at(span, ""));
+                    return self.refuse(
+                        Diagnostic::error("OP005", "this is neither a list of values nor a JSON object").at(span, ""),
+                    );
                 };
-                // kube reads the JSON form by serde: unknown keys are dropped, `type_` is renamed to `type`.
+                // kube reads the JSON form by serde, which drops unknown keys.
                 let known: Vec<String> = keys.iter().map(|key| crd_key(key)).collect();
-                if let Some(ty) = object.remove("type_").or_else(|| object.remove("type")) {
-                    object.insert("type".into(), ty);
-                }
                 object.retain(|key, value| known.contains(key) && !value.is_null());
                 object
             }
         };
         let missing: Vec<&str> = required.iter().copied().filter(|key| !object.contains_key(*key)).collect();
         if !missing.is_empty() {
-            return self.refuse(Diagnostic::error("OP005", format!("this does not say {}", missing.join(", "))).at(span, ""));
+            return self
+                .refuse(Diagnostic::error("OP005", format!("this does not say {}", missing.join(", "))).at(span, ""));
         }
         Ok(object.into())
     }
@@ -302,7 +318,9 @@ impl Deriver<'_> {
             let expr = value(member);
             let expr = self.parsed(scope, expr)?;
             let value = match &expr {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if key == "priority" => json!(text.value().parse::<i32>().ok()),
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if key == "priority" => {
+                    json!(text.value().parse::<i32>().ok())
+                }
                 _ if key == "priority" => self.number(&expr, scope)?,
                 Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().into(),
                 _ => return self.refuse(Diagnostic::error("OP005", format!("`{key}` takes a string")).at(span, "")),

@@ -2,17 +2,21 @@
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
 mod attributes;
+mod by_hand;
 mod cfg;
+mod constants;
 mod containers;
 mod custom_resource;
+mod defaults;
+mod json;
 mod known;
+mod kube_schema;
 pub mod markers;
 mod modules;
 mod package;
 mod resolve;
-mod rules;
+mod serialized;
 mod types;
-mod values;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Operator;
@@ -41,6 +45,11 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
         operator.apis.extend(deriver.custom_resources(module));
     }
     diagnostics.append(&mut deriver.diagnostics);
+    for file in &modules.files {
+        let (rules, mut problems) = markers::read(file);
+        operator.rbac.extend(rules);
+        diagnostics.append(&mut problems);
+    }
     operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     operator.apis.dedup_by(|a, b| a.place == b.place);

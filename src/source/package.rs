@@ -63,16 +63,18 @@ struct Manifest {
 impl Manifest {
     fn read(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
         let path = join(folder, "Cargo.toml");
-        let text = tree.read(&path).map_err(|error| Diagnostic::error("OP003", error.to_string()))?.ok_or_else(|| {
-            Diagnostic::error("OP003", format!("there is no `{path}`"))
-                .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
-        })?;
+        let text =
+            tree.read(&path).map_err(|error| Diagnostic::error("OP003", error.to_string()))?.ok_or_else(|| {
+                Diagnostic::error("OP003", format!("there is no `{path}`"))
+                    .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
+            })?;
         let file = SourceFile::new(&path, &text);
         match text.parse() {
             Ok(document) => Ok(Self { folder: folder.into(), file, document }),
             Err(error) => {
                 let range = toml_edit::TomlError::span(&error).unwrap_or(0..0);
-                Err(Diagnostic::error("OP003", format!("`{path}` is not TOML")).at(Span { file, range }, error.message()))
+                Err(Diagnostic::error("OP003", format!("`{path}` is not TOML"))
+                    .at(Span { file, range }, error.message()))
             }
         }
     }
@@ -99,7 +101,8 @@ impl Manifest {
 
     /// The folders that `[workspace] members` names; `*` stands for one segment.
     fn members(&self, tree: &Tree) -> Vec<String> {
-        let Some(members) = self.document.get("workspace").and_then(|item| item.get("members")).and_then(Item::as_array)
+        let Some(members) =
+            self.document.get("workspace").and_then(|item| item.get("members")).and_then(Item::as_array)
         else {
             return Vec::new();
         };
@@ -150,7 +153,9 @@ impl Manifest {
             let folder = join(&self.folder, "src/bin");
             for path in tree.files_below(&folder) {
                 let rest = path[folder.len()..].trim_start_matches('/');
-                if rest.ends_with(".rs") && (!rest.contains('/') || rest.ends_with("/main.rs") && rest.matches('/').count() == 1) {
+                if rest.ends_with(".rs")
+                    && (!rest.contains('/') || rest.ends_with("/main.rs") && rest.matches('/').count() == 1)
+                {
                     binaries.insert(path);
                 }
             }

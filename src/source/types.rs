@@ -73,7 +73,12 @@ impl<'a> Deriver<'a> {
     }
 
     /// The `impl` of a trait for a type of the source, and the module where it stands.
-    pub fn implementation(&self, trait_name: &str, module: ModuleId, type_name: &str) -> Option<(ModuleId, Rc<ItemImpl>)> {
+    pub fn implementation(
+        &self,
+        trait_name: &str,
+        module: ModuleId,
+        type_name: &str,
+    ) -> Option<(ModuleId, Rc<ItemImpl>)> {
         let found = self.impls.iter().find(|implementation| {
             implementation.trait_name == trait_name
                 && implementation.target.0 == module
@@ -108,7 +113,9 @@ impl<'a> Deriver<'a> {
             Ok(value) => Ok(value),
             Err(error) => {
                 let span = self.span(scope, &error.span());
-                self.refuse(Diagnostic::error("OP004", format!("this attribute is not understood: {error}")).at(span, ""))
+                self.refuse(
+                    Diagnostic::error("OP004", format!("this attribute is not understood: {error}")).at(span, ""),
+                )
             }
         }
     }
@@ -122,7 +129,8 @@ impl<'a> Deriver<'a> {
             }
             Resolved::Known { path, entry, arguments } => {
                 self.check_kubernetes_version(&path, ty, scope)?;
-                let parameters: Derived<Vec<Shape>> = all(arguments.iter().take(entry.parameters).map(|(ty, scope)| self.shape(ty, scope)));
+                let parameters: Derived<Vec<Shape>> =
+                    all(arguments.iter().take(entry.parameters).map(|(ty, scope)| self.shape(ty, scope)));
                 let parameters = parameters?;
                 if parameters.len() < entry.parameters {
                     let span = self.span(scope, ty);
@@ -136,7 +144,8 @@ impl<'a> Deriver<'a> {
                 let items: Derived<Vec<Value>> =
                     all(types.iter().map(|(ty, scope)| Ok(self.shape(ty, scope)?.schema.to_value())));
                 let (items, length) = (items?, types.len());
-                Ok(json_schema!({ "type": "array", "prefixItems": items, "minItems": length, "maxItems": length }).into())
+                Ok(json_schema!({ "type": "array", "prefixItems": items, "minItems": length, "maxItems": length })
+                    .into())
             }
             Resolved::Slice(element) => {
                 let items = self.shape(&element.0, &element.1)?.schema;
@@ -220,7 +229,11 @@ impl<'a> Deriver<'a> {
             _ => {
                 let span = self.span(scope, ty);
                 let message = "a type of this form cannot be derived from source";
-                self.refuse(Diagnostic::error("OP012", message).at(span, "").help("name the type, or use a struct, `Vec`, `Option` or map"))
+                self.refuse(
+                    Diagnostic::error("OP012", message)
+                        .at(span, "")
+                        .help("name the type, or use a struct, `Vec`, `Option` or map"),
+                )
             }
         }
     }
@@ -233,10 +246,14 @@ impl<'a> Deriver<'a> {
         }
         let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let arguments: Vec<(Type, Scope)> = match &path.segments.last().expect("a path has a segment").arguments {
-            PathArguments::AngleBracketed(list) => list.args.iter().filter_map(|argument| match argument {
-                GenericArgument::Type(ty) => Some((ty.clone(), scope.clone())),
-                _ => None,
-            }).collect(),
+            PathArguments::AngleBracketed(list) => list
+                .args
+                .iter()
+                .filter_map(|argument| match argument {
+                    GenericArgument::Type(ty) => Some((ty.clone(), scope.clone())),
+                    _ => None,
+                })
+                .collect(),
             _ => Vec::new(),
         };
         let use_path = UsePath { global: path.leading_colon.is_some(), segments: segments.clone() };
@@ -267,7 +284,8 @@ impl<'a> Deriver<'a> {
                     });
                     let inner = inner.unwrap_or_default();
                     let mut letters = inner.chars();
-                    let upper: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+                    let upper: String =
+                        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
                     *path.last_mut().expect("checked above") = format!("NonZero{upper}");
                 }
                 match known::find(&path) {
@@ -275,7 +293,10 @@ impl<'a> Deriver<'a> {
                     None => {
                         let span = self.span(scope, ty);
                         let krate = &path[0];
-                        let message = format!("the schema of `{}` is not known: it comes from the crate `{krate}`", path.join("::"));
+                        let message = format!(
+                            "the schema of `{}` is not known: it comes from the crate `{krate}`",
+                            path.join("::")
+                        );
                         self.refuse(
                             Diagnostic::error("OP011", message)
                                 .at(span, "its source is not part of this package")
@@ -308,12 +329,15 @@ impl<'a> Deriver<'a> {
             return Ok(());
         }
         let features = self.modules.features_of(scope.module, "k8s_openapi");
-        let other = features.iter().find(|feature| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37");
+        let other =
+            features.iter().find(|feature| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37");
         match other {
             None => Ok(()),
             Some(feature) => {
                 let span = self.span(scope, ty);
-                let message = format!("this package asks k8s-openapi for `{feature}`, and opctl carries the types of Kubernetes 1.37");
+                let message = format!(
+                    "this package asks k8s-openapi for `{feature}`, and opctl carries the types of Kubernetes 1.37"
+                );
                 self.refuse(Diagnostic::error("OP017", message).at(span, "a type of Kubernetes").help(
                     "use the feature `latest` of k8s-openapi 0.29, or let the compiled types print the CRDs: `cargo run --bin crdgen`",
                 ))

@@ -78,7 +78,8 @@ impl<const N: usize> JsonSchema for Hole<N> {
 /// Runs `ask` on schemars' own code, with each `Hole<N>` standing for `shapes[N]`.
 pub fn with_holes<R>(shapes: Vec<Shape>, ask: impl FnOnce(&mut SchemaGenerator) -> R) -> R {
     let before = HOLES.replace(shapes);
-    let answer = ask(&mut SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true).into_generator());
+    let answer =
+        ask(&mut SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true).into_generator());
     HOLES.set(before);
     answer
 }
@@ -129,9 +130,12 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
     }
     let segments: Vec<&str> = path.iter().map(String::as_str).collect();
     let replaced: &[&str] = match segments[..] {
-        ["std", "collections", "btree_map" | "btree_set" | "hash_map" | "hash_set" | "vec_deque" | "linked_list" | "binary_heap", name] => {
-            &["std", "collections", name]
-        }
+        [
+            "std",
+            "collections",
+            "btree_map" | "btree_set" | "hash_map" | "hash_set" | "vec_deque" | "linked_list" | "binary_heap",
+            name,
+        ] => &["std", "collections", name],
         ["std", "primitive", name] => &[name],
         ["kube", "core" | "api", "ObjectMeta"] | ["kube_core", "ObjectMeta"] => {
             &["k8s_openapi", "apimachinery", "pkg", "apis", "meta", "v1", "ObjectMeta"]
@@ -194,7 +198,9 @@ fn default_of(path: &str) -> Option<fn() -> serde_json::Value> {
     Some(match last {
         "bool" => || json!(false),
         "char" => || json!("\0"),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => || json!(0),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => {
+            || json!(0)
+        }
         "f32" | "f64" => || json!(0.0),
         "str" | "String" | "PathBuf" => || json!(""),
         "Option" | "Value" => || json!(null),
@@ -313,7 +319,9 @@ mod tests {
 
     #[test]
     fn the_kinds_of_kubernetes_are_known_by_their_paths() {
-        for path in ["k8s_openapi::api::core::v1::PodTemplateSpec", "k8s_openapi::apimachinery::pkg::api::resource::Quantity"] {
+        for path in
+            ["k8s_openapi::api::core::v1::PodTemplateSpec", "k8s_openapi::apimachinery::pkg::api::resource::Quantity"]
+        {
             assert!(is_known(&path.split("::").map(String::from).collect::<Vec<_>>()), "{path}");
         }
     }

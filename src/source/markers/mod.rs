@@ -7,16 +7,15 @@
 
 mod arguments;
 mod comments;
-mod nearest;
 mod rbac;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use self::comments::{Comment, CommentKind};
-use self::nearest::nearest;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::RbacRule;
+use crate::names::nearest;
 
 /// Reads every marker of a file, in source order. The file need not parse as Rust. A marker with an error gives no rule.
 pub fn read(file: &Arc<SourceFile>) -> (Vec<RbacRule>, Vec<Diagnostic>) {

@@ -1,22 +1,24 @@
-//! `#[x_kube(…)]` and `#[kube(validation = …)]`: CEL rules and merge strategies, as values of kube-core's own types.
+//! `#[derive(KubeSchema)]`: CEL rules and merge strategies of `#[x_kube(…)]`, as values of kube-core's own types, laid
+//! over the derived schema by kube-core's own functions. Follows `cel_schema` of kube-derive 5.
 
 use kube_core::{ListMerge, MapMerge, Message, Reason, Rule, StructMerge};
 use schemars::Schema;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, Meta, Token};
+use syn::{Attribute, DeriveInput, Expr, Meta, Token};
 
 use super::attributes::value;
+use super::known::Shape;
 use super::types::{Derived, Deriver, Scope, all};
 use crate::diagnostic::Diagnostic;
 
-pub enum Strategy {
+enum Strategy {
     List(ListMerge),
     Map(MapMerge),
     Struct(StructMerge),
 }
 
 /// Lays a merge strategy over the only property of a schema.
-pub fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
+fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
     let laid = match strategy {
         Strategy::List(strategy) => kube_core::merge_strategy_property(schema, 0, strategy),
         Strategy::Map(strategy) => kube_core::merge_strategy_property(schema, 0, strategy),
@@ -26,8 +28,52 @@ pub fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
 }
 
 impl Deriver<'_> {
+    /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies laid over it.
+    pub fn kube_schema(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
+        let kept = |attributes: &mut Vec<Attribute>| {
+            attributes.retain(|attribute| {
+                ["serde", "schemars", "doc", "validate"].iter().any(|name| attribute.path().is_ident(name))
+            });
+        };
+        let rules = self.rules(&input.attrs, scope)?;
+        let mut plain = input.clone();
+        kept(&mut plain.attrs);
+        let mut laid_over = Vec::new();
+        if let syn::Data::Struct(data) = &mut plain.data {
+            for field in &mut data.fields {
+                let field_rules = self.rules(&field.attrs, scope)?;
+                let strategy = self.merge_strategy(&field.attrs, scope)?;
+                kept(&mut field.attrs);
+                if !field_rules.is_empty() || strategy.is_some() {
+                    laid_over.push((field.clone(), field_rules, strategy));
+                }
+            }
+        }
+        let mut schema = self.container(&plain, scope)?.schema;
+        for rule in rules {
+            kube_core::validate(&mut schema, rule).expect("a rule is JSON");
+        }
+        for (field, rules, strategy) in laid_over {
+            let mut alone = plain.clone();
+            if let syn::Data::Struct(data) = &mut alone.data
+                && let syn::Fields::Named(fields) = &mut data.fields
+            {
+                fields.named = [field].into_iter().collect();
+            }
+            let mut one = self.container(&alone, scope)?.schema;
+            for rule in rules {
+                kube_core::validate_property(&mut one, 0, rule).expect("a rule is JSON");
+            }
+            if let Some(strategy) = strategy {
+                lay_strategy(&mut one, strategy);
+            }
+            kube_core::merge_properties(&mut schema, &mut one);
+        }
+        Ok(schema.into())
+    }
+
     /// The rules in the `#[x_kube(validation = …)]` of a container or field, in order.
-    pub fn rules(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Rule>> {
+    fn rules(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Rule>> {
         let metas = self.x_kube(attributes, scope)?;
         let validations = metas.into_iter().filter(|meta| meta.path().is_ident("validation"));
         all(validations.map(|meta| {
@@ -37,7 +83,7 @@ impl Deriver<'_> {
         }))
     }
 
-    pub fn merge_strategy(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Option<Strategy>> {
+    fn merge_strategy(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Option<Strategy>> {
         let metas = self.x_kube(attributes, scope)?;
         let Some(meta) = metas.into_iter().find(|meta| meta.path().is_ident("merge_strategy")) else { return Ok(None) };
         let expr = value(meta);
@@ -83,12 +129,18 @@ impl Deriver<'_> {
     pub fn rule(&mut self, expr: &Expr, scope: &Scope) -> Derived<Rule> {
         match expr {
             Expr::Paren(inner) => self.rule(&inner.expr, scope),
-            Expr::Tuple(pair) if pair.elems.len() == 2 => {
-                Ok(Rule::new(self.text(&pair.elems[0], scope)?).message(Message::Message(self.text(&pair.elems[1], scope)?)))
-            }
+            Expr::Tuple(pair) if pair.elems.len() == 2 => Ok(Rule::new(self.text(&pair.elems[0], scope)?)
+                .message(Message::Message(self.text(&pair.elems[1], scope)?))),
             Expr::Call(call) if call.args.len() == 1 => match &*call.func {
                 Expr::Path(path)
-                    if path.path.segments.iter().rev().take(2).map(|segment| segment.ident.to_string()).eq(["new", "Rule"]) =>
+                    if path
+                        .path
+                        .segments
+                        .iter()
+                        .rev()
+                        .take(2)
+                        .map(|segment| segment.ident.to_string())
+                        .eq(["new", "Rule"]) =>
                 {
                     Ok(Rule::new(self.rule_text(&call.args[0], scope)?))
                 }
@@ -108,7 +160,9 @@ impl Deriver<'_> {
                     }
                     "field_path" => Ok(rule.field_path(self.rule_text(argument, scope)?)),
                     "optional_old_self" => match argument {
-                        Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => Ok(rule.optional_old_self(value.value)),
+                        Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => {
+                            Ok(rule.optional_old_self(value.value))
+                        }
                         _ => self.not_a_rule(argument, scope),
                     },
                     _ => self.not_a_rule(expr, scope),

@@ -1,0 +1,28 @@
+//! What several tests share: where operators are compiled, and how commands are run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder that all operators of the tests are compiled into, so that kube is compiled once.
+pub fn operators_target() -> PathBuf {
+    match std::env::var_os("OPCTL_OPERATORS_TARGET") {
+        Some(folder) => folder.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("target/operators"),
+    }
+}
+
+/// `cargo` in a folder, compiling into the shared folder; colours and the outer run's settings are kept out.
+pub fn cargo(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(folder).args(arguments).env("CARGO_TARGET_DIR", operators_target());
+    command.env_remove("RUSTFLAGS").env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+/// Runs to success and gives standard output.
+pub fn output(mut command: Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} failed:\n{}\n{error}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}

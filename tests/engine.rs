@@ -1,0 +1,118 @@
+//! The engine's promise: what it reads from source equals what the compiled types print. Each file of `tests/engine`
+//! is compiled with kube 5 *and* read by opctl, and the CRDs must be equal as values.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use opctl::emit::{self, Options};
+use opctl::project::Tree;
+use opctl::{diagnostic, source};
+use serde_json::Value;
+
+const MANIFEST: &str = r#"[package]
+name = "oracle"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+chrono = { version = "0.4", features = ["serde"] }
+k8s-openapi = { version = "0.29", features = ["v1_37", "schemars"] }
+kube = { version = "5", default-features = false, features = ["derive"] }
+schemars = { version = "1", features = ["chrono04"] }
+serde = { version = "1", features = ["derive", "rc"] }
+serde_json = "1"
+
+[workspace]
+"#;
+
+#[test]
+fn crds_equal_those_of_the_compiled_types() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine");
+    let folder = common::operators_target().join("oracle");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    std::fs::write(folder.join("Cargo.toml"), MANIFEST).unwrap();
+    let lock = cases.join("Cargo.lock");
+    if lock.is_file() {
+        std::fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+    }
+
+    let mut names: Vec<String> = std::fs::read_dir(&cases)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| name.strip_suffix(".rs").map(String::from))
+        .collect();
+    names.sort();
+    let mut main = String::from("#![allow(dead_code)]\n");
+    let mut prints = String::new();
+    for name in &names {
+        let text = std::fs::read_to_string(cases.join(format!("{name}.rs"))).unwrap();
+        for root in roots(&text) {
+            writeln!(prints, "    crds.push(<{name}::{root} as kube::CustomResourceExt>::crd());").unwrap();
+        }
+        std::fs::write(folder.join(format!("src/{name}.rs")), text).unwrap();
+        writeln!(main, "mod {name};").unwrap();
+    }
+    writeln!(main, "fn main() {{\n    let mut crds = Vec::new();\n{prints}").unwrap();
+    main.push_str("    println!(\"{}\", serde_json::to_string(&crds).unwrap());\n}\n");
+    std::fs::write(folder.join("src/main.rs"), main).unwrap();
+
+    let compiled = common::output(common::cargo(&folder, &["run", "--quiet"]));
+    let compiled: Vec<Value> = serde_json::from_str(&compiled).unwrap();
+    let compiled: BTreeMap<String, Value> =
+        compiled.into_iter().map(|crd| (crd["metadata"]["name"].as_str().unwrap().to_string(), crd)).collect();
+
+    let (operator, diagnostics) = source::read(&Tree::at(&folder), "");
+    assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
+    let manifests = emit::manifests(&operator, &Options { namespaced: false })
+        .unwrap_or_else(|problems| panic!("{}", diagnostic::render(&problems, false)));
+    let read: BTreeMap<String, Value> = manifests
+        .iter()
+        .filter(|manifest| manifest.path.starts_with("crd/bases/"))
+        .map(|manifest| {
+            let crd: Value = yaml_serde::from_str(&manifest.text).unwrap();
+            (crd["metadata"]["name"].as_str().unwrap().to_string(), crd)
+        })
+        .collect();
+
+    assert_eq!(read.keys().collect::<Vec<_>>(), compiled.keys().collect::<Vec<_>>());
+    let mut differences = Vec::new();
+    for (name, compiled) in &compiled {
+        differ(name, compiled, &read[name], &mut differences);
+    }
+    assert!(differences.is_empty(), "read and compiled differ:\n{}", differences.join("\n"));
+    assert!(compiled.len() >= names.len(), "each case declares a kind");
+}
+
+/// The names of the types that kube generates in a case: `root`, else `kind`.
+fn roots(text: &str) -> Vec<String> {
+    let after =
+        |chunk: &str, key: &str| Some(chunk.split_once(&format!("{key} = \""))?.1.split('"').next()?.to_string());
+    text.split("#[kube(")
+        .skip(1)
+        .map(|chunk| after(chunk.split("struct").next().unwrap(), "root").or_else(|| after(chunk, "kind")).unwrap())
+        .collect()
+}
+
+/// Every place where two values differ.
+fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {
+    match (compiled, read) {
+        (Value::Object(left), Value::Object(right)) => {
+            for key in left.keys().chain(right.keys().filter(|key| !left.contains_key(*key))) {
+                let nothing = Value::String("(absent)".into());
+                let (left, right) = (left.get(key).unwrap_or(&nothing), right.get(key).unwrap_or(&nothing));
+                differ(&format!("{path}.{key}"), left, right, differences);
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+                differ(&format!("{path}[{index}]"), left, right, differences);
+            }
+        }
+        (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
+        (left, right) if left == right => {}
+        (left, right) => differences.push(format!("{path}:\n  compiled {left}\n  read     {right}")),
+    }
+}
