@@ -75,19 +75,18 @@ pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     ends.pop()
 }
 
-/// Where the comments start that belong to the sibling at `start`, or `start` itself.
+/// Where a sibling goes that comes before the first one, which starts at `start`; the list opens at `open`.
 ///
-/// `gap` is where the sibling before it ends, or the list opens. A comment on that line belongs to what it follows.
-/// Before the first sibling (`first`) a comment is the heading of the list, unless an empty line sets it off from one.
-pub fn attached(text: &str, gap: usize, start: usize, first: bool) -> usize {
-    let own_lines: Vec<_> =
-        comments(text, gap..start).into_iter().filter(|comment| starts_line(text, comment.start)).collect();
-    let blank = last_blank_line(text, gap..start);
-    let after_blank = |comment: &&Range<usize>| blank.is_none_or(|blank| comment.start >= blank);
-    if first && own_lines.iter().all(|comment| after_blank(&comment)) {
-        return start;
+/// Comments there are the heading of the list, except those that an empty line sets off from one: they belong to what
+/// is the first sibling so far.
+pub fn before_first(text: &str, open: usize, start: usize) -> usize {
+    let Some(blank) = last_blank_line(text, open..start) else { return start };
+    let comments = comments(text, open..start);
+    let has_heading = comments.iter().any(|comment| comment.start < blank);
+    match comments.iter().find(|comment| comment.start >= blank) {
+        Some(comment) if has_heading => comment.start,
+        _ => start,
     }
-    own_lines.iter().find(after_blank).map_or(start, |comment| comment.start)
 }
 
 /// Inserts `new` (with its punctuation) on a line of its own before `at`, indented as what stands there.

@@ -2,14 +2,14 @@
 
 use syn::{Attribute, File, Item, ItemMod};
 
-use super::gap::{Sibling, attached, comments, has_blank_line, insert_line_after, insert_line_before, last_blank_line};
+use super::gap::{Sibling, comments, has_blank_line, insert_line_after, insert_line_before, last_blank_line};
 use super::{Source, unparsed};
+use crate::edit::EditError;
 use crate::edit::text::{indent, insert, line_end, newline, starts_line};
-use crate::edit::{EditError, order};
 
 /// Adds `pub mod NAME;` unless a module of this name is declared in any way.
 ///
-/// It goes where rustfmt sorts it: into the first group of declarations that has a `pub` one (else the first group). A
+/// It goes where rustfmt sorts it (by the bytes of the name; the version sort of style edition 2024 is for `use` only): into the first group of declarations that has a `pub` one (else the first group). A
 /// file without any gets it after its head (inner docs and attributes, or the comment at the top), before the rest.
 pub fn add_mod(text: &str, name: &str) -> Result<String, EditError> {
     let line = format!("pub mod {name};");
@@ -75,17 +75,17 @@ impl Group {
     }
 }
 
+/// Comments between two declarations stay with the second; one right above the first is the heading of the group.
 fn insert_sorted(text: &str, group: &Group, name: &str, line: &str) -> String {
-    let Some(next) = group.modules.iter().position(|module| order::compare(&module.key, name).is_gt()) else {
-        return insert_line_after(text, group.end(), indent(text, group.end()), line);
-    };
-    let start = group.modules[next].range.start;
-    let at = match next.checked_sub(1) {
-        Some(previous) => attached(text, group.modules[previous].range.end, start, false),
-        // A comment right above the first module is the heading of the group.
-        None => start,
-    };
-    insert_line_before(text, at, line)
+    let modules = &group.modules;
+    let index = modules.iter().position(|module| module.key.as_str() > name).unwrap_or(modules.len());
+    match index.checked_sub(1) {
+        None => insert_line_before(text, modules[0].range.start, line),
+        Some(previous) => {
+            let end = modules[previous].range.end;
+            insert_line_after(text, end, indent(text, end), line)
+        }
+    }
 }
 
 fn insert_after_head(source: &Source, line: &str) -> String {
