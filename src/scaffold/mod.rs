@@ -282,39 +282,3 @@ impl<'a> ApiContext<'a> {
         }
     }
 }
-
-impl Api {
-    pub fn full_group(&self, project: &Project) -> String {
-        if self.core { self.group.to_string() } else { format!("{}.{}", self.group, project.domain) }
-    }
-}
-
-pub fn project(_project: &Project) -> Vec<File> {
-    let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
-    vec![
-        file("Cargo.toml", "[package]\nname = \"x\"\n"),
-        file("src/lib.rs", "//! X.\n\npub mod api;\npub mod controller;\n"),
-        file("src/api/mod.rs", "//! Kinds.\n\nfn all() -> Vec<u8> {\n    vec![]\n}\n"),
-        file("src/controller/mod.rs", "//! Controllers.\n\nfn all() -> Vec<u8> {\n    vec![]\n}\n"),
-        file("config/samples/kustomization.yaml", "resources: []\n"),
-        file("README.md", "# x\n"),
-    ]
-}
-
-pub fn api(project: &Project, api: &Api) -> Vec<File> {
-    let (group, version, kind) = (api.group.module(), &api.version, api.kind.module());
-    vec![
-        File {
-            path: format!("src/api/{group}/{version}/{kind}.rs"),
-            text: format!("//! {} {}\n", api.kind, api.full_group(project)),
-        },
-        File { path: format!("config/samples/{group}_{version}_{kind}.yaml"), text: format!("kind: {}\n", api.kind) },
-    ]
-}
-
-pub fn controller(_project: &Project, api: &Api) -> Vec<File> {
-    vec![File {
-        path: format!("src/controller/{}/{}.rs", api.group.module(), api.kind.module()),
-        text: format!("//! {}\n", api.kind),
-    }]
-}

@@ -1,0 +1,51 @@
+//! An empty folder with a shell in it that knows `opctl`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub struct Sandbox {
+    root: tempfile::TempDir,
+    /// Where the shell is.
+    pub folder: PathBuf,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().canonicalize().unwrap();
+        Self { root, folder }
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap()
+    }
+
+    /// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`.
+    pub fn shell(&mut self, line: &str) -> (i32, String) {
+        if let Some(folder) = line.strip_prefix("cd ") {
+            self.folder = self.folder.join(folder).canonicalize().unwrap();
+            return (0, String::new());
+        }
+        let output = self.command("sh").args(["-c", &format!("exec 2>&1\n{line}")]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let code = output.status.code().expect("the shell was not killed");
+        (code, said.replace(self.root().to_str().unwrap(), "[ROOT]"))
+    }
+
+    /// A program in the shell's folder, without a terminal and with `opctl` on its path.
+    pub fn command(&self, program: &str) -> Command {
+        let bin = Path::new(env!("CARGO_BIN_EXE_opctl")).parent().unwrap();
+        let path = std::env::join_paths(
+            std::iter::once(bin.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.folder)
+            .env("PATH", path.unwrap())
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+}
