@@ -5,13 +5,12 @@
 //! committed.
 #![cfg(unix)]
 
-mod cli {
-    pub mod sandbox;
-}
+#[path = "cli/sandbox.rs"]
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 
-use cli::sandbox::Sandbox;
+use sandbox::Sandbox;
 use snapbox::{Assert, Data};
 
 #[test]
@@ -48,7 +47,7 @@ fn play(session: &Path) -> Result<(), String> {
             command.push_str(&format!("\n{}", more.strip_prefix("> ").unwrap_or(&more[1..])));
             played.push_str(&format!("{more}\n"));
         }
-        let (code, said) = sandbox.shell(&command);
+        let (code, said) = shell(&mut sandbox, &command);
         played.push_str(&said);
         if code != 0 {
             played.push_str(&format!("? {code}\n"));
@@ -58,4 +57,16 @@ fn play(session: &Path) -> Result<(), String> {
         .action_env("SNAPSHOTS")
         .try_eq(None, Data::text(played), Data::read_from(session, None).raw())
         .map_err(|error| error.to_string())
+}
+
+/// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`.
+fn shell(sandbox: &mut Sandbox, line: &str) -> (i32, String) {
+    if let Some(folder) = line.strip_prefix("cd ") {
+        sandbox.folder = sandbox.folder.join(folder).canonicalize().unwrap();
+        return (0, String::new());
+    }
+    let output = sandbox.command("sh").args(["-c", &format!("exec 2>&1\n{line}")]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let code = output.status.code().expect("the shell was not killed");
+    (code, said.replace(sandbox.root().to_str().unwrap(), "[ROOT]"))
 }

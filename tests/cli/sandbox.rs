@@ -16,20 +16,9 @@ impl Sandbox {
         Self { root, folder }
     }
 
+    /// The folder that it began with.
     pub fn root(&self) -> PathBuf {
         self.root.path().canonicalize().unwrap()
-    }
-
-    /// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`.
-    pub fn shell(&mut self, line: &str) -> (i32, String) {
-        if let Some(folder) = line.strip_prefix("cd ") {
-            self.folder = self.folder.join(folder).canonicalize().unwrap();
-            return (0, String::new());
-        }
-        let output = self.command("sh").args(["-c", &format!("exec 2>&1\n{line}")]).output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        let code = output.status.code().expect("the shell was not killed");
-        (code, said.replace(self.root().to_str().unwrap(), "[ROOT]"))
     }
 
     /// A program in the shell's folder, without a terminal and with `opctl` on its path.
