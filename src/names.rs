@@ -401,6 +401,13 @@ mod tests {
     }
 
     #[test]
+    fn versions_sort_as_kube_sorts_them() {
+        let mut versions = ["v2", "v1", "v2alpha1", "v1beta10", "v1beta2", "v12alpha1"].map(|text| Version::parse(text).unwrap());
+        versions.sort_by_key(Version::priority);
+        assert!(versions.is_sorted_by_key(|version| kube_core::Version::parse(version.as_str()).priority()));
+    }
+
+    #[test]
     fn refuses_what_the_api_server_or_rustc_would() {
         for text in ["1", "v0", "v1.2", "banana", "v1gamma1", "v1beta", "v01", "V1", ""] {
             assert!(Version::parse(text).is_err(), "{text}");

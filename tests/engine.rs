@@ -86,6 +86,36 @@ fn crds_equal_those_of_the_compiled_types() {
     assert!(compiled.len() >= names.len(), "each case declares a kind");
 }
 
+/// What cannot be derived exactly is refused with its place: `tests/engine/refused/*.rs` and the messages beside them.
+/// `UPDATE=1 cargo test --test engine` writes the messages anew.
+#[test]
+fn refuses_what_it_cannot_derive() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/refused");
+    let mut differences = Vec::new();
+    for entry in std::fs::read_dir(&cases).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let mut tree = Tree::at(cases.join("nowhere"));
+        tree.lay_over("Cargo.toml", MANIFEST);
+        tree.lay_over("src/lib.rs", std::fs::read_to_string(&path).unwrap());
+        let (operator, mut diagnostics) = source::read(&tree, "");
+        if let Err(problems) = emit::manifests(&operator, &Options { namespaced: false }) {
+            diagnostics.extend(problems);
+        }
+        assert!(diagnostics.iter().any(diagnostic::Diagnostic::is_error), "{} was not refused", path.display());
+        let said = diagnostic::render(&diagnostics, false);
+        let expected = path.with_extension("txt");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(expected, said).unwrap();
+        } else if std::fs::read_to_string(&expected).unwrap_or_default() != said {
+            differences.push(format!("{}:\n{said}", path.display()));
+        }
+    }
+    assert!(differences.is_empty(), "messages changed (UPDATE=1 accepts them):\n{}", differences.join("\n"));
+}
+
 /// The names of the types that kube generates in a case: `root`, else `kind`.
 fn roots(text: &str) -> Vec<String> {
     let after =

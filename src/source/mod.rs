@@ -50,8 +50,30 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
         operator.rbac.extend(rules);
         diagnostics.append(&mut problems);
     }
+    if !operator.apis.is_empty() {
+        diagnostics.extend(packages.iter().flat_map(other_versions));
+    }
     operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     operator.apis.dedup_by(|a, b| a.place == b.place);
     (operator, diagnostics)
+}
+
+/// opctl writes what kube 5 and schemars 1 make; another version may make something else.
+fn other_versions(package: &Package) -> Vec<Diagnostic> {
+    let expected = [("kube", "5"), ("schemars", "1")];
+    let differs = expected.into_iter().filter_map(|(krate, version)| {
+        let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
+        (!dependency.accepts(version)).then(|| (krate, dependency.version.clone().unwrap_or_default(), version))
+    });
+    differs
+        .map(|(krate, asked, version)| {
+            let path = package::join(&package.folder, "Cargo.toml");
+            Diagnostic::warning(
+                "OP018",
+                format!("`{path}` asks for {krate} {asked}, and opctl writes what {krate} {version} makes"),
+            )
+            .help(format!("update {krate}, and compare the CRDs with those that your compiled types print"))
+        })
+        .collect()
 }

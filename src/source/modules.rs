@@ -98,10 +98,9 @@ impl Modules {
         matches!(name, "std" | "core" | "alloc").then(|| Err(name.into()))
     }
 
-    /// The features that the crate of `id` asks of a dependency, by the dependency's own crate name.
-    pub fn features_of(&self, id: ModuleId, krate: &str) -> Vec<String> {
-        let dependencies = self.crates[self.module(id).krate].dependencies.values();
-        dependencies.filter(|dependency| dependency.krate == krate).flat_map(|d| d.features.iter().cloned()).collect()
+    /// A dependency of the crate of `id`, by the dependency's own crate name.
+    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<&Dependency> {
+        self.crates[self.module(id).krate].dependencies.values().find(|dependency| dependency.krate == krate)
     }
 
     /// Reads the library and the binaries of a package, and the libraries of its path dependencies.

@@ -29,6 +29,20 @@ pub struct Dependency {
     /// The folder of a path dependency, relative to the tree.
     pub folder: Option<String>,
     pub features: BTreeSet<String>,
+    /// As written: `"5"`, `"=0.29.1"`.
+    pub version: Option<String>,
+}
+
+impl Dependency {
+    /// Whether the version asked for can be one that starts with `prefix`; true where none is said.
+    pub fn accepts(&self, prefix: &str) -> bool {
+        let Some(version) = &self.version else { return true };
+        let version = version.trim_start_matches(['=', '^', '~', ' ']);
+        let rest = version.strip_prefix(prefix);
+        // `5` for `0.29` and `*` ask for anything; ranges are left to cargo.
+        version.starts_with(['>', '<', '*'])
+            || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ',', '-', ' ']))
+    }
 }
 
 impl Package {
@@ -178,9 +192,11 @@ impl Manifest {
             let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));
             let shared = workspace.filter(|_| inherits).and_then(|workspace| {
                 let item = workspace.document.get("workspace")?.get("dependencies")?.get(name)?;
-                Some((workspace.folder.as_str(), item.as_table_like()))
+                Some((workspace.folder.as_str(), item))
             });
-            let (base, shared) = shared.unwrap_or((&self.folder, None));
+            let shared_version = shared.and_then(|(_, item)| item.as_str());
+            let (base, shared) =
+                shared.map_or((self.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
             let tables = [own, shared];
             let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
             let features = tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect();
@@ -190,6 +206,7 @@ impl Manifest {
                     krate: text("package").unwrap_or(name).replace('-', "_"),
                     folder: text("path").map(|path| normalize(&join(base, path))),
                     features,
+                    version: item.as_str().or_else(|| text("version")).or(shared_version).map(String::from),
                 },
             );
         }

@@ -328,21 +328,20 @@ impl<'a> Deriver<'a> {
         if path[0] != "k8s_openapi" {
             return Ok(());
         }
-        let features = self.modules.features_of(scope.module, "k8s_openapi");
-        let other =
-            features.iter().find(|feature| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37");
-        match other {
-            None => Ok(()),
-            Some(feature) => {
-                let span = self.span(scope, ty);
-                let message = format!(
-                    "this package asks k8s-openapi for `{feature}`, and opctl carries the types of Kubernetes 1.37"
-                );
-                self.refuse(Diagnostic::error("OP017", message).at(span, "a type of Kubernetes").help(
-                    "use the feature `latest` of k8s-openapi 0.29, or let the compiled types print the CRDs: `cargo run --bin crdgen`",
-                ))
-            }
-        }
+        let Some(dependency) = self.modules.dependency(scope.module, "k8s_openapi") else { return Ok(()) };
+        let other = |feature: &&String| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37";
+        let asked = match dependency.features.iter().find(other) {
+            Some(feature) => format!("the feature `{feature}` of k8s-openapi"),
+            None if dependency.accepts("0.29") => return Ok(()),
+            None => format!("k8s-openapi {}", dependency.version.as_deref().unwrap_or_default()),
+        };
+        let span = self.span(scope, ty);
+        let message = format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
+        self.refuse(
+            Diagnostic::error("OP017", message)
+                .at(span, "a type of Kubernetes")
+                .help("use k8s-openapi 0.29 with its feature `latest`, or print the CRDs from the compiled types"),
+        )
     }
 }
 

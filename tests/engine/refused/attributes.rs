@@ -1,0 +1,35 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Typo", namespaecd)]
+pub struct TypoSpec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", kind = "Versionless")]
+pub struct VersionlessSpec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Same")]
+pub struct Same {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Column")]
+#[kube(printcolumn(name = "X", typ = "string", json_path = ".spec.x"))]
+pub struct ColumnSpec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Y")]
+pub struct YSpec {
+    #[serde(renam = "x")]
+    pub x: u8,
+}

@@ -1,0 +1,4 @@
+pub struct Half {
+    pub x: u8
+    pub y: u8,
+}
