@@ -64,7 +64,7 @@ pub fn has_blank_line(text: &str, range: Range<usize>) -> bool {
 pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     let mut ends = Vec::new();
     let mut from = range.start;
-    for comment in comments(text, range.clone()).into_iter().chain([range.end..range.end]) {
+    for comment in comments(text, range.clone()).into_iter().chain(std::iter::once(range.end..range.end)) {
         let space = &text[from..comment.start];
         let mut newlines = space.match_indices('\n').map(|(at, _)| from + at + 1);
         if let (Some(_), Some(last)) = (newlines.next(), newlines.next_back()) {
