@@ -136,6 +136,11 @@ pub fn init(project: &Project) -> Vec<File> {
         files.extend(bundle::render("workflows", &context, &[]));
     }
     let mut files: Vec<File> = files.into_iter().map(|file| finish(project, file)).collect();
+    if project.workspace.is_some() {
+        // The context of the image is the workspace's root, where this file is not looked for under its usual name.
+        let ignore = files.iter_mut().find(|file| file.path == ".dockerignore").expect("the bundle has it");
+        ignore.path = "Dockerfile.dockerignore".into();
+    }
     if !project.header.is_empty() {
         files.push(File { path: "hack/boilerplate.txt".into(), text: format!("{}\n", project.header) });
     }
