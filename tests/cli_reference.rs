@@ -48,7 +48,7 @@ fn describe(text: &mut String, command: &Command) {
     examples(text, command);
 }
 
-fn table<'a>(text: &mut String, arguments: &mut dyn Iterator<Item = &'a Arg>) {
+fn table(text: &mut String, arguments: &mut dyn Iterator<Item = &Arg>) {
     text.push_str("| | |\n|---|---|\n");
     for argument in arguments {
         let long = argument.get_long().map(|name| format!("--{name}"));

@@ -163,8 +163,10 @@ fn the_views_write_nothing() {
 #[test]
 fn two_at_once_take_turns() {
     let sandbox = project();
-    let spawn =
-        |line: &str| sandbox.command("opctl").args(line.split_whitespace()).stdout(Stdio::null()).spawn().unwrap();
+    let spawn = |line: &str| {
+        let mut command = sandbox.command("opctl");
+        command.args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
     let kinds: Vec<String> = (0..8).map(|n| format!("create api --group g{n} --version v1 --kind Kind{n}")).collect();
     let children: Vec<_> = kinds.iter().map(|line| spawn(line)).collect();
     for mut child in children {
