@@ -1,9 +1,13 @@
 //! Keeps `docs/reference/cli.md` equal to what the command line says of itself.
+//!
+//! `SNAPSHOTS=overwrite cargo test --test cli_reference` writes it anew.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use clap::{Arg, Command, CommandFactory};
 use opctl::cli::Cli;
+use snapbox::{Assert, Data};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/cli.md");
 
@@ -19,14 +23,7 @@ fn the_cli_reference_is_up_to_date() {
     }
     text.push_str("\n## Options of every command\n\n");
     table(&mut text, &mut command.get_arguments().filter(|argument| argument.is_global_set()));
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(PATH, &text).unwrap();
-    }
-    let written = std::fs::read_to_string(PATH).unwrap_or_default();
-    assert!(
-        written == text,
-        "docs/reference/cli.md is not what src/cli.rs says; regenerate it with `UPDATE=1 cargo test --test cli_reference`"
-    );
+    Assert::new().action_env("SNAPSHOTS").eq(Data::text(text), Data::read_from(Path::new(PATH), None).raw());
 }
 
 /// One command and those below it.
@@ -51,7 +48,7 @@ fn describe(text: &mut String, command: &Command) {
     examples(text, command);
 }
 
-fn table<'a>(text: &mut String, arguments: &mut dyn Iterator<Item = &'a Arg>) {
+fn table(text: &mut String, arguments: &mut dyn Iterator<Item = &Arg>) {
     text.push_str("| | |\n|---|---|\n");
     for argument in arguments {
         let long = argument.get_long().map(|name| format!("--{name}"));

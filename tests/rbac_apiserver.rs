@@ -6,7 +6,7 @@ use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,12 @@ fn the_api_server_allows_exactly_what_the_markers_say() {
     let rules = rules(&format!("{MARKERS}{URL_MARKERS}"));
     cluster.apply(&manifests(&rules, CLUSTER));
     cluster.assert_allows(&rules, None);
+
+    // What the reader of markers knows of `create` by name: an apply has a name when it is authorised, a post has none.
+    let object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: lock, namespace: zoo}}";
+    let create = ["--as", OPERATOR, "create", "-f", "-"];
+    assert!(!cluster.run(&create, object).status.success());
+    cluster.kubectl(&["--as", OPERATOR, "apply", "--server-side", "-f", "-"], object);
 }
 
 #[test]
@@ -62,7 +68,7 @@ const MARKERS: &str = r#"
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=batch,resources=deployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps;batch,resources=deployments,verbs=patch
-// +kubebuilder:rbac:groups=core,resources=configmaps,resourceNames=lock;"1.0",verbs=get;patch
+// +kubebuilder:rbac:groups=core,resources=configmaps,resourceNames=lock;"1.0",verbs=get;create;patch
 // +kubebuilder:rbac:groups="",resources=pods;pods/log,verbs=get
 // +kubebuilder:rbac:groups=*,resources=*/scale,verbs=*
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get,namespace=zoo
@@ -189,6 +195,12 @@ impl ControlPlane {
     }
 
     fn kubectl(&self, arguments: &[&str], stdin: &str) -> String {
+        let output = self.run(arguments, stdin);
+        assert!(output.status.success(), "{arguments:?}: {}\n{stdin}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn run(&self, arguments: &[&str], stdin: &str) -> Output {
         let mut child = Command::new(&self.kubectl)
             .args(arguments)
             .env("KUBECONFIG", &self.kubeconfig)
@@ -198,9 +210,7 @@ impl ControlPlane {
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}\n{stdin}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        child.wait_with_output().unwrap()
     }
 
     /// Every file by itself and strictly, then the kustomizations as a user applies them.

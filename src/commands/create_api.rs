@@ -4,12 +4,14 @@ use anyhow::Context;
 
 use super::error::{Refusal, Refusals};
 use super::request::{self, Request};
-use super::{Console, Outcome, Task, carry_out, lock, manifests, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, resolve_part};
 use crate::cli::CreateApi;
 use crate::edit::Edit;
+use crate::names::Plural;
 use crate::plan::{Change, Plan, Step};
+use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
-use crate::scaffold;
+use crate::scaffold::{self, CoreType, Inserted, Insertion};
 
 pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
@@ -37,16 +39,11 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     refuse_what_exists(&plan, &tree, &file, &request.resource, console)?;
 
     let place = manifests::Place { folder: "", output: "config", namespaced: file.namespaced };
-    let next = match manifests::add(&mut plan, &tree, &place, console)? {
-        Ok(warnings) => {
-            manifests::warn(&warnings, console);
-            next(&request)
-        }
-        Err(_) => {
-            "the source has errors, so the manifests stay as they are: `opctl manifests` shows what to fix".into()
-        }
-    };
-    carry_out(&Task { command: "opctl create api", tree: &tree, folder: "", plan, next }, console)
+    manifests::add_if_sound(&mut plan, &tree, &place, console)?;
+    carry_out(
+        &Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: next(&request) },
+        console,
+    )
 }
 
 /// Where the header of generated source files is kept.
@@ -55,86 +52,57 @@ pub const BOILERPLATE: &str = "hack/boilerplate.txt";
 /// Adds everything that one request changes, but the manifests.
 pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     let api = api_of(request);
-    let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
-    let mut modules = Modules { plan, header: &project.header };
-    if request.adds_type {
-        modules.add("src/lib.rs", None, "api");
-        modules.add("src/api/mod.rs", None, &group);
-        modules.add(
-            &format!("src/api/{group}/mod.rs"),
-            Some(format!("Group `{}`.", api.full_group(project))),
-            &version,
-        );
-        let api_version = format!("`{}/{version}`.", api.full_group(project));
-        modules.add(&format!("src/api/{group}/{version}/mod.rs"), Some(api_version), &kind);
-        let item = format!("{group}::{version}::{kind}::{}::crd()", api.kind);
-        modules.plan.edit("src/api/mod.rs", Edit::RustListItem { function: "all".into(), item });
-    }
-    if request.adds_controller {
-        modules.add("src/lib.rs", None, "controller");
-        modules.add("src/controller/mod.rs", None, &group);
-        let doc = format!("Controllers of the kinds in the group `{}`.", api.group);
-        modules.add(&format!("src/controller/{group}/mod.rs"), Some(doc), &kind);
-        let item = format!("{group}::{kind}::CONTROLLER");
-        modules.plan.edit("src/controller/mod.rs", Edit::RustListItem { function: "all".into(), item });
-    }
     let types = request.adds_type.then(|| scaffold::api(project, &api));
-    let controllers = request.adds_controller.then(|| scaffold::controller(project, &api));
-    for file in types.into_iter().chain(controllers).flatten() {
-        if let Some(sample) = file.path.strip_prefix("config/samples/") {
-            let edit = Edit::YamlListItem { key: "resources".into(), item: sample.into() };
-            plan.edit("config/samples/kustomization.yaml", edit);
+    let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
+    for rendered in types.into_iter().chain(controller) {
+        for file in rendered.files {
+            plan.scaffold(file.path, file.text);
         }
-        plan.scaffold(file.path, file.text);
-    }
-    plan.edit(
-        PROJECT,
-        Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: request.resource.fields() },
-    );
-}
-
-/// `mod` lines, in files that start as their header and a sentence.
-struct Modules<'a> {
-    plan: &'a mut Plan,
-    header: &'a str,
-}
-
-impl Modules<'_> {
-    /// Declares a module; `doc` is what the file says of itself where opctl may have to create it.
-    fn add(&mut self, path: &str, doc: Option<String>, module: &str) {
-        let edit = Edit::RustMod { name: module.into() };
-        match doc {
-            Some(doc) => self.plan.edit_or_create(path, format!("{}//! {doc}\n", self.comment()), edit),
-            None => self.plan.edit(path, edit),
+        for insertion in rendered.insertions {
+            insert(plan, insertion);
         }
     }
+    let fields = request.resource.fields();
+    plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
+}
 
-    fn comment(&self) -> String {
-        let lines = self.header.lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n");
-        let comment: String = lines.collect();
-        if comment.is_empty() { comment } else { comment + "\n" }
+fn insert(plan: &mut Plan, insertion: Insertion) {
+    let edit = match insertion.what {
+        Inserted::Module(name) => Edit::RustMod { name },
+        Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
+        Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
+    };
+    match insertion.base {
+        Some(base) => plan.edit_or_create(insertion.path, base, edit),
+        None => plan.edit(insertion.path, edit),
     }
 }
 
 fn api_of(request: &Request) -> scaffold::Api {
     let resource = &request.resource;
+    let builtin = match resource.origin {
+        Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
+        Origin::Own | Origin::External => None,
+    };
     scaffold::Api {
         group: resource.group.clone(),
         version: resource.version.clone(),
         kind: resource.kind.clone(),
-        plural: plural_to_say(resource),
+        plural: match builtin {
+            Some(builtin) => Some(Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal")),
+            None => resource.plural.clone(),
+        },
         short_names: request.short_names.clone(),
         categories: request.categories.clone(),
-        namespaced: resource.api.is_none_or(|api| api.namespaced),
-        core: resource.origin == Origin::Kubernetes,
+        namespaced: builtin
+            .map(|builtin| builtin.namespaced)
+            .or(resource.api.map(|api| api.namespaced))
+            .unwrap_or(true),
+        core: builtin.map(|builtin| CoreType {
+            group: builtin.api_group.into(),
+            rust_path: format!("{}::{}", builtin.path, builtin.kind),
+        }),
     }
-}
-
-/// The plural that must be said in the source, because kube would not derive it.
-fn plural_to_say(resource: &Resource) -> Option<crate::names::Plural> {
-    // kube-derive panics when it looks for the consonant before the `y` of `Y`.
-    let of_y = || (resource.kind.as_str() == "Y").then(|| resource.kind.plural());
-    resource.plural.clone().or_else(of_y)
 }
 
 /// A kind that is in PROJECT already is made again only if that changes none of its files.
@@ -165,17 +133,18 @@ fn refuse_what_exists(
     Err(Refusals(vec![refusal.help("for another version of it say `--version` and `--controller=false`")]).into())
 }
 
-fn next(request: &Request) -> String {
-    let api = api_of(request);
-    let (group, kind) = (api.group.module(), api.kind.module());
-    let types = format!("src/api/{group}/{}/{kind}.rs", api.version);
+fn next(request: &Request) -> Vec<Next> {
+    let (group, kind) = (request.resource.group.module(), request.resource.kind.module());
+    let types = format!("src/api/{group}/{}/{kind}.rs", request.resource.version);
     let controller = format!("src/controller/{group}/{kind}.rs");
-    match (request.adds_type, request.adds_controller) {
-        (true, true) => format!(
-            "next: describe the resource in `{types}` and run `opctl manifests`, \
-             then say in `{controller}` what it makes; `make install run` tries it"
-        ),
-        (true, false) => format!("next: describe the resource in `{types}`, then run `opctl manifests`"),
-        (false, _) => format!("next: say in `{controller}` what it does, then `make run`"),
+    let mut next = Vec::new();
+    if request.adds_type {
+        next.push(Next::new(format!("edit {types}"), "what users ask for, and what they are told"));
     }
+    if request.adds_controller {
+        next.push(Next::new(format!("edit {controller}"), "what becomes of it"));
+    }
+    next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
+    next.push(Next::new("make install run", "tries it against the cluster of KUBECONFIG"));
+    next
 }

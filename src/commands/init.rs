@@ -7,13 +7,13 @@ use anyhow::Context;
 
 use super::error::{Refusal, Refusals};
 use super::request::{Request, ask_for};
-use super::{Console, Outcome, Task, carry_out, conflicts, create_api, license, lock, manifests, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests};
 use crate::cli::Init;
 use crate::edit::Edit;
 use crate::names::{Domain, ProjectName};
 use crate::plan::Plan;
 use crate::project::{self, PROJECT, ProjectFile, Tree};
-use crate::scaffold;
+use crate::scaffold::{self, License};
 
 /// Files that a folder may have before it becomes a project, and that nothing else depends on: they stay as they are.
 const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
@@ -37,20 +37,17 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         name: answers.name,
         domain: answers.domain,
         namespaced: args.namespaced,
-        header: answers.license.header,
-        spdx: answers.license.spdx,
+        header: answers.header,
+        spdx: answers.spdx,
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
     };
 
     let tree = Tree::at(root);
     let mut plan = Plan::default();
-    for file in scaffold::project(&project) {
+    for file in scaffold::init(&project).into_iter().chain(answers.license_file) {
         plan.scaffold(file.path, file.text);
     }
     plan.scaffold(PROJECT, ProjectFile::text(&project.name, &project.domain, project.namespaced));
-    if let Some(text) = answers.license.text {
-        plan.scaffold("LICENSE", text);
-    }
     for request in &answers.requests {
         create_api::add(&mut plan, &project, request);
     }
@@ -59,17 +56,18 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     if !folder.is_empty() {
         plan.edit("Cargo.toml", Edit::CargoMember { path: folder.clone() });
     }
-    conflicts(&resolve_part(&plan, &tree, &folder, console)?).settle()?;
 
-    let place = manifests::Place { folder: &folder, output: "config", namespaced: project.namespaced };
-    if let Ok(warnings) = manifests::add(&mut plan, &tree, &place, console)? {
-        manifests::warn(&warnings, console);
-    }
+    let output = manifests::join(&folder, "config");
+    let place = manifests::Place { folder: &folder, output: &output, namespaced: project.namespaced };
+    manifests::add_if_sound(&mut plan, &tree, &place, console)?;
     for path in kept {
         console.say(&format!("kept your `{path}`"));
     }
     let next = next(&args.dir, &answers.requests);
-    carry_out(&Task { command: "opctl init", tree: &tree, folder: &folder, plan, next }, console)
+    carry_out(
+        &Task { again: "run the same command without `--check`", tree: &tree, folder: &folder, plan, next },
+        console,
+    )
 }
 
 fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
@@ -84,7 +82,10 @@ fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
 struct Answers {
     name: ProjectName,
     domain: Domain,
-    license: license::License,
+    /// The comment at the top of every source file.
+    header: String,
+    license_file: Option<scaffold::File>,
+    spdx: Option<&'static str>,
     requests: Vec<Request>,
 }
 
@@ -105,11 +106,7 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         Some(text) => refusals.check(ProjectName::parse(text)),
         None => refusals.check(name_of(dir)),
     };
-    let owner = args.owner.clone().unwrap_or_else(|| {
-        let name = name.as_ref().map_or("project", ProjectName::as_str);
-        format!("The {name} Authors")
-    });
-    let license = refusals.check(license::License::new(&args.license, &owner, args.owner.is_some()));
+    let license = refusals.check(license(&args.license));
     // The APIs are checked against a project, which may be a stand-in: nothing is made of it once something is wrong.
     let mut file = ProjectFile {
         name: name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
@@ -129,9 +126,24 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     }
     match (name, domain, license) {
         (Some(name), Some(domain), Some(license)) if refusals.0.is_empty() => {
-            Ok(Answers { name, domain, license, requests })
+            let owner = args.owner.clone().unwrap_or_else(|| format!("The {name} Authors"));
+            let (header, license_file) = scaffold::license(&license, &owner);
+            Ok(Answers { name, domain, header, license_file, spdx: license.spdx(), requests })
         }
         _ => Err(refusals.into()),
+    }
+}
+
+/// `apache2`, `mit`, `none`, or the path of a file whose text becomes the header.
+fn license(choice: &str) -> Result<License, Refusal> {
+    match choice {
+        "apache2" => Ok(License::Apache2),
+        "mit" => Ok(License::Mit),
+        "none" => Ok(License::None),
+        path => std::fs::read_to_string(path).map(License::Header).map_err(|error| {
+            Refusal::new(format!("cannot read the licence header `{path}`: {error}"))
+                .help("say `--license apache2`, `mit` or `none`, or the path of a text file")
+        }),
     }
 }
 
@@ -183,13 +195,17 @@ fn moved(plan: Plan, folder: &str) -> Plan {
     Plan { changes: changes.map(|(path, change)| (manifests::join(folder, &path), change)).collect() }
 }
 
-fn next(dir: &Path, requests: &[Request]) -> String {
-    let cd = if dir == Path::new(".") { String::new() } else { format!("`cd {}`, then ", dir.display()) };
-    if requests.is_empty() {
-        return format!("next: {cd}`opctl create api --group cache --version v1alpha1 --kind Memcached`");
+fn next(dir: &Path, requests: &[Request]) -> Vec<Next> {
+    let mut next = Vec::new();
+    if dir != Path::new(".") {
+        next.push(Next::new(format!("cd {}", dir.display()), ""));
     }
-    format!(
-        "next: {cd}`make install run` against the cluster of KUBECONFIG; describe your resources in `src/api` \
-         and what becomes of them in `src/controller`"
-    )
+    if requests.is_empty() {
+        let example = "opctl create api --group cache --version v1alpha1 --kind Memcached";
+        next.push(Next::new(example, "adds a resource and its controller"));
+    } else {
+        next.push(Next::new("make test", "builds it and runs its tests"));
+        next.push(Next::new("make install run", "tries it against the cluster of KUBECONFIG"));
+    }
+    next
 }

@@ -1,22 +1,22 @@
 //! `opctl manifests`: regenerates what follows from the Rust source.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
 use super::error::{Diagnosed, Refusal};
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, lock, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, lock, resolve_part};
 use crate::cli::Manifests;
 use crate::diagnostic::{self, Diagnostic};
-use crate::plan::{Plan, Verdict};
+use crate::plan::{Plan, Step};
 use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, root_above};
 use crate::{emit, source};
 
 /// Where manifests are made from and go to.
 pub struct Place<'a> {
-    /// The crate's folder, from the tree's root.
+    /// The crate's folder, from the source tree's root.
     pub folder: &'a str,
-    /// The folder of `crd` and `rbac`, from the crate's.
+    /// The folder of `crd` and `rbac`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
 }
@@ -26,7 +26,8 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
         Some(path) => crate_at(path)?,
         None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
     };
-    let _lock = lock(&root, console)?;
+    let output = Output::of(&args.output, &root)?;
+    let _lock = lock(&output.root, console)?;
     let tree = Tree::at(&root);
     let namespaced = match ProjectFile::read(&tree) {
         Ok(project) => project.namespaced,
@@ -34,34 +35,27 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
         Err(ProjectError::Missing(_)) => false,
         Err(error) => return Err(error.into()),
     };
-    let output = output(&args.output)?;
     let mut plan = Plan::default();
-    let place = Place { folder: "", output: &output, namespaced };
-    let diagnostics = add(&mut plan, &tree, &place, console)?.map_err(Diagnosed)?;
+    let target = Tree::at(&output.root);
+    let place = Place { folder: "", output: &output.folder, namespaced };
+    let diagnostics = add(&mut plan, &tree, &target, &place)?.map_err(Diagnosed)?;
     warn(&diagnostics, console);
-    if plan.changes.is_empty() {
-        console.say("no custom resource and no RBAC marker in the source: there is nothing to generate");
-        return Ok(Outcome::Done);
+    let mut next = Vec::new();
+    if tree.has("Makefile") && output.root == root {
+        next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
     }
-    let next = format!("next: `kubectl diff -k {output}/crd` shows what would change in a cluster");
-    carry_out(&Task { command: "opctl manifests", tree: &tree, folder: "", plan, next }, console)
+    carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
 }
 
-/// Adds to the plan the manifests of the source as it will be once the plan is carried out, and removes those whose
-/// source is gone. Gives the warnings; or what is wrong with the source, and the plan as it was.
-pub fn add(
+/// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings; or what is
+/// wrong with the source, and the plan as it was.
+fn add(
     plan: &mut Plan,
-    tree: &Tree,
+    source: &Tree,
+    target: &Tree,
     place: &Place,
-    console: &Console,
 ) -> anyhow::Result<Result<Vec<Diagnostic>, Vec<Diagnostic>>> {
-    let mut planned = tree.clone();
-    for step in resolve_part(plan, tree, place.folder, console)? {
-        if let (Verdict::Create | Verdict::Update, Some(text)) = (step.verdict, step.after) {
-            planned.lay_over(step.path, text);
-        }
-    }
-    let (operator, diagnostics) = source::read(&planned, place.folder);
+    let (operator, diagnostics) = source::read(source, place.folder);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Ok(Err(diagnostics));
     }
@@ -69,15 +63,37 @@ pub fn add(
         Ok(manifests) => manifests,
         Err(errors) => return Ok(Err(diagnostics.into_iter().chain(errors).collect())),
     };
-    let output = join(place.folder, place.output);
-    let mut stale = ours(&planned, &output)?;
+    let mut stale = ours(target, place.output)?;
     for manifest in manifests {
-        let path = join(&output, &manifest.path);
+        let path = join(place.output, &manifest.path);
         stale.retain(|ours| *ours != path);
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
     Ok(Ok(diagnostics))
+}
+
+/// The same for a command that is about something else, from the source as it will be once its plan is carried out.
+/// While the source has errors the manifests stay as they are.
+pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Console) -> anyhow::Result<()> {
+    let steps = resolve_part(plan, tree, place.folder, console)?;
+    if steps.iter().any(Step::is_conflict) {
+        // Nothing will be written: the conflicts are told when the plan is carried out.
+        return Ok(());
+    }
+    let mut planned = tree.clone();
+    for Step { path, after, .. } in steps {
+        if let Some(text) = after {
+            planned.lay_over(path, text);
+        }
+    }
+    match add(plan, &planned, tree, place)? {
+        Ok(warnings) => warn(&warnings, console),
+        Err(_) => console.warn(
+            "the source has errors, so the manifests stay as they are; `opctl manifests` shows what there is to fix",
+        ),
+    }
+    Ok(())
 }
 
 /// The files below the output folder that opctl generated.
@@ -96,13 +112,13 @@ fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
 }
 
 /// Shows warnings about the source, which do not stop anything.
-pub fn warn(diagnostics: &[Diagnostic], console: &Console) {
+fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
         console.tell(&diagnostic::render(diagnostics, true));
     }
 }
 
-fn crate_at(path: &Path) -> anyhow::Result<std::path::PathBuf> {
+fn crate_at(path: &Path) -> anyhow::Result<PathBuf> {
     let has = |name| path.join(name).is_file();
     if !has("Cargo.toml") && !has(PROJECT) {
         return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
@@ -112,21 +128,28 @@ fn crate_at(path: &Path) -> anyhow::Result<std::path::PathBuf> {
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// The output folder as a path of the plan: relative, with `/`, inside the crate.
-fn output(text: &str) -> Result<String, Refusal> {
-    let path = Path::new(text);
-    let parts: Option<Vec<&str>> = path
-        .components()
-        .filter(|part| *part != std::path::Component::CurDir)
-        .map(|part| match part {
-            std::path::Component::Normal(name) => name.to_str(),
-            _ => None,
-        })
-        .collect();
-    match parts {
-        Some(parts) => Ok(parts.join("/")),
-        None => Err(Refusal::new(format!("the output folder `{text}` is outside the crate"))
-            .help("give a folder below the crate's: opctl never writes outside of it")),
+/// The folder that the manifests go to: the crate's own or one below it, or, said in full, any other.
+struct Output {
+    root: PathBuf,
+    /// From the root.
+    folder: String,
+}
+
+impl Output {
+    fn of(text: &str, crate_root: &Path) -> Result<Self, Refusal> {
+        let components = Path::new(text).components().filter(|part| *part != Component::CurDir);
+        let parts: Option<Vec<&str>> = components
+            .map(|part| match part {
+                Component::Normal(name) => name.to_str(),
+                _ => None,
+            })
+            .collect();
+        match parts {
+            Some(parts) => Ok(Self { root: crate_root.to_owned(), folder: parts.join("/") }),
+            None if Path::new(text).is_absolute() => Ok(Self { root: text.into(), folder: String::new() }),
+            None => Err(Refusal::new(format!("the output folder `{text}` is outside the crate"))
+                .help("give a folder below the crate's, or the full path of another one")),
+        }
     }
 }
 

@@ -59,6 +59,11 @@ impl Request {
     pub fn new(args: &CreateApi, project: &ProjectFile) -> Result<Self, Refusals> {
         let names = Names::parse(args)?;
         let (resource_wish, controller_wish) = (Wish::of(args.resource), Wish::of(args.controller));
+        if !resource_wish.granted() && !controller_wish.granted() {
+            let refusal = Refusal::new("nothing to create: neither a resource nor a controller is asked for")
+                .help("leave out `--resource=false` or `--controller=false`");
+            return Err(Refusals(vec![refusal]));
+        }
         let resource = subject(project, &names, args, resource_wish)?;
         Self::decide(project, names, resource, resource_wish, controller_wish)
     }
@@ -92,12 +97,6 @@ impl Request {
         controller_wish: Wish,
     ) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
-        if !resource_wish.granted() && !controller_wish.granted() {
-            refusals.push(
-                Refusal::new("nothing to create: neither a resource nor a controller is asked for")
-                    .help("leave out `--resource=false` or `--controller=false`"),
-            );
-        }
         if controller_wish.granted()
             && let Some(other) = served_elsewhere(project, &resource)
         {
@@ -246,10 +245,7 @@ fn own_type(
     if builtin::is_reserved_group(group) {
         return Err(Refusal::new(format!("the group `{group}` belongs to Kubernetes itself"))
             .help("for a controller of one of its types add `--resource=false`")
-            .help(format!(
-                "for a resource of your own choose a name without `.k8s.io`, which gets `.{}`",
-                own_domain(&own)
-            )));
+            .help(format!("for a resource of your own choose another name, which gets `.{}`", own_domain(&own))));
     }
     if let Some(short) = group.strip_suffix(&format!(".{}", own_domain(&own))) {
         return Err(Refusal::new(format!("the group `{group}` ends in the project's domain, which is added anyway"))
@@ -324,18 +320,23 @@ fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Ref
     }
     let in_group: Vec<&Builtin> = builtin::in_group(group).collect();
     if in_group.is_empty() {
-        return Err(match builtin::full_group(group) {
-            Some(full) => Refusal::new(format!("Kubernetes has no group `{group}`"))
-                .help(format!("did you mean `--group {full}`?")),
-            None => Refusal::new(format!(
-                "PROJECT has no resource `{kind}` in `{group}/{version}`, and it is none of Kubernetes itself"
-            ))
-            .help("leave out `--resource=false` to create it")
-            .help(format!("groups of Kubernetes are {}", list(builtin::groups()))),
+        if let Some(full) = builtin::full_group(group) {
+            return Err(Refusal::new(format!("Kubernetes has no group `{group}`"))
+                .help(format!("did you mean `--group {full}`?")));
+        }
+        let unknown =
+            format!("PROJECT has no `{kind}` in `{group}/{version}`, and Kubernetes itself has no such group");
+        let refusal = Refusal::new(unknown).help(format!("groups of Kubernetes are {}", list(builtin::groups())));
+        return Err(if builtin::is_reserved_group(group) {
+            refusal
+        } else {
+            refusal.help("leave out `--resource=false` to create the resource too")
         });
     }
-    let same_kind: Vec<_> =
-        in_group.iter().filter(|builtin| builtin.kind.eq_ignore_ascii_case(kind) || builtin.plural == kind).collect();
+    let same_kind: Vec<_> = in_group
+        .iter()
+        .filter(|builtin| builtin.kind.eq_ignore_ascii_case(kind) || builtin.plural.eq_ignore_ascii_case(kind))
+        .collect();
     let refusal = Refusal::new(format!("Kubernetes has no `{kind}` in `{group}/{version}`"));
     if let [near, ..] = same_kind[..] {
         let (version, kind) = (near.version, near.kind);

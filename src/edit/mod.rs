@@ -5,7 +5,8 @@
 
 mod brackets;
 mod cargo;
-mod order;
+#[cfg(test)]
+mod properties;
 mod rust;
 mod text;
 mod yaml;
@@ -22,7 +23,7 @@ pub enum Edit {
     YamlListItem { key: String, item: String },
     /// A mapping in the block sequence under the top-level key `key`. `identity` are the keys that tell one entry from
     /// another: an entry with the same values there gets the fields it lacks (or that differ), else the entry is added,
-    /// sorted by the identity's values. `fields` is the whole entry, in the order it is written.
+    /// sorted by the identity's values. `fields` is the whole entry; it is written by the alphabet, as kubebuilder does.
     YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
     /// A member in `[workspace] members` of a Cargo.toml, unless a glob there already matches it.
     CargoMember { path: String },

@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 use serde_json::Map;
 use yaml_serde::{Mapping, Value};
 
+use super::EditError;
 use super::text::{insert, replace};
-use super::{EditError, order};
 use scan::{Element, Field, Lines, flow_sequence};
 
 /// Adds the string `item` to the sequence under `key`, in sorted order, unless it is there.
@@ -22,7 +22,7 @@ pub fn add_item(text: &str, key: &str, item: &str) -> Result<String, EditError> 
     if items.iter().any(|other| other.as_str() == Some(item)) {
         return Ok(text.into());
     }
-    let is_greater = |other: &Value| other.as_str().is_some_and(|other| order::compare(other, item).is_gt());
+    let is_greater = |other: &Value| other.as_str().is_some_and(|other| other > item);
     let index = items.iter().position(is_greater).unwrap_or(items.len());
     let new = target.insert(text, index, items.len(), Some(item))?;
     target.check(new, before, |items| items.insert(index, item.into()))
@@ -130,12 +130,10 @@ impl Target<'_> {
         let below = field.lines.start + 1..field.lines.end;
         let elements = lines.elements(below.clone()).filter(|elements| value.is_empty() && elements.len() == count);
         let elements = elements.ok_or_else(|| self.unclear())?;
-        let number = match elements.get(index) {
-            Some(next) => {
-                let above = index.checked_sub(1).map_or(below.start, |previous| elements[previous].lines.end);
-                lines.line_before(above, next.lines.start, index == 0)
-            }
-            None => elements[count - 1].lines.end,
+        // Comments between two elements stay with the second.
+        let number = match index.checked_sub(1) {
+            Some(previous) => elements[previous].lines.end,
+            None => lines.before_first(below.start, elements[0].lines.start),
         };
         Ok(lines.insert(number, &self.indented(elements[0].column)))
     }
@@ -146,9 +144,8 @@ impl Target<'_> {
         new.extend(self.indented(sequence_column(lines, fields)));
         let before = fields.iter().rfind(|field| field.key.as_str() < self.key);
         let number = match before {
-            Some(before) if is_sorted(fields.iter().map(|field| &field.key)) => before.lines.end,
-            _ if fields.is_empty() => lines.count(),
-            _ => lines.content_end(),
+            Some(before) if fields.is_sorted_by(|a, b| a.key <= b.key) => before.lines.end,
+            _ => lines.count(),
         };
         lines.insert(number, &new)
     }
@@ -198,7 +195,7 @@ fn merge_one(
         there.is_none_or(|there| differs(there, &to_yaml(value)))
     })?;
     let Some(field) = fields.iter().find(|field| field.key == *key) else {
-        return insert_field(lines, fields, key, wanted);
+        return insert_field(lines, fields, key, value);
     };
     let there = mapping.get(key.as_str())?;
     let old = &lines.text[field.value.clone()];
@@ -221,17 +218,12 @@ fn merge_one(
     Some(replace(lines.text, field.value.clone(), &format!("{space}{}", scalar(&to_yaml(value)))))
 }
 
-/// Puts a field that is missing among those that are there: by the alphabet if they are sorted, else as in `wanted`.
-fn insert_field(lines: &Lines, fields: &[Field], key: &str, wanted: &Map<String, serde_json::Value>) -> Option<String> {
-    let there = |key: &String| fields.iter().position(|field| field.key == *key);
-    let sorted = is_sorted(fields.iter().map(|field| &field.key)) && is_sorted(wanted.keys());
-    let previous = if sorted {
-        fields.iter().rposition(|field| field.key.as_str() < key)
-    } else {
-        wanted.keys().take_while(|other| *other != key).filter_map(there).last()
-    };
+/// Puts a field that is missing among those that are there: by the alphabet if they are sorted, else at the end.
+fn insert_field(lines: &Lines, fields: &[Field], key: &str, value: &serde_json::Value) -> Option<String> {
+    let is_sorted = fields.is_sorted_by(|a, b| a.key <= b.key);
+    let previous = fields.iter().rposition(|field| !is_sorted || field.key.as_str() < key);
     let first = fields.first()?;
-    let new = field_lines(key, &wanted[key]);
+    let new = field_lines(key, value);
     if let Some(previous) = previous {
         let indented = new.iter().map(|line| format!("{:1$}{line}", "", first.column));
         return Some(lines.insert(fields[previous].lines.end, &indented.collect::<Vec<_>>()));
@@ -258,8 +250,12 @@ fn sequence_column(lines: &Lines, fields: &[Field]) -> usize {
 }
 
 fn compare_by(identity: &[String], a: &Value, b: &Value) -> Ordering {
-    let text = |entry: &Value, key: &String| entry.get(key).map(scalar).unwrap_or_default();
-    let orders = identity.iter().map(|key| order::compare(&text(a, key), &text(b, key)));
+    let text = |entry: &Value, key: &String| match entry.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => scalar(value),
+        None => String::new(),
+    };
+    let orders = identity.iter().map(|key| text(a, key).cmp(&text(b, key)));
     orders.fold(Ordering::Equal, Ordering::then)
 }
 
@@ -317,9 +313,17 @@ fn scalar(value: &Value) -> String {
     let text = yaml_serde::to_string(value).unwrap_or_default();
     let text = text.strip_suffix('\n').unwrap_or(&text);
     match value {
-        Value::String(string) if text.contains('\n') => quote(string),
+        Value::String(string) if text.contains('\n') || (text == string && is_odd(string)) => quote(string),
         _ => text.to_owned(),
     }
+}
+
+/// Plain, these are strings to this YAML crate, but bools, numbers, or dates to the YAML 1.1 that Kubernetes' tools read.
+fn is_odd(text: &str) -> bool {
+    let is_bool = ["y", "n", "yes", "no", "on", "off"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    let is_numeric = |c: char| c.is_ascii_hexdigit() || "xXoO_:.+-".contains(c);
+    let starts_as_number = text.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit());
+    is_bool || (starts_as_number && text.chars().all(is_numeric))
 }
 
 fn quote(text: &str) -> String {
@@ -332,8 +336,4 @@ fn to_yaml(value: &serde_json::Value) -> Value {
 
 fn parse_string(scalar: &str) -> Option<String> {
     yaml_serde::from_str(scalar).ok()
-}
-
-fn is_sorted<'a>(keys: impl Iterator<Item = &'a String>) -> bool {
-    keys.is_sorted()
 }

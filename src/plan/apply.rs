@@ -106,13 +106,135 @@ fn apply_unless(
         if is_interrupted() {
             return Err(ApplyError::Interrupted);
         }
+        target::check_unchanged(step, target)?;
         stage.add(step, target)?;
     }
     if is_interrupted() {
         return Err(ApplyError::Interrupted);
     }
+    // Again, as late as can be: between this and the renames there is next to no time.
     for (step, target) in steps.iter().zip(&targets.files) {
         target::check_unchanged(step, target)?;
     }
     stage.put_in_place()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn step(path: &str, before: Option<&str>, after: Option<&str>) -> Step {
+        let verdict = match (before, after) {
+            (None, _) => Verdict::Create,
+            (_, None) => Verdict::Remove,
+            _ => Verdict::Update,
+        };
+        Step { path: path.into(), verdict, before: before.map(str::to_owned), after: after.map(str::to_owned) }
+    }
+
+    /// Paths and texts, hidden files and empty folders too.
+    fn files(root: &Path) -> Vec<(String, String)> {
+        let below = walkdir::WalkDir::new(root).min_depth(1).sort_by_file_name();
+        let entries = below.into_iter().map(|entry| entry.unwrap().into_path());
+        let text = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        entries.map(|path| (path.strip_prefix(root).unwrap().display().to_string(), text(&path))).collect()
+    }
+
+    #[test]
+    fn interrupted_at_any_file_it_leaves_no_trace() {
+        for after in 0..4 {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("b"), "old").unwrap();
+            let before = files(folder.path());
+            let steps =
+                [step("a/x", None, Some("new")), step("b", Some("old"), Some("new")), step("c/d/e", None, Some("new"))];
+            let mut asked = 0;
+            let result = apply_unless(folder.path(), &steps, &[], &mut || {
+                asked += 1;
+                asked > after
+            });
+            assert!(matches!(result, Err(ApplyError::Interrupted)), "{result:?}");
+            assert_eq!(asked, after + 1);
+            assert_eq!(files(folder.path()), before);
+        }
+    }
+
+    /// Runs the steps, and spoils the folder when all is ready to be put in place.
+    fn apply_and_spoil(root: &Path, steps: &[Step], last: &[&str], spoil: impl Fn()) -> Result<(), ApplyError> {
+        let mut left = steps.len();
+        apply_unless(root, steps, last, &mut || {
+            if left == 0 {
+                spoil();
+            }
+            left = left.wrapping_sub(1);
+            false
+        })
+    }
+
+    #[test]
+    fn a_failed_rename_takes_back_the_ones_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for file in ["b", "c", "gone"] {
+            fs::write(root.join(file), "old").unwrap();
+        }
+        let time = fs::metadata(root.join("b")).unwrap().modified().unwrap();
+        let before = files(root);
+        let steps = [
+            step("a/x", None, Some("new")),
+            step("b", Some("old"), Some("new")),
+            step("c", Some("old"), Some("new")),
+            step("gone", Some("old"), None),
+            step("z", None, Some("new")),
+        ];
+        // What is to be put in place last has vanished.
+        let error =
+            apply_and_spoil(root, &steps, &["z"], || fs::remove_file(root.join(".z.opctl-new")).unwrap()).unwrap_err();
+        assert!(matches!(&error, ApplyError::Io { operation: Operation::Replace, path, .. } if path == "z"), "{error}");
+        assert_eq!(files(root), before);
+        assert_eq!(fs::metadata(root.join("b")).unwrap().modified().unwrap(), time);
+    }
+
+    #[test]
+    fn what_cannot_be_taken_back_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::write(root.join("b"), "old").unwrap();
+        let steps = [step("b", Some("old"), Some("new")), step("z", None, Some("new"))];
+        let error = apply_and_spoil(root, &steps, &[], || {
+            fs::remove_file(root.join(".z.opctl-new")).unwrap();
+            fs::remove_file(root.join(".b.opctl-old")).unwrap();
+        })
+        .unwrap_err();
+        assert!(matches!(&error, ApplyError::HalfWritten { left, .. } if left[..] == ["b"]), "{error}");
+        assert!(error.to_string().contains("`b`; look at these files by hand"), "{error}");
+    }
+
+    #[test]
+    fn the_guard_looks_again_right_before_the_renames() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::write(root.join("b"), "old").unwrap();
+        let steps = [step("a", None, Some("new")), step("b", Some("old"), Some("new"))];
+        let result = apply_and_spoil(root, &steps, &[], || fs::write(root.join("b"), "edited").unwrap());
+        assert!(matches!(result, Err(ApplyError::LostUpdate { path }) if path == "b"));
+        assert_eq!(files(root), [("b".to_owned(), "edited".to_owned())]);
+    }
+
+    #[test]
+    fn what_should_be_last_is_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let steps = [step("PROJECT", None, Some("new")), step("a", None, Some("new")), step("z", None, Some("new"))];
+        // With `z` gone, its rename fails; had PROJECT gone before it, it would have been renamed and taken back.
+        let spoil = || {
+            fs::remove_file(root.join(".z.opctl-new")).unwrap();
+            fs::remove_file(root.join(".PROJECT.opctl-new")).unwrap();
+        };
+        let error = apply_and_spoil(root, &steps, &["PROJECT"], spoil).unwrap_err();
+        assert!(matches!(&error, ApplyError::Io { path, .. } if path == "z"), "{error}");
+        assert_eq!(files(root), []);
+    }
 }

@@ -45,3 +45,26 @@ impl Drop for Shield {
         *STATE.lock().unwrap_or_else(PoisonError::into_inner) = State::Idle;
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_signal_is_noted_while_files_are_written() {
+        for signal in ["-INT", "-TERM"] {
+            let shield = Shield::raise();
+            assert!(!shield.is_interrupted());
+            let killed = Command::new("kill").args([signal, &std::process::id().to_string()]).status().unwrap();
+            assert!(killed.success());
+            let start = Instant::now();
+            while !shield.is_interrupted() {
+                assert!(start.elapsed() < Duration::from_secs(10), "{signal} was not noted");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}

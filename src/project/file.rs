@@ -209,7 +209,7 @@ fn not_yaml(file: &Arc<SourceFile>, error: &yaml_serde::Error) -> Diagnostic {
     let at = error.location().map_or(0, |location| location.index()).min(file.text.len());
     let at = (0..=at).rev().find(|at| file.text.is_char_boundary(*at)).unwrap_or(0);
     let end = file.text[at..].find('\n').map_or(file.text.len(), |length| at + length);
-    Diagnostic::error("OP001", "the PROJECT file cannot be read")
+    Diagnostic::error("OP201", "the PROJECT file cannot be read")
         .at(Span { file: file.clone(), range: at..end }, reason)
         .help("mend the YAML there, or take the file back from version control")
 }
@@ -223,7 +223,7 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
     let foreign = layout.iter().find(|key| ["go.", "helm.", "ansible."].iter().any(|kind| key.starts_with(kind)));
     if let Some(key) = foreign {
         return Err(Box::new(
-            Diagnostic::error("OP003", "this is a project of kubebuilder or operator-sdk, not of opctl")
+            Diagnostic::error("OP203", "this is a project of kubebuilder or operator-sdk, not of opctl")
                 .at(find(file, key), "its layout")
                 .help("start a Rust project in another folder: `opctl init DIR --domain DOMAIN`"),
         ));
@@ -234,13 +234,13 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
         Some(_) => String::new(),
         None => {
             return Err(Box::new(
-                Diagnostic::error("OP002", "the PROJECT file has no `version`").help("add the line `version: \"3\"`"),
+                Diagnostic::error("OP202", "the PROJECT file has no `version`").help("add the line `version: \"3\"`"),
             ));
         }
     };
     let newer_layout = layout.iter().find(|key| key.starts_with("opctl/") && *key != LAYOUT);
     let newer = |key: &str| {
-        Diagnostic::error("OP002", "the PROJECT file was written by a newer opctl")
+        Diagnostic::error("OP202", "the PROJECT file was written by a newer opctl")
             .at(find(file, key), "")
             .help("update opctl")
     };
@@ -248,7 +248,7 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
         ("3", None) => Ok(()),
         ("3", Some(key)) => Err(Box::new(newer(key))),
         ("1" | "2", _) => Err(Box::new(
-            Diagnostic::error("OP002", format!("the PROJECT file has version {version}, of a kubebuilder before 3"))
+            Diagnostic::error("OP202", format!("the PROJECT file has version {version}, of a kubebuilder before 3"))
                 .at(find(file, "version:"), "opctl reads version \"3\"")
                 .help("start a Rust project in another folder: `opctl init DIR --domain DOMAIN`"),
         )),
@@ -317,7 +317,7 @@ impl Reader {
     fn need<T>(&mut self, key: &str, text: Option<String>, parse: impl Fn(&str) -> Result<T, NameError>) -> Option<T> {
         let Some(text) = text else {
             self.diagnostics.push(
-                Diagnostic::error("OP004", format!("the PROJECT file has no `{key}` where one is needed"))
+                Diagnostic::error("OP204", format!("the PROJECT file has no `{key}` where one is needed"))
                     .help("add it, or take the file back from version control"),
             );
             return None;
@@ -327,7 +327,7 @@ impl Reader {
             Err(error) => {
                 let place = find(&self.file, &format!("{key}: {text}"));
                 self.diagnostics.push(
-                    Diagnostic::error("OP004", format!("invalid {} in the PROJECT file", error.what))
+                    Diagnostic::error("OP204", format!("invalid {} in the PROJECT file", error.what))
                         .at(place, "")
                         .help(error.rule),
                 );
@@ -369,13 +369,13 @@ mod tests {
 
     #[test]
     fn tells_what_is_wrong_with_it() {
-        assert_eq!(codes("a: [1\n"), ["OP001"]);
-        assert_eq!(codes("- 1\n"), ["OP001"]);
-        assert_eq!(codes("domain: a.b\n"), ["OP002"]);
-        assert_eq!(codes("version: '4'\n"), ["OP002"]);
-        assert_eq!(codes("layout: opctl/v2\nversion: '3'\n"), ["OP002"]);
-        assert_eq!(codes("layout: [go.kubebuilder.io/v4]\nversion: '3'\n"), ["OP003"]);
-        assert_eq!(codes("version: '3'\ndomain: A\n"), ["OP004", "OP004"]);
-        assert_eq!(codes(""), ["OP002"]);
+        assert_eq!(codes("a: [1\n"), ["OP201"]);
+        assert_eq!(codes("- 1\n"), ["OP201"]);
+        assert_eq!(codes("domain: a.b\n"), ["OP202"]);
+        assert_eq!(codes("version: '4'\n"), ["OP202"]);
+        assert_eq!(codes("layout: opctl/v2\nversion: '3'\n"), ["OP202"]);
+        assert_eq!(codes("layout: [go.kubebuilder.io/v4]\nversion: '3'\n"), ["OP203"]);
+        assert_eq!(codes("version: '3'\ndomain: A\n"), ["OP204", "OP204"]);
+        assert_eq!(codes(""), ["OP202"]);
     }
 }

@@ -1,15 +1,52 @@
 //! Answers → typed contexts → Tera → text. The only room that knows Tera.
 //!
 //! `templates/` holds one folder a bundle; below it stands the tree of the generated project, one to one, every file
-//! with `.tera` at its end.
+//! with `.tera` at its end. A kind's bundle touches files that may exist already: what to insert there is returned as
+//! data, and the caller makes edits of it.
+
+mod bundle;
+mod layout;
+mod license;
+
+use serde::Serialize;
 
 use crate::names::{Domain, Group, Kind, Plural, ProjectName, Version};
+
+pub use license::{License, license};
 
 /// A file of the generated project: its path from the project root, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     pub path: String,
     pub text: String,
+}
+
+/// What a kind adds to a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// Must be new.
+    pub files: Vec<File>,
+    /// In the order they have to be made.
+    pub insertions: Vec<Insertion>,
+}
+
+/// One narrow change of a file that may exist already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Insertion {
+    pub path: String,
+    /// What the file starts as where it is absent; `None`: it is there since `init`.
+    pub base: Option<String>,
+    pub what: Inserted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// `pub mod NAME;`
+    Module(String),
+    /// An element of the `vec![…]` that ends a function.
+    ListItem { function: &'static str, item: String },
+    /// A string in the YAML sequence under a top-level key.
+    YamlItem { key: &'static str, item: String },
 }
 
 /// What the whole project depends on.
@@ -39,42 +76,214 @@ pub struct Api {
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
     pub namespaced: bool,
-    /// A type of Kubernetes itself: no domain is added to the group, the Rust type is k8s-openapi's.
-    pub core: bool,
+    /// Set for a type of Kubernetes itself.
+    pub core: Option<CoreType>,
+}
+
+/// A type of Kubernetes itself, as k8s-openapi has it: only a controller can be made for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreType {
+    /// The group as the API server knows it: empty for `core`, `networking.k8s.io`.
+    pub group: String,
+    /// `k8s_openapi::api::networking::v1::Ingress`
+    pub rust_path: String,
 }
 
 impl Api {
-    pub fn full_group(&self, project: &Project) -> String {
-        if self.core { self.group.to_string() } else { format!("{}.{}", self.group, project.domain) }
+    /// The group as the API server knows it: `cache.example.com`; empty for `core`.
+    pub fn api_group(&self, project: &Project) -> String {
+        match &self.core {
+            Some(core) => core.group.clone(),
+            None => format!("{}.{}", self.group, project.domain),
+        }
+    }
+
+    pub fn plural(&self) -> Plural {
+        self.plural.clone().unwrap_or_else(|| self.kind.plural())
+    }
+
+    /// `memcacheds.cache.example.com`, or `pods` in the core group: the name of the CRD and of the controller.
+    pub fn resource(&self, project: &Project) -> String {
+        match self.api_group(project).as_str() {
+            "" => self.plural().to_string(),
+            group => format!("{}.{group}", self.plural()),
+        }
+    }
+
+    /// What `all` in `src/api/mod.rs` lists: `cache::v1alpha1::memcached::Memcached::crd()`.
+    pub fn crd_item(&self) -> String {
+        let Self { group, version, kind, .. } = self;
+        format!("{}::{version}::{}::{kind}::crd()", group.module(), kind.module())
+    }
+
+    /// What `all` in `src/controller/mod.rs` lists: `cache::memcached::CONTROLLER`.
+    pub fn controller_item(&self) -> String {
+        format!("{}::{}::CONTROLLER", self.group.module(), self.kind.module())
+    }
+
+    /// The file in `config/samples`.
+    pub fn sample(&self) -> String {
+        format!("{}_{}_{}.yaml", self.group, self.version, self.kind.singular())
     }
 }
 
-pub fn project(_project: &Project) -> Vec<File> {
-    let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
-    vec![
-        file("Cargo.toml", "[package]\nname = \"x\"\n"),
-        file("src/lib.rs", "//! X.\n\npub mod api;\npub mod controller;\n"),
-        file("src/api/mod.rs", "//! Kinds.\n\nfn all() -> Vec<u8> {\n    vec![]\n}\n"),
-        file("src/controller/mod.rs", "//! Controllers.\n\nfn all() -> Vec<u8> {\n    vec![]\n}\n"),
-        file("config/samples/kustomization.yaml", "resources: []\n"),
-        file("README.md", "# x\n"),
-    ]
+/// Everything that does not depend on a kind, but for PROJECT, LICENSE and what is generated below `config`.
+pub fn init(project: &Project) -> Vec<File> {
+    let context = ProjectContext::new(project);
+    let mut files = bundle::render("project", &context, &[]);
+    if project.workspace.is_none() {
+        // The host of the repository reads workflows at its root only.
+        files.extend(bundle::render("workflows", &context, &[]));
+    }
+    let mut files: Vec<File> = files.into_iter().map(|file| finish(project, file)).collect();
+    if project.workspace.is_some() {
+        // The context of the image is the workspace's root, where this file is not looked for under its usual name.
+        let ignore = files.iter_mut().find(|file| file.path == ".dockerignore").expect("the bundle has it");
+        ignore.path = "Dockerfile.dockerignore".into();
+    }
+    if !project.header.is_empty() {
+        files.push(File { path: "hack/boilerplate.txt".into(), text: format!("{}\n", project.header) });
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
 }
 
-pub fn api(project: &Project, api: &Api) -> Vec<File> {
-    let (group, version, kind) = (api.group.module(), &api.version, api.kind.module());
-    vec![
-        File {
-            path: format!("src/api/{group}/{version}/{kind}.rs"),
-            text: format!("//! {} {}\n", api.kind, api.full_group(project)),
-        },
-        File { path: format!("config/samples/{group}_{version}_{kind}.yaml"), text: format!("kind: {}\n", api.kind) },
-    ]
+/// The types of one version of a kind, and a sample.
+///
+/// # Panics
+///
+/// For a type of Kubernetes itself, which has its types already.
+pub fn api(project: &Project, api: &Api) -> Rendered {
+    assert!(api.core.is_none(), "the types of {} are Kubernetes' own", api.kind);
+    let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
+    rendered(
+        "api",
+        project,
+        api,
+        [
+            ("src/api/mod.rs".into(), Inserted::Module(group.clone())),
+            (format!("src/api/{group}/mod.rs"), Inserted::Module(version.clone())),
+            (format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(kind)),
+            ("src/api/mod.rs".into(), Inserted::ListItem { function: "all", item: api.crd_item() }),
+            ("config/samples/kustomization.yaml".into(), Inserted::YamlItem { key: "resources", item: api.sample() }),
+        ],
+    )
 }
 
-pub fn controller(_project: &Project, api: &Api) -> Vec<File> {
-    vec![File {
-        path: format!("src/controller/{}/{}.rs", api.group.module(), api.kind.module()),
-        text: format!("//! {}\n", api.kind),
-    }]
+/// The controller of a kind: one for all its versions, which works with the version given here.
+pub fn controller(project: &Project, api: &Api) -> Rendered {
+    let bundle = if api.core.is_some() { "core-controller" } else { "controller" };
+    let (group, kind) = (api.group.module(), api.kind.module());
+    rendered(
+        bundle,
+        project,
+        api,
+        [
+            ("src/controller/mod.rs".into(), Inserted::Module(group.clone())),
+            (format!("src/controller/{group}/mod.rs"), Inserted::Module(kind)),
+            ("src/controller/mod.rs".into(), Inserted::ListItem { function: "all", item: api.controller_item() }),
+        ],
+    )
+}
+
+/// Renders the bundle of a kind. Its `mod.rs` files are bases of insertions: other kinds of the group have them too.
+fn rendered<const N: usize>(bundle: &str, project: &Project, api: &Api, what: [(String, Inserted); N]) -> Rendered {
+    let (group, version, kind) = (api.group.module(), api.version.as_str(), api.kind.module());
+    let placeholders =
+        [("_group_", group.as_str()), ("_version_", version), ("_kind_", &kind), ("_sample_.yaml", &api.sample())];
+    let files = bundle::render(bundle, &ApiContext::new(project, api), &placeholders);
+    let (bases, files): (Vec<_>, _) =
+        files.into_iter().map(|file| finish(project, file)).partition(|file| file.path.ends_with("/mod.rs"));
+    let base = |path: &str| bases.iter().find(|file| file.path == path).map(|file| file.text.clone());
+    let insertions = what.map(|(path, what)| Insertion { base: base(&path), path, what }).into();
+    Rendered { files, insertions }
+}
+
+/// Long lines broken, the header at the top.
+fn finish(project: &Project, file: File) -> File {
+    let File { path, mut text } = file;
+    if path.ends_with(".rs") {
+        text = layout::break_long_lines(&text);
+    }
+    if !project.header.is_empty()
+        && let Some(comment) = license::comment(&path, &project.header)
+    {
+        text = format!("{comment}\n{text}");
+    }
+    File { path, text }
+}
+
+#[derive(Serialize)]
+struct ProjectContext {
+    name: String,
+    crate_name: String,
+    domain: String,
+    namespaced: bool,
+    spdx: Option<&'static str>,
+    workspace: Option<String>,
+    opctl_version: &'static str,
+}
+
+impl ProjectContext {
+    fn new(project: &Project) -> Self {
+        Self {
+            name: project.name.to_string(),
+            crate_name: project.name.crate_name(),
+            domain: project.domain.to_string(),
+            namespaced: project.namespaced,
+            spdx: project.spdx,
+            workspace: project.workspace.clone(),
+            opctl_version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ApiContext<'a> {
+    /// The project's.
+    name: &'a str,
+    group: &'a str,
+    group_module: String,
+    /// As the API server knows it.
+    api_group: String,
+    /// As an RBAC marker says it: `core` for the core group.
+    rbac_group: String,
+    version: &'a str,
+    kind: &'a str,
+    module: String,
+    singular: String,
+    plural: Plural,
+    /// Whether the plural has to be said, because kube would derive another.
+    plural_differs: bool,
+    /// `<plural>.<group>`
+    resource: String,
+    short_names: &'a [String],
+    categories: &'a [String],
+    namespaced: bool,
+    /// Of a type of Kubernetes itself.
+    rust_path: Option<&'a str>,
+}
+
+impl<'a> ApiContext<'a> {
+    fn new(project: &'a Project, api: &'a Api) -> Self {
+        let api_group = api.api_group(project);
+        Self {
+            name: project.name.as_str(),
+            group: api.group.as_str(),
+            group_module: api.group.module(),
+            rbac_group: if api_group.is_empty() { "core".into() } else { api_group.clone() },
+            api_group,
+            version: api.version.as_str(),
+            kind: api.kind.as_str(),
+            module: api.kind.module(),
+            singular: api.kind.singular(),
+            plural: api.plural(),
+            plural_differs: api.plural() != api.kind.plural(),
+            resource: api.resource(project),
+            short_names: &api.short_names,
+            categories: &api.categories,
+            namespaced: api.namespaced,
+            rust_path: api.core.as_ref().map(|core| core.rust_path.as_str()),
+        }
+    }
 }

@@ -64,7 +64,7 @@ pub fn has_blank_line(text: &str, range: Range<usize>) -> bool {
 pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     let mut ends = Vec::new();
     let mut from = range.start;
-    for comment in comments(text, range.clone()).into_iter().chain([range.end..range.end]) {
+    for comment in comments(text, range.clone()).into_iter().chain(std::iter::once(range.end..range.end)) {
         let space = &text[from..comment.start];
         let mut newlines = space.match_indices('\n').map(|(at, _)| from + at + 1);
         if let (Some(_), Some(last)) = (newlines.next(), newlines.next_back()) {
@@ -75,19 +75,18 @@ pub fn last_blank_line(text: &str, range: Range<usize>) -> Option<usize> {
     ends.pop()
 }
 
-/// Where the comments start that belong to the sibling at `start`, or `start` itself.
+/// Where a sibling goes that comes before the first one, which starts at `start`; the list opens at `open`.
 ///
-/// `gap` is where the sibling before it ends, or the list opens. A comment on that line belongs to what it follows.
-/// Before the first sibling (`first`) a comment is the heading of the list, unless an empty line sets it off from one.
-pub fn attached(text: &str, gap: usize, start: usize, first: bool) -> usize {
-    let own_lines: Vec<_> =
-        comments(text, gap..start).into_iter().filter(|comment| starts_line(text, comment.start)).collect();
-    let blank = last_blank_line(text, gap..start);
-    let after_blank = |comment: &&Range<usize>| blank.is_none_or(|blank| comment.start >= blank);
-    if first && own_lines.iter().all(|comment| after_blank(&comment)) {
-        return start;
+/// Comments there are the heading of the list, except those that an empty line sets off from one: they belong to what
+/// is the first sibling so far.
+pub fn before_first(text: &str, open: usize, start: usize) -> usize {
+    let Some(blank) = last_blank_line(text, open..start) else { return start };
+    let comments = comments(text, open..start);
+    let has_heading = comments.iter().any(|comment| comment.start < blank);
+    match comments.iter().find(|comment| comment.start >= blank) {
+        Some(comment) if has_heading => comment.start,
+        _ => start,
     }
-    own_lines.iter().find(after_blank).map_or(start, |comment| comment.start)
 }
 
 /// Inserts `new` (with its punctuation) on a line of its own before `at`, indented as what stands there.
@@ -100,20 +99,20 @@ pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
     }
 }
 
-/// Inserts `new` (with its punctuation) on a line of its own after `at`, which lies on the last line of a sibling.
+/// Inserts `new` (with its punctuation) on a line of its own after `at`, where a sibling ends.
 pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> String {
     let newline = newline(text);
+    match end_with_comment(text, at) {
+        Some(end) if text[..end].ends_with('\n') => insert(text, end, &format!("{indent}{new}{newline}")),
+        Some(end) => insert(text, end, &format!("{newline}{indent}{new}{newline}")),
+        None => insert(text, at, &format!("{newline}{indent}{new}")),
+    }
+}
+
+/// Where the line of `at` ends, if nothing but a comment, which then belongs to what stands before, follows on it.
+pub fn end_with_comment(text: &str, at: usize) -> Option<usize> {
     let end = line_end(text, at);
     let rest = text[at..end].trim();
-    let rest_is_comment = rest.is_empty()
-        || rest.starts_with("//")
-        || (rest.starts_with("/*") && block_comment(rest) == rest.len() && rest.ends_with("*/"));
-    if !rest_is_comment {
-        return insert(text, at, &format!("{newline}{indent}{new}"));
-    }
-    if text[..end].ends_with('\n') {
-        insert(text, end, &format!("{indent}{new}{newline}"))
-    } else {
-        insert(text, end, &format!("{newline}{indent}{new}{newline}"))
-    }
+    let is_block = || rest.starts_with("/*") && rest.ends_with("*/") && block_comment(rest) == rest.len();
+    (rest.is_empty() || rest.starts_with("//") || is_block()).then_some(end)
 }

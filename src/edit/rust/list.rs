@@ -7,10 +7,10 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Block, Expr, ExprReturn, File, ImplItemFn, ItemFn, Macro, Stmt, Token, TraitItemFn};
 
-use super::gap::{Sibling, attached, comments, insert_line_after, insert_line_before};
+use super::gap::{Sibling, before_first, comments, insert_line_after, insert_line_before};
 use super::{Source, unparsed};
+use crate::edit::EditError;
 use crate::edit::text::{indent, insert, newline, replace, starts_line};
-use crate::edit::{EditError, order};
 
 /// Adds `item` to the `vec![…]` at the end of `fn function`, in sorted order, unless an equal element is there.
 ///
@@ -115,26 +115,22 @@ struct Place {
     /// Between the brackets.
     inside: Range<usize>,
     elements: Vec<Sibling>,
-    /// Where the comma after the last element ends, if there is one.
-    trailing_comma: Option<usize>,
+    /// Where the comma after each element ends; the last may have none.
+    commas: Vec<usize>,
     index: usize,
 }
 
 impl Place {
     fn of(source: &Source, list: &Macro, elements: &Punctuated<Expr, Token![,]>, new_key: &str) -> Self {
         let inside = Self::brackets(source, list);
-        let trailing_comma = elements
-            .trailing_punct()
-            .then(|| elements.pairs().next_back().and_then(|pair| pair.punct().map(|comma| source.range_of(comma).end)))
-            .flatten();
+        let commas = elements.pairs().filter_map(|pair| pair.punct().map(|comma| source.range_of(comma).end)).collect();
         let elements: Vec<_> = elements
             .iter()
             .map(|element| source.range_of(element))
             .map(|range| Sibling { key: key(&source.text[range.clone()]), range })
             .collect();
-        let index =
-            elements.iter().position(|element| order::compare(&element.key, new_key).is_gt()).unwrap_or(elements.len());
-        Self { inside, elements, trailing_comma, index }
+        let index = elements.iter().position(|element| element.key.as_str() > new_key).unwrap_or(elements.len());
+        Self { inside, elements, commas, index }
     }
 
     fn brackets(source: &Source, list: &Macro) -> Range<usize> {
@@ -157,16 +153,16 @@ impl Place {
     /// One more line, in a list that has an element a line.
     fn insert_line(&self, text: &str, item: &str) -> String {
         let line = format!("{item},");
-        if let Some(next) = self.elements.get(self.index) {
-            let gap = self.index.checked_sub(1).map_or(self.inside.start, |previous| self.elements[previous].range.end);
-            return insert_line_before(text, attached(text, gap, next.range.start, self.index == 0), &line);
-        }
-        if let Some(last) = self.elements.last() {
-            let (text, end) = match self.trailing_comma {
-                Some(end) => (text.to_owned(), end),
-                None => (insert(text, last.range.end, ","), last.range.end + 1),
+        if let Some(previous) = self.index.checked_sub(1) {
+            let element = &self.elements[previous].range;
+            let (text, end) = match self.commas.get(previous) {
+                Some(end) => (text.to_owned(), *end),
+                None => (insert(text, element.end, ","), element.end + 1),
             };
-            return insert_line_after(&text, end, indent(&text, last.range.start), &line);
+            return insert_line_after(&text, end, indent(&text, element.start), &line);
+        }
+        if let Some(first) = self.elements.first() {
+            return insert_line_before(text, before_first(text, self.inside.start, first.range.start), &line);
         }
         let comments = comments(text, self.inside.clone());
         let on_its_line = comments.iter().find(|comment| starts_line(text, comment.start));
@@ -180,8 +176,8 @@ impl Place {
         if let Some(next) = self.elements.get(self.index) {
             return insert(text, next.range.start, &format!("{item}, "));
         }
-        match (self.elements.last(), self.trailing_comma) {
-            (_, Some(comma)) => insert(text, comma, &format!(" {item},")),
+        match (self.elements.last(), self.commas.get(self.elements.len().wrapping_sub(1))) {
+            (_, Some(comma)) => insert(text, *comma, &format!(" {item},")),
             (Some(last), None) => insert(text, last.range.end, &format!(", {item}")),
             (None, None) => insert(text, self.inside.end, item),
         }
@@ -190,11 +186,8 @@ impl Place {
     /// All of the list, laid out anew.
     fn one_element_a_line(&self, text: &str, item: &str) -> String {
         let (indent, newline) = (self.indent(text), newline(text));
-        let mut elements: Vec<String> = self
-            .elements
-            .iter()
-            .map(|element| text[element.range.clone()].replace('\n', &format!("\n{}", step(&indent))))
-            .collect();
+        let mut elements: Vec<String> =
+            self.elements.iter().map(|element| shift_right(&text[element.range.clone()], step(&indent))).collect();
         elements.insert(self.index, item.into());
         let mut lines = newline.to_owned();
         for element in elements {
@@ -243,6 +236,15 @@ impl Place {
         let ends = self.elements.iter().map(|element| element.range.start).chain([self.inside.end]);
         starts.zip(ends).map(|(start, end)| start..end)
     }
+}
+
+/// All lines but the first, and but empty ones, one step more to the right.
+fn shift_right(text: &str, step: &str) -> String {
+    let shift = |(number, line): (usize, &str)| {
+        let step = if number == 0 || line.trim().is_empty() { "" } else { step };
+        format!("{step}{line}")
+    };
+    text.split_inclusive('\n').enumerate().map(shift).collect()
 }
 
 fn step(indent: &str) -> &'static str {

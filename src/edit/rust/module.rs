@@ -2,14 +2,16 @@
 
 use syn::{Attribute, File, Item, ItemMod};
 
-use super::gap::{Sibling, attached, comments, has_blank_line, insert_line_after, insert_line_before, last_blank_line};
+use super::gap::{
+    Sibling, comments, end_with_comment, has_blank_line, insert_line_after, insert_line_before, last_blank_line,
+};
 use super::{Source, unparsed};
-use crate::edit::text::{indent, insert, line_end, newline, starts_line};
-use crate::edit::{EditError, order};
+use crate::edit::EditError;
+use crate::edit::text::{indent, insert, line_end, newline};
 
 /// Adds `pub mod NAME;` unless a module of this name is declared in any way.
 ///
-/// It goes where rustfmt sorts it: into the first group of declarations that has a `pub` one (else the first group). A
+/// It goes where rustfmt sorts it (by the bytes of the name; the version sort of style edition 2024 is for `use` only): into the first group of declarations that has a `pub` one (else the first group). A
 /// file without any gets it after its head (inner docs and attributes, or the comment at the top), before the rest.
 pub fn add_mod(text: &str, name: &str) -> Result<String, EditError> {
     let line = format!("pub mod {name};");
@@ -75,17 +77,17 @@ impl Group {
     }
 }
 
+/// Comments between two declarations stay with the second; one right above the first is the heading of the group.
 fn insert_sorted(text: &str, group: &Group, name: &str, line: &str) -> String {
-    let Some(next) = group.modules.iter().position(|module| order::compare(&module.key, name).is_gt()) else {
-        return insert_line_after(text, group.end(), indent(text, group.end()), line);
-    };
-    let start = group.modules[next].range.start;
-    let at = match next.checked_sub(1) {
-        Some(previous) => attached(text, group.modules[previous].range.end, start, false),
-        // A comment right above the first module is the heading of the group.
-        None => start,
-    };
-    insert_line_before(text, at, line)
+    let modules = &group.modules;
+    let index = modules.iter().position(|module| module.key.as_str() > name).unwrap_or(modules.len());
+    match index.checked_sub(1) {
+        None => insert_line_before(text, modules[0].range.start, line),
+        Some(previous) => {
+            let end = modules[previous].range.end;
+            insert_line_after(text, end, indent(text, end), line)
+        }
+    }
 }
 
 fn insert_after_head(source: &Source, line: &str) -> String {
@@ -111,8 +113,7 @@ fn head_end(source: &Source) -> usize {
     let text = source.text;
     let items = source.file.items.first().map_or(text.len(), |item| source.range_of(item).start);
     if let Some(end) = source.file.attrs.iter().map(|attribute| source.range_of(attribute).end).max() {
-        // What follows on the same line goes with the attribute, unless it is an item.
-        return if items < line_end(text, end) { end } else { line_end(text, end) };
+        return end_with_comment(text, end).unwrap_or(end);
     }
     let top = comments(text, source.offset..items);
     let about_first_item = |start: usize| {
@@ -122,7 +123,7 @@ fn head_end(source: &Source) -> usize {
         // A `#!` line is the only thing that may stand before.
         return if source.file.shebang.is_some() { line_end(text, source.offset) } else { source.offset };
     };
-    if starts_line(text, items) { line_end(text, last.end) } else { last.end }
+    end_with_comment(text, last.end).unwrap_or(last.end)
 }
 
 fn equals_with(old: &File, new: &str, line: &str) -> bool {

@@ -67,8 +67,8 @@ impl<'a> Lines<'a> {
             if line.is_blank() || (line.is_comment() && (line.indent() <= column || fields.is_empty())) {
                 continue;
             }
-            // A sequence may stand in the column of its key.
-            let is_deeper = line.indent() > column || (line.indent() == column && line.is_dash());
+            // A sequence may stand in the column of its key, and the bracket that closes one.
+            let is_deeper = line.indent() > column || (line.indent() == column && line.continues_value());
             if number == lines.start && line.text.len() > column {
                 fields.push(self.field(number, column)?);
             } else if is_deeper {
@@ -149,14 +149,13 @@ impl<'a> Lines<'a> {
         self.lines[lines].iter().any(|line| !line.is_comment() && line.text.contains('\t'))
     }
 
-    /// The line on which an element would go to stand before that at `start`: comments right above stay with it. `above`
-    /// is where the element before it ends, or the lines below the key start. Above the first element (`first`) a comment
-    /// is the heading of the list, unless an empty line sets it off from one.
-    pub fn line_before(&self, above: usize, start: usize, first: bool) -> usize {
-        let blank = (above..start).rev().find(|number| self.lines[*number].is_blank());
-        let attached = blank.map_or(above, |blank| blank + 1);
-        let has_heading = (above..attached).any(|number| self.lines[number].is_comment());
-        if first && !has_heading { start } else { attached }
+    /// The line where an element goes that comes before the first one, on line `start`; the lines of the sequence start
+    /// at `open`. Comments there are the heading of the list, except those that an empty line sets off from one: they
+    /// belong to what is the first element so far.
+    pub fn before_first(&self, open: usize, start: usize) -> usize {
+        let Some(blank) = (open..start).rev().find(|number| self.lines[*number].is_blank()) else { return start };
+        let has_heading = (open..blank).any(|number| self.lines[number].is_comment());
+        if has_heading { blank + 1 } else { start }
     }
 
     /// The text with these lines put before the line of this number (which may be one past the last).
@@ -178,11 +177,6 @@ impl<'a> Lines<'a> {
         self.lines.get(number).map_or(self.text.len(), |line| line.start)
     }
 
-    /// One past the last line that is neither blank nor a comment.
-    pub fn content_end(&self) -> usize {
-        self.lines.iter().rposition(|line| !line.is_blank() && !line.is_comment()).map_or(0, |number| number + 1)
-    }
-
     pub fn count(&self) -> usize {
         self.lines.len()
     }
@@ -199,6 +193,10 @@ impl Line<'_> {
 
     fn is_comment(&self) -> bool {
         self.text.trim_start().starts_with('#')
+    }
+
+    fn continues_value(&self) -> bool {
+        self.is_dash() || self.text.trim_start_matches(' ').starts_with([']', '}'])
     }
 
     fn is_dash(&self) -> bool {

@@ -12,16 +12,17 @@ use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::RbacRule;
 use crate::names::{default_plural, is_dns_label, is_dns_subdomain};
 
+/// Nothing if a problem is an error.
 pub(super) fn read(file: &Arc<SourceFile>, marker: Marker, diagnostics: &mut Vec<Diagnostic>) -> Option<RbacRule> {
     let mut reader = Reader { file, marker, problems: Vec::new() };
     let arguments = reader.arguments();
-    let mut rule = reader.rule(&arguments);
+    let rule = reader.rule(&arguments);
     if reader.problems.is_empty() {
         reader.check(&arguments);
     }
     let whole = !reader.problems.iter().any(Diagnostic::is_error);
     diagnostics.append(&mut reader.problems);
-    rule.take_if(|_| whole)
+    whole.then_some(rule)
 }
 
 const ARGUMENTS: [&str; 7] = ["groups", "resources", "resourceNames", "verbs", "urls", "namespace", "roleName"];
@@ -83,7 +84,7 @@ impl<'a> Reader<'a> {
         known
     }
 
-    fn rule(&mut self, arguments: &[Argument]) -> Option<RbacRule> {
+    fn rule(&mut self, arguments: &[Argument]) -> RbacRule {
         let mut rule = RbacRule {
             namespace: None,
             role_name: None,
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
                 _ => rule.role_name = self.single(argument),
             }
         }
-        Some(rule)
+        rule
     }
 
     fn single(&mut self, argument: &Argument) -> Option<String> {
@@ -327,7 +328,8 @@ impl<'a> Reader<'a> {
             let help = "move it to a marker without `resourceNames`, or use `delete`";
             self.problem("OP110", &verb.range, "`deletecollection` is never allowed by name", help);
         }
-        // `POST …/pods/NAME/eviction` has a name, and so has a creation by server-side apply, which needs `patch` too.
+        // `POST …/pods/NAME/eviction` has a name, and so has a creation by server-side apply, which needs `patch` too
+        // (apiserver, pkg/endpoints/handlers/patch.go).
         let by_post = resources.values.iter().any(|resource| !resource.text.contains('/'))
             && ["patch", "update", "*"].iter().all(|verb| find(verb).is_none());
         if let Some(verb) = find("create").filter(|_| by_post) {

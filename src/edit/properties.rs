@@ -1,0 +1,223 @@
+//! What holds for every edit: the order of commands does not matter, made twice is made once, nothing of the user's gets
+//! lost, and rustfmt has nothing to say.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::Edit;
+
+/// Makes the edits in this order, in another, and once more; gives back the text.
+fn make(text: &str, edits: &[Edit], order: &[Index]) -> Result<String, TestCaseError> {
+    let apply = |text: &str, edits: &[Edit]| {
+        let result = edits.iter().try_fold(text.to_owned(), |text, edit| edit.apply(&text));
+        result.map_err(|error| TestCaseError::fail(format!("{error:?}\n{text}")))
+    };
+    let mut shuffled = edits.to_vec();
+    for (at, index) in order.iter().enumerate().take(edits.len()) {
+        shuffled.swap(at, index.index(edits.len()));
+    }
+    let result = apply(text, edits)?;
+    prop_assert_eq!(&apply(text, &shuffled)?, &result, "another order gives another text");
+    prop_assert_eq!(&apply(&result, &shuffled)?, &result, "made twice is not made once");
+    Ok(result)
+}
+
+/// Every line is there still, in the old order.
+fn keeps_lines(old: &str, new: &str) -> Result<(), TestCaseError> {
+    let mut lines = new.lines();
+    for line in old.lines() {
+        prop_assert!(lines.any(|other| other == line), "the line `{line}` is lost in\n{new}");
+    }
+    Ok(())
+}
+
+fn order() -> impl Strategy<Value = Vec<Index>> {
+    vec(any::<Index>(), 6)
+}
+
+fn rustfmt(text: &str) -> String {
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024", "--quiet"])
+        .current_dir(std::env::temp_dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("rustfmt is part of the toolchain");
+    rustfmt.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = rustfmt.wait_with_output().unwrap();
+    assert!(output.status.success(), "rustfmt cannot read:\n{text}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn module_names() -> impl Strategy<Value = Vec<String>> {
+    let name = "(v[0-9]{1,2}((alpha|beta)[0-9])?|[a-c_][a-c_0-9]{1,4}|[A-C]x)";
+    let is_name = |name: &String| syn::parse_str::<syn::Ident>(name).is_ok();
+    btree_set(name.prop_filter("a keyword", is_name), 1..6).prop_map(|names| names.into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn modules(
+        there in vec((module_names(), select(vec!["", "\n", "// About it.\n", "/// Its docs.\n", "#[cfg(unix)]\n"])), 0..3),
+        head in select(vec!["", "//! Docs.\n\n", "// License.\n\n", "// License.\n\n//! Docs.\n#![forbid(unsafe_code)]\n\n"]),
+        names in module_names(),
+        order in order(),
+    ) {
+        let mut text = head.to_owned();
+        for (names, before) in there {
+            for name in names.iter().filter(|name| name.len() % 2 == 0) {
+                text.push_str(&format!("{before}pub mod x{name};\n"));
+            }
+        }
+        text.push_str("\nuse std::fmt;\n");
+        let text = rustfmt(&text);
+        let edits: Vec<Edit> = names.into_iter().map(|name| Edit::RustMod { name }).collect();
+        let result = make(&text, &edits, &order)?;
+        keeps_lines(&text, &result)?;
+        prop_assert_eq!(&rustfmt(&result), &result);
+    }
+
+    #[test]
+    fn list_items(
+        there in btree_set("[a-f]{6}[0-9]{1,2}::run[a-c]{0,20}\\(ctx\\)", 0..4),
+        comment in select(vec!["", "\n        // One a line.\n    "]),
+        before in select(vec!["", "// About it.\n", "#[cfg(unix)]\n"]),
+        items in btree_set("[a-f]{6}[0-9]{1,2}::run[a-c]{0,20}\\(ctx\\)", 1..5),
+        order in order(),
+    ) {
+        let there: String = there.into_iter().map(|item| format!("{before}{item},\n")).collect();
+        let text = rustfmt(&format!("fn all() -> Vec<u8> {{ let x = f(); vec![{comment}{there}] }}"));
+        let edits: Vec<Edit> =
+            items.into_iter().map(|item| Edit::RustListItem { function: "all".into(), item }).collect();
+        let result = make(&text, &edits, &order)?;
+        // A list on one line may be laid out anew.
+        if !comment.is_empty() {
+            keeps_lines(&text, &result)?;
+        }
+        prop_assert_eq!(&rustfmt(&result), &result);
+    }
+
+    #[test]
+    fn yaml_items(
+        there in btree_set("[a-e./]{1,4}x", 0..4),
+        style in select(vec!["- ", "  - ", "# About it.\n- ", "\n- ", "  # About it.\n\n  - "]),
+        around in select(vec![("", ""), ("# Top.\nkind: X\n", "\n# Below.\npatches: []\n"), ("a: |\n  b\n\n", "z: 1")]),
+        items in btree_set("[a-e./]{1,4}", 1..6),
+        newline in select(vec!["\n", "\r\n"]),
+        order in order(),
+    ) {
+        let there: String = there.into_iter().map(|item| format!("{style}{item} # {item}\n")).collect();
+        let key = if there.is_empty() { "" } else { "resources:\n" };
+        let text = format!("{}{key}{there}{}", around.0, around.1).replace('\n', newline);
+        let edits: Vec<Edit> =
+            items.into_iter().map(|item| Edit::YamlListItem { key: "resources".into(), item }).collect();
+        let result = make(&text, &edits, &order)?;
+        keeps_lines(&text, &result)?;
+        if text.contains('\n') {
+            prop_assert_eq!(result.matches('\n').count(), result.matches(newline).count());
+        }
+    }
+
+    #[test]
+    fn yaml_entries(
+        there in btree_set(("[a-c]{1,2}", "v[1-3]"), 0..4),
+        style in select(vec![("- ", "  "), ("  - ", "    "), ("-\n  # About it.\n  ", "  "), ("# About it.\n-   ", "    ")]),
+        entries in btree_set(("[a-d]{1,2}", "v[1-3]"), 1..6),
+        fields in select(vec![
+            serde_json::json!({}),
+            serde_json::json!({"api": {"crdVersion": "v1", "namespaced": true}, "controller": true}),
+            serde_json::json!({"zone": "3", "webhooks": {"a": {"b": null}}, "list": ["x", 1]}),
+        ]),
+        order in order(),
+    ) {
+        let (dash, pad) = style;
+        let there: String = there
+            .into_iter()
+            .map(|(kind, version)| format!("{dash}kind: {kind} # it\n{pad}plugin: {{a: 1}}\n\n{pad}version: {version}\n"))
+            .collect();
+        let key = if there.is_empty() { "" } else { "resources:\n" };
+        let text = format!("domain: x\n{key}{there}# The end.\nversion: \"3\"\n");
+        let edits: Vec<Edit> = entries
+            .into_iter()
+            .map(|(kind, version)| {
+                let mut fields = fields.as_object().unwrap().clone();
+                fields.insert("kind".into(), kind.into());
+                fields.insert("version".into(), version.into());
+                let identity = vec!["kind".to_owned(), "version".to_owned()];
+                Edit::YamlEntry { key: "resources".into(), identity, fields }
+            })
+            .collect();
+        let result = make(&text, &edits, &order)?;
+        // A new first field takes over the dash of its entry.
+        let plain = |text: &str| -> String {
+            text.replace("- ", "  ").replace("-\n", "\n").lines().map(|line| format!("{}\n", line.trim())).collect()
+        };
+        keeps_lines(&plain(&text), &plain(&result))?;
+    }
+
+    #[test]
+    fn workspace_members(
+        there in btree_set("[a-c/]{1,3}x", 0..4),
+        layout in select(vec![("[", "", ", ", "]"), ("[\n", "    ", ",\n", "]"), ("[ # all\n", "  # It.\n  ", ", # it\n", "]\n")]),
+        items in btree_set("[a-d]{1,4}", 1..5),
+        order in order(),
+    ) {
+        let (open, before, after, close) = layout;
+        let there: String = there.into_iter().map(|item| format!("{before}\"{item}\"{after}")).collect();
+        let text = format!("[package]\nname = \"x\"\n\n[workspace]\nresolver = \"3\"\nmembers = {open}{there}{close} # end\n");
+        let edits: Vec<Edit> = items.into_iter().map(|path| Edit::CargoMember { path }).collect();
+        let result = make(&text, &edits, &order)?;
+        if !there.is_empty() && open.contains('\n') {
+            keeps_lines(&text, &result)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the text is, an edit is made or refused, and one that is made is there.
+    #[test]
+    fn odd_yaml_is_edited_or_refused(
+        head in "(k: [a-c|>'\"&*{}\\[\\]#,-]{0,4}\r?\n)?",
+        body in "([ ]{0,3}(-|- |#|k: |k:|)[ ]?['\"a-cä:,#\\[\\]{}|>&*!\t]{0,5}\r?\n){0,6}",
+    ) {
+        let text = format!("{head}list:\n{body}");
+        let fields = serde_json::json!({"k": "b", "m": {"n": 1}}).as_object().unwrap().clone();
+        for edit in [
+            Edit::YamlListItem { key: "list".into(), item: "b".into() },
+            Edit::YamlEntry { key: "list".into(), identity: vec!["k".into()], fields },
+        ] {
+            let Ok(result) = edit.apply(&text) else { continue };
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            keeps_lines(&comments(&text), &comments(&result))?;
+        }
+    }
+
+    #[test]
+    fn odd_rust_is_edited_or_refused(
+        text in "(//!? ?ä?\n|\n|pub mod [a-e];|mod [a-e]; // x\n|/\\* c\n\n\\*/ |#!\\[x\\]\n| |use x;|#\\[y\\] |\"\n){0,8}",
+        inside in "(x\\(\\),|a, |\n|// c\n|/\\* d \\*/|#\\[z\\] e,|\"ä\n\", ){0,6}",
+    ) {
+        let edits = [
+            Edit::RustMod { name: "c".into() },
+            Edit::RustListItem { function: "all".into(), item: "b()".into() },
+        ];
+        for (edit, text) in edits.iter().zip([text, format!("fn all() -> Vec<u8> {{\n    vec![{inside}]\n}}\n")]) {
+            let Ok(result) = edit.apply(&text) else { continue };
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            prop_assert!(syn::parse_file(&result).is_ok());
+            prop_assert_eq!(result.matches("// ").count(), text.matches("// ").count());
+        }
+    }
+}
+
+fn comments(text: &str) -> String {
+    text.lines().filter(|line| line.trim_start().starts_with('#')).map(|line| format!("{line}\n")).collect()
+}

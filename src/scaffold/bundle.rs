@@ -1,0 +1,61 @@
+//! A bundle (a folder of `templates/`) and a context → files. The only file that knows Tera.
+
+use std::sync::LazyLock;
+
+use include_dir::{Dir, include_dir};
+use serde::Serialize;
+use tera::{Context, Delimiters, Tera};
+
+use super::File;
+
+static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+/// All templates, parsed once.
+static TERA: LazyLock<Tera> = LazyLock::new(|| {
+    let mut tera = Tera::new();
+    // Delimiters that no target language has: `{{ }}` is at home in Helm, GitHub Actions and `format!`.
+    tera.set_delimiters(Delimiters {
+        block_start: "[%".into(),
+        block_end: "%]".into(),
+        variable_start: "[=".into(),
+        variable_end: "=]".into(),
+        comment_start: "[#".into(),
+        comment_end: "#]".into(),
+    })
+    .expect("no template was added yet");
+    tera.autoescape_on(Vec::<&str>::new());
+    tera.add_raw_templates(templates(&TEMPLATES)).expect("the tests parse every template");
+    tera
+});
+
+/// Every file of a bundle, sorted by path. In paths, each placeholder such as `_kind_` becomes its value.
+///
+/// # Panics
+///
+/// If a template uses a variable that the context has not; the tests render every bundle.
+pub fn render(bundle: &str, context: &impl Serialize, placeholders: &[(&str, &str)]) -> Vec<File> {
+    let context = Context::from_serialize(context).expect("a context is a struct of plain values");
+    let folder = TEMPLATES.get_dir(bundle).unwrap_or_else(|| panic!("there is no bundle `{bundle}`"));
+    let mut files: Vec<File> = templates(folder)
+        .into_iter()
+        .map(|(name, _)| {
+            let text = TERA.render(name, &context).unwrap_or_else(|error| panic!("cannot render `{name}`: {error}"));
+            let path = name[bundle.len() + 1..].strip_suffix(".tera").expect("every template ends in `.tera`");
+            let path = placeholders.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
+            File { path, text }
+        })
+        .collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// The name (path below `templates/`) and text of each template below a folder.
+fn templates(folder: &'static Dir<'static>) -> Vec<(&'static str, &'static str)> {
+    let mut found: Vec<_> = folder
+        .files()
+        .map(|file| (file.path().to_str(), file.contents_utf8()))
+        .map(|(name, text)| (name.expect("paths are UTF-8"), text.expect("templates are UTF-8")))
+        .collect();
+    found.extend(folder.dirs().flat_map(templates));
+    found
+}

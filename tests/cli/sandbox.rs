@@ -1,0 +1,40 @@
+//! An empty folder with a shell in it that knows `opctl`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub struct Sandbox {
+    root: tempfile::TempDir,
+    /// Where the shell is.
+    pub folder: PathBuf,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().canonicalize().unwrap();
+        Self { root, folder }
+    }
+
+    /// The folder that it began with.
+    pub fn root(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap()
+    }
+
+    /// A program in the shell's folder, without a terminal and with `opctl` on its path.
+    pub fn command(&self, program: &str) -> Command {
+        let bin = Path::new(env!("CARGO_BIN_EXE_opctl")).parent().unwrap();
+        let path = std::env::join_paths(
+            std::iter::once(bin.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.folder)
+            .env("PATH", path.unwrap())
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null());
+        command
+    }
+}
