@@ -178,3 +178,46 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the text is, an edit is made or refused, and one that is made is there.
+    #[test]
+    fn odd_yaml_is_edited_or_refused(
+        head in "(k: [a-c|>'\"&*{}\\[\\]#,-]{0,4}\r?\n)?",
+        body in "([ ]{0,3}(-|- |#|k: |k:|)[ ]?['\"a-cä:,#\\[\\]{}|>&*!\t]{0,5}\r?\n){0,6}",
+    ) {
+        let text = format!("{head}list:\n{body}");
+        let fields = serde_json::json!({"k": "b", "m": {"n": 1}}).as_object().unwrap().clone();
+        for edit in [
+            Edit::YamlListItem { key: "list".into(), item: "b".into() },
+            Edit::YamlEntry { key: "list".into(), identity: vec!["k".into()], fields },
+        ] {
+            let Ok(result) = edit.apply(&text) else { continue };
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            keeps_lines(&comments(&text), &comments(&result))?;
+        }
+    }
+
+    #[test]
+    fn odd_rust_is_edited_or_refused(
+        text in "(//!? ?ä?\n|\n|pub mod [a-e];|mod [a-e]; // x\n|/\\* c\n\n\\*/ |#!\\[x\\]\n| |use x;|#\\[y\\] |\"\n){0,8}",
+        inside in "(x\\(\\),|a, |\n|// c\n|/\\* d \\*/|#\\[z\\] e,|\"ä\n\", ){0,6}",
+    ) {
+        let edits = [
+            Edit::RustMod { name: "c".into() },
+            Edit::RustListItem { function: "all".into(), item: "b()".into() },
+        ];
+        for (edit, text) in edits.iter().zip([text, format!("fn all() -> Vec<u8> {{\n    vec![{inside}]\n}}\n")]) {
+            let Ok(result) = edit.apply(&text) else { continue };
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            prop_assert!(syn::parse_file(&result).is_ok());
+            prop_assert_eq!(result.matches("// ").count(), text.matches("// ").count());
+        }
+    }
+}
+
+fn comments(text: &str) -> String {
+    text.lines().filter(|line| line.trim_start().starts_with('#')).map(|line| format!("{line}\n")).collect()
+}

@@ -99,20 +99,20 @@ pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
     }
 }
 
-/// Inserts `new` (with its punctuation) on a line of its own after `at`, which lies on the last line of a sibling.
+/// Inserts `new` (with its punctuation) on a line of its own after `at`, where a sibling ends.
 pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> String {
     let newline = newline(text);
+    match end_with_comment(text, at) {
+        Some(end) if text[..end].ends_with('\n') => insert(text, end, &format!("{indent}{new}{newline}")),
+        Some(end) => insert(text, end, &format!("{newline}{indent}{new}{newline}")),
+        None => insert(text, at, &format!("{newline}{indent}{new}")),
+    }
+}
+
+/// Where the line of `at` ends, if nothing but a comment, which then belongs to what stands before, follows on it.
+pub fn end_with_comment(text: &str, at: usize) -> Option<usize> {
     let end = line_end(text, at);
     let rest = text[at..end].trim();
-    let rest_is_comment = rest.is_empty()
-        || rest.starts_with("//")
-        || (rest.starts_with("/*") && block_comment(rest) == rest.len() && rest.ends_with("*/"));
-    if !rest_is_comment {
-        return insert(text, at, &format!("{newline}{indent}{new}"));
-    }
-    if text[..end].ends_with('\n') {
-        insert(text, end, &format!("{indent}{new}{newline}"))
-    } else {
-        insert(text, end, &format!("{newline}{indent}{new}{newline}"))
-    }
+    let is_block = || rest.starts_with("/*") && rest.ends_with("*/") && block_comment(rest) == rest.len();
+    (rest.is_empty() || rest.starts_with("//") || is_block()).then_some(end)
 }

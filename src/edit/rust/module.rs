@@ -2,10 +2,12 @@
 
 use syn::{Attribute, File, Item, ItemMod};
 
-use super::gap::{Sibling, comments, has_blank_line, insert_line_after, insert_line_before, last_blank_line};
+use super::gap::{
+    Sibling, comments, end_with_comment, has_blank_line, insert_line_after, insert_line_before, last_blank_line,
+};
 use super::{Source, unparsed};
 use crate::edit::EditError;
-use crate::edit::text::{indent, insert, line_end, newline, starts_line};
+use crate::edit::text::{indent, insert, line_end, newline};
 
 /// Adds `pub mod NAME;` unless a module of this name is declared in any way.
 ///
@@ -111,8 +113,7 @@ fn head_end(source: &Source) -> usize {
     let text = source.text;
     let items = source.file.items.first().map_or(text.len(), |item| source.range_of(item).start);
     if let Some(end) = source.file.attrs.iter().map(|attribute| source.range_of(attribute).end).max() {
-        // What follows on the same line goes with the attribute, unless it is an item.
-        return if items < line_end(text, end) { end } else { line_end(text, end) };
+        return end_with_comment(text, end).unwrap_or(end);
     }
     let top = comments(text, source.offset..items);
     let about_first_item = |start: usize| {
@@ -122,7 +123,7 @@ fn head_end(source: &Source) -> usize {
         // A `#!` line is the only thing that may stand before.
         return if source.file.shebang.is_some() { line_end(text, source.offset) } else { source.offset };
     };
-    if starts_line(text, items) { line_end(text, last.end) } else { last.end }
+    end_with_comment(text, last.end).unwrap_or(last.end)
 }
 
 fn equals_with(old: &File, new: &str, line: &str) -> bool {
