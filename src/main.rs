@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use opctl::cli::Cli;
-use opctl::commands::{self, Blame, Console, Outcome};
+use opctl::commands::{self, Console, Outcome};
 
 /// For the user to fix, or drift with `--check`.
 const FAILURE: u8 = 1;
@@ -27,20 +27,10 @@ fn run() -> ExitCode {
     match commands::run(cli.command, &console) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Drift) => ExitCode::from(FAILURE),
-        Err(error) => match commands::blame(&error) {
-            Blame::User => {
-                commands::report(&error, &console);
-                ExitCode::from(FAILURE)
-            }
-            Blame::Interrupt => {
-                commands::report(&error, &console);
-                ExitCode::from(INTERRUPTED)
-            }
-            Blame::Opctl => {
-                commands::report_defect(&format!("{error:#}"));
-                ExitCode::from(DEFECT)
-            }
-        },
+        Err(error) => {
+            commands::report(&error, &console);
+            ExitCode::from(if commands::is_interrupt(&error) { INTERRUPTED } else { FAILURE })
+        }
     }
 }
 

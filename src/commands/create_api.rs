@@ -90,6 +90,8 @@ fn api_of(request: &Request) -> scaffold::Api {
         kind: resource.kind.clone(),
         plural: match builtin {
             Some(builtin) => Some(Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal")),
+            // kube-derive panics when it looks for the letter before the `y` of `Y`.
+            None if resource.kind.as_str() == "Y" => Some(resource.plural.clone().unwrap_or(resource.kind.plural())),
             None => resource.plural.clone(),
         },
         short_names: request.short_names.clone(),

@@ -1,4 +1,4 @@
-//! What a command can fail with: things for the user to fix, all told at once, and defects of opctl.
+//! What a command can fail with: things for the user to fix, all told at once. A defect of opctl is a panic.
 
 use std::fmt;
 
@@ -70,8 +70,3 @@ impl From<crate::names::NameError> for Refusal {
         Self::new(format!("invalid {} `{}`", error.what, error.text)).help(error.rule)
     }
 }
-
-/// A fault of opctl, not of the user.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Defect(pub String);

@@ -253,7 +253,7 @@ struct ApiContext<'a> {
     module: String,
     singular: String,
     plural: Plural,
-    /// Whether the plural has to be said, because kube would derive another.
+    /// Whether the plural has to be said, because kube would derive another, or (of `Y`) none.
     plural_differs: bool,
     /// `<plural>.<group>`
     resource: String,
@@ -278,7 +278,7 @@ impl<'a> ApiContext<'a> {
             module: api.kind.module(),
             singular: api.kind.singular(),
             plural: api.plural(),
-            plural_differs: api.plural() != api.kind.plural(),
+            plural_differs: api.plural.is_some(),
             resource: api.resource(project),
             short_names: &api.short_names,
             categories: &api.categories,
