@@ -11,7 +11,7 @@ use serde_json::Value;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
-use super::attributes::derives;
+use super::attributes::{attribute_macro, derives};
 use super::known::{self, Entry, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
@@ -199,6 +199,7 @@ impl<'a> Deriver<'a> {
     }
 
     fn derived_data(&mut self, module: ModuleId, input: &Rc<DeriveInput>, scope: &Scope) -> Derived<Shape> {
+        self.check_attribute_macros(input, scope)?;
         if derives(&input.attrs, "JsonSchema") {
             self.container(input, scope)
         } else if derives(&input.attrs, "KubeSchema") {
@@ -213,6 +214,14 @@ impl<'a> Deriver<'a> {
             let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
             self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
         }
+    }
+
+    pub fn check_attribute_macros(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
+        let Some(attribute) = attribute_macro(&input.attrs) else { return Ok(()) };
+        let span = self.span(scope, attribute);
+        let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
+        let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
+        self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help))
     }
 
     /// Follows names, aliases and type parameters until the type itself is reached.
