@@ -402,7 +402,8 @@ mod tests {
 
     #[test]
     fn versions_sort_as_kube_sorts_them() {
-        let mut versions = ["v2", "v1", "v2alpha1", "v1beta10", "v1beta2", "v12alpha1"].map(|text| Version::parse(text).unwrap());
+        let mut versions =
+            ["v2", "v1", "v2alpha1", "v1beta10", "v1beta2", "v12alpha1"].map(|text| Version::parse(text).unwrap());
         versions.sort_by_key(Version::priority);
         assert!(versions.is_sorted_by_key(|version| kube_core::Version::parse(version.as_str()).priority()));
     }
