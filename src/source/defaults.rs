@@ -395,6 +395,10 @@ impl Deriver<'_> {
             }
         };
         Ok(match body {
+            Expr::Block(block) => match only_expression(&block.block) {
+                Some(body) => self.predicate(body, argument, value, ty, at, scope)?,
+                None => None,
+            },
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) && is_argument(&unary.expr) => {
                 value.as_bool().map(|value| !value)
             }

@@ -51,7 +51,7 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
         diagnostics.append(&mut problems);
     }
     if !operator.apis.is_empty() {
-        diagnostics.extend(packages.iter().flat_map(other_versions));
+        diagnostics.extend(other_versions(&packages));
     }
     operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
@@ -60,20 +60,17 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
 }
 
 /// opctl writes what kube 5 and schemars 1 make; another version may make something else.
-fn other_versions(package: &Package) -> Vec<Diagnostic> {
+fn other_versions(packages: &[Package]) -> Vec<Diagnostic> {
     let expected = [("kube", "5"), ("schemars", "1")];
     let differs = expected.into_iter().filter_map(|(krate, version)| {
-        let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
-        (!dependency.accepts(version)).then(|| (krate, dependency.version.clone().unwrap_or_default(), version))
+        let (package, asked) = packages.iter().find_map(|package| {
+            let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
+            (!dependency.accepts(version)).then(|| (package, dependency.version.clone().unwrap_or_default()))
+        })?;
+        let path = package::join(&package.folder, "Cargo.toml");
+        let message = format!("`{path}` asks for {krate} {asked}, and opctl writes what {krate} {version} makes");
+        let help = format!("update {krate}, or compare the CRDs with those that your compiled types print");
+        Some(Diagnostic::warning("OP018", message).help(help))
     });
-    differs
-        .map(|(krate, asked, version)| {
-            let path = package::join(&package.folder, "Cargo.toml");
-            Diagnostic::warning(
-                "OP018",
-                format!("`{path}` asks for {krate} {asked}, and opctl writes what {krate} {version} makes"),
-            )
-            .help(format!("update {krate}, and compare the CRDs with those that your compiled types print"))
-        })
-        .collect()
+    differs.collect()
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use syn::spanned::Spanned;
-use syn::{Attribute, DeriveInput, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, UseTree};
+use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
 
 use super::cfg::Cfg;
 use super::package::{Dependency, Package, join, normalize};
@@ -228,7 +228,8 @@ impl Reader<'_> {
             Item::Const(item) => {
                 module.consts.insert(name(&item.ident), Rc::new(item));
             }
-            Item::Fn(item) => {
+            Item::Fn(mut item) => {
+                item.block.stmts.retain(|statement| self.cfg.keeps(statement_attributes(statement)));
                 module.functions.insert(name(&item.sig.ident), Rc::new(item));
             }
             Item::Impl(item) => module.impls.push(Rc::new(item)),
@@ -334,7 +335,7 @@ fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree) {
 fn path_attribute(attribute: &Attribute) -> Option<String> {
     let value = &attribute.path().is_ident("path").then(|| attribute.meta.require_name_value().ok())??.value;
     match value {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
         _ => None,
     }
 }
@@ -351,6 +352,16 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Type(item) => &item.attrs,
         Item::Union(item) => &item.attrs,
         Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+fn statement_attributes(statement: &Stmt) -> &[Attribute] {
+    match statement {
+        Stmt::Local(local) => &local.attrs,
+        Stmt::Expr(Expr::Block(block), _) => &block.attrs,
+        Stmt::Expr(Expr::Return(returned), _) => &returned.attrs,
+        Stmt::Macro(statement) => &statement.attrs,
         _ => &[],
     }
 }

@@ -335,6 +335,10 @@ impl<'a> Deriver<'a> {
             None if dependency.accepts("0.29") => return Ok(()),
             None => format!("k8s-openapi {}", dependency.version.as_deref().unwrap_or_default()),
         };
+        // One mistake in Cargo.toml; its other places are no news.
+        if self.diagnostics.iter().any(|said| said.code == "OP017") {
+            return Err(Refused);
+        }
         let span = self.span(scope, ty);
         let message = format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
         self.refuse(

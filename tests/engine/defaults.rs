@@ -46,6 +46,22 @@ pub struct DefaultsSpec {
     #[serde(default)]
     pub selector: k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector,
     pub container: Container,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub generic_skip: u8,
+    #[serde(default = "three", skip_serializing_if = "is_default")]
+    pub generic_kept: i32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    #[cfg(feature = "absent")]
+    {
+        let _ = value;
+        return false;
+    }
+    #[cfg(not(feature = "absent"))]
+    {
+        value == &T::default()
+    }
 }
 
 fn three() -> i32 {
