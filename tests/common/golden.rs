@@ -9,20 +9,15 @@ pub struct Golden {
     pub name: String,
     /// Lines for the shell: `opctl`, and what a user does beside it.
     pub commands: Vec<String>,
-    /// What it says of the files.
-    pub listing: String,
-    /// Where it says all this.
-    pub path: PathBuf,
 }
 
 impl Golden {
     pub fn read(name: &str) -> Self {
-        let path = folder().join(format!("{name}.txt"));
-        let text = fs::read_to_string(&path).unwrap();
-        let (head, listing) = text.split_once("\n\n").unwrap_or((&text, ""));
+        let text = fs::read_to_string(path(name)).unwrap();
+        let head = text.split("\n\n").next().unwrap();
         let commands = head.lines().filter_map(|line| line.strip_prefix("$ "));
         let commands = commands.map(String::from).collect();
-        Self { name: name.into(), commands, listing: listing.into(), path }
+        Self { name: name.into(), commands }
     }
 
     /// Plays its commands in a new folder, and tells of the tree after each; the sandbox is left in the project.
@@ -37,6 +32,11 @@ impl Golden {
         }
         sandbox
     }
+}
+
+/// The file that says it all: what it is about, its commands, and after an empty line its files.
+pub fn path(name: &str) -> PathBuf {
+    folder().join(format!("{name}.txt"))
 }
 
 pub fn folder() -> PathBuf {
