@@ -44,7 +44,7 @@ fn run(folder: &Path) -> Result<(), String> {
     let result = apply(&edits, &before);
     let shown = match &result {
         Ok(text) => text.clone(),
-        Err(EditError { reason, help }) => format!("{reason}\n{help}\n"),
+        Err(EditError { reason, help, .. }) => format!("{reason}\n{help}\n"),
     };
     let expected = folder.join(if result.is_ok() { "out" } else { "error" });
     if std::env::var_os("UPDATE_CASES").is_some() {
