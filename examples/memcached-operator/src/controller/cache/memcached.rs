@@ -12,20 +12,25 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! Makes the cluster what each `Memcached` asks for, and says in its status how far that is.
+//! Runs a Deployment for each `Memcached`, and says in its status how far that is.
+
+mod deployment;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::runtime::controller::{self, Action, Controller};
 use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
 use tracing::instrument;
 
 use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
-use crate::manager::{self, Context, backoff, conditions};
+use crate::manager::{self, Context, FIELD_MANAGER, backoff, conditions};
 
 /// What `controller::all` lists.
 pub const CONTROLLER: manager::Runnable = manager::Runnable {
@@ -40,11 +45,18 @@ const CONCURRENCY: u16 = 10;
 const RESYNC: Duration = Duration::from_secs(60 * 60);
 
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch
 async fn run(ctx: Context) -> Result<(), manager::Error> {
-    let api = ctx.api();
+    let (api, deployments, pods) = (ctx.api(), ctx.api::<Deployment>(), ctx.api::<Pod>());
     manager::check(&api).await?;
+    manager::check(&deployments).await?;
+    manager::check(&pods).await?;
+    let ours = watcher::Config::default().labels(&deployment::all());
     let controller = Controller::new(api, watcher::Config::default())
         .with_config(controller::Config::default().concurrency(CONCURRENCY))
+        .owns(deployments, ours.clone())
+        .watches(pods, ours, deployment::owner)
         .graceful_shutdown_on(ctx.shutdown());
     let store = controller.store();
     let reconciles = controller
@@ -54,7 +66,7 @@ async fn run(ctx: Context) -> Result<(), manager::Error> {
     Ok(())
 }
 
-/// Runs after every change of an object, after a failure, and once every [`RESYNC`].
+/// Runs after every change of an object, its Deployment or its Pods, after a failure, and once every [`RESYNC`].
 #[instrument(skip_all, fields(namespace = object.namespace(), name = object.name_any()))]
 async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Action, Error> {
     let _measured = ctx.metrics.measure(CONTROLLER.name);
@@ -62,36 +74,81 @@ async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Action, 
         return Ok(Action::await_change());
     }
     let outcome = converge(&object, &ctx).await;
-    let ready = match &outcome {
-        Ok(ready) => ready.clone(),
-        Err(error) => conditions::not_ready(error.reason(), error.to_string()),
+    let (ready, nodes) = match &outcome {
+        Ok(observed) => observed.clone(),
+        Err(error) => {
+            let known = object.status.clone().unwrap_or_default().nodes;
+            let ready = conditions::not_ready(error.reason(), error.to_string());
+            (ready, known)
+        }
     };
-    apply_status(&object, ready, &ctx).await?;
+    apply_status(&object, ready, nodes, &ctx).await?;
     outcome?;
     ctx.backoff.reset(&*object);
     Ok(Action::requeue(backoff::jittered(RESYNC)))
 }
 
-/// Makes the cluster what the spec asks for, and returns the condition `Ready`: your logic goes here.
-///
-/// It must come to the same end however often it runs. Apply what belongs to the object by
-/// server-side apply as [`manager::FIELD_MANAGER`], under names that follow from the object's own,
-/// with `object.controller_owner_ref(&())` among the owners so that it is deleted with the object;
-/// and add `.owns(…)` to the controller in [`run`] so that a change to it is repaired.
-async fn converge(object: &Memcached, _ctx: &Context) -> Result<Condition, Error> {
-    if object.spec.suspend {
-        return Ok(conditions::not_ready("Suspended", "`spec.suspend` is true"));
+/// Applies the Deployment, and returns the condition `Ready` and the names of the Pods.
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;patch
+async fn converge(object: &Memcached, ctx: &Context) -> Result<(Condition, Vec<String>), Error> {
+    let namespace = object.namespace().expect("a Memcached is namespaced");
+
+    // By force: what others changed in these fields is changed back.
+    let params = PatchParams::apply(FIELD_MANAGER).force();
+    let desired = Patch::Apply(deployment::deployment(object));
+    let deployment = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace)
+        .patch(&object.name_any(), &params, &desired)
+        .await?;
+
+    let pods = Api::<Pod>::namespaced(ctx.client.clone(), &namespace)
+        .list_metadata(&ListParams::default().labels(&deployment::of(object)))
+        .await?;
+    let mut nodes: Vec<String> = pods
+        .iter()
+        .filter(|pod| pod.meta().deletion_timestamp.is_none())
+        .map(ResourceExt::name_any)
+        .collect();
+    nodes.sort();
+
+    Ok((ready(&deployment, object.spec.size), nodes))
+}
+
+/// As `kubectl rollout status` judges it.
+fn ready(deployment: &Deployment, size: i32) -> Condition {
+    let status = deployment.status.clone().unwrap_or_default();
+    let [total, updated, available] = [
+        status.replicas,
+        status.updated_replicas,
+        status.available_replicas,
+    ]
+    .map(Option::unwrap_or_default);
+    // Until then the numbers are about an older spec.
+    let seen = status.observed_generation == deployment.metadata.generation;
+    if seen && [total, updated, available] == [size; 3] {
+        conditions::ready(
+            "Available",
+            format!("{size} of {size} replicas are available"),
+        )
+    } else {
+        let progress =
+            format!("{updated} of {size} replicas are up to date, {available} available");
+        conditions::not_ready("Progressing", progress)
     }
-    Ok(conditions::ready("Reconciled", "the spec is fulfilled"))
 }
 
 /// Writes the status, unless it is there already.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
-async fn apply_status(object: &Memcached, ready: Condition, ctx: &Context) -> Result<(), Error> {
+async fn apply_status(
+    object: &Memcached,
+    ready: Condition,
+    nodes: Vec<String>,
+    ctx: &Context,
+) -> Result<(), Error> {
     let current = object.status.clone().unwrap_or_default();
     let generation = object.meta().generation;
     let status = MemcachedStatus {
         observed_generation: generation,
+        nodes,
         conditions: vec![conditions::next(&current.conditions, ready, generation)],
     };
     if status != current {
@@ -123,68 +180,4 @@ fn error_policy(object: Arc<Memcached>, error: &Error, ctx: Arc<Context>) -> Act
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::manager::mock;
-
-    /// An object as the API server sends it, with this spec and status.
-    fn object(spec: serde_json::Value, status: serde_json::Value) -> Arc<Memcached> {
-        let object = json!({
-            "apiVersion": "cache.example.com/v1alpha1",
-            "kind": "Memcached",
-            "metadata": { "name": "sample", "namespace": "default", "uid": "1", "generation": 2 },
-            "spec": spec,
-            "status": status,
-        });
-        Arc::new(serde_json::from_value(object).unwrap())
-    }
-
-    /// Reconciles once and returns the requests that this made.
-    async fn calls(spec: serde_json::Value, status: serde_json::Value) -> Vec<mock::Call> {
-        let (client, calls) = mock::api_server(|call| (200, call.body.clone()));
-        let ctx = Arc::new(Context::new(client));
-        reconcile(object(spec, status), ctx).await.unwrap();
-        calls.take()
-    }
-
-    #[tokio::test]
-    async fn says_ready_and_for_which_generation() {
-        let calls = calls(json!({}), json!({})).await;
-        assert_eq!(calls.len(), 1);
-        assert_eq!(calls[0].method, "PATCH");
-        assert!(calls[0].path.ends_with("/sample/status"));
-        let status = &calls[0].body["status"];
-        assert_eq!(status["observedGeneration"], 2);
-        assert_eq!(status["conditions"][0]["type"], "Ready");
-        assert_eq!(status["conditions"][0]["status"], "True");
-    }
-
-    #[tokio::test]
-    async fn says_why_it_is_not_ready() {
-        let calls = calls(json!({ "suspend": true }), json!({})).await;
-        let condition = &calls[0].body["status"]["conditions"][0];
-        assert_eq!(condition["status"], "False");
-        assert_eq!(condition["reason"], "Suspended");
-    }
-
-    #[tokio::test]
-    async fn writes_nothing_the_second_time() {
-        let first = calls(json!({}), json!({})).await;
-        let second = calls(json!({}), first[0].body["status"].clone()).await;
-        assert_eq!(second, []);
-    }
-
-    #[tokio::test]
-    async fn counts_failures_and_waits_longer_after_each() {
-        let (client, _calls) = mock::api_server(|_| (403, mock::status(403, "Forbidden")));
-        let ctx = Arc::new(Context::new(client));
-        let object = object(json!({}), json!({}));
-        let error = reconcile(object.clone(), ctx.clone()).await.unwrap_err();
-        let first = error_policy(object.clone(), &error, ctx.clone());
-        let second = error_policy(object, &error, ctx.clone());
-        assert_ne!(first, second);
-        assert!(ctx.metrics.text().contains("RequestFailed"));
-    }
-}
+mod tests;

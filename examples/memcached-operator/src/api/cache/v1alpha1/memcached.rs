@@ -21,14 +21,16 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
 /// The desired state of a Memcached.
-#[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[kube(
     group = "cache.example.com",
     version = "v1alpha1",
     kind = "Memcached",
     namespaced,
     status = "MemcachedStatus",
-    doc = "Memcached, a kind that memcached-operator serves.",
+    doc = "Memcached servers, as many as the spec says.",
+    validation = ("self.metadata.name.size() <= 63", "the name becomes a label, so it has at most 63 characters"),
+    printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size"),
     printcolumn(
         name = "Ready",
         type_ = "string",
@@ -42,9 +44,14 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct MemcachedSpec {
-    /// The controller leaves everything as it is for as long as this is true.
-    #[serde(default)]
-    pub suspend: bool,
+    /// How many servers run.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 5))]
+    pub size: i32,
+}
+
+fn one() -> i32 {
+    1
 }
 
 /// The observed state of a Memcached.
@@ -53,6 +60,9 @@ pub struct MemcachedSpec {
 pub struct MemcachedStatus {
     /// The generation of the object that this status is about.
     pub observed_generation: Option<i64>,
+    /// The names of the Pods that the servers run in, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
     /// The state in Kubernetes' common form; `Ready` sums it up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
