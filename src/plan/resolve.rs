@@ -146,6 +146,9 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
     let (Some(step), Some(change)) = (step, plan.changes.get(path)) else {
         return Err("this command does not write it; leave out `--overwrite` or mend the path");
     };
+    if step.is_unchanged() {
+        return Ok(());
+    }
     if !step.is_conflict() {
         return Err("it is not in the way; leave out `--overwrite`");
     }
