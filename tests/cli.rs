@@ -15,7 +15,7 @@ use snapbox::{Assert, Data};
 
 #[test]
 fn sessions_are_as_recorded() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let folder = Path::new("tests/cli");
     let mut sessions: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     sessions.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     sessions.sort();

@@ -9,7 +9,8 @@ use clap::{Arg, Command, CommandFactory};
 use opctl::cli::Cli;
 use snapbox::{Assert, Data};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/cli.md");
+/// Cargo runs tests in the package's folder.
+const PATH: &str = "docs/reference/cli.md";
 
 #[test]
 fn the_cli_reference_is_up_to_date() {

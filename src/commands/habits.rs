@@ -15,6 +15,10 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["create", "controller"], "`opctl create api --resource=false` adds a controller alone"),
     (&["create", "resource"], "`opctl create api --controller=false` adds a resource alone"),
     (&["create", "crd"], "`opctl create api --controller=false` adds a resource alone"),
+    (
+        &["create", "webhook"],
+        "opctl makes no webhooks yet; rules such as `#[x_kube(validation = …)]` check objects without one",
+    ),
     (&["generate", "k8s"], "nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy"),
     (&["generate", "csv"], "opctl makes no OLM bundle; `make build-installer` writes one file to install from"),
     (&["generate", "bundle"], "opctl makes no OLM bundle; `make build-installer` writes one file to install from"),

@@ -344,3 +344,38 @@ pub fn derives(attributes: &[Attribute], name: &str) -> bool {
             .is_ok_and(|paths| paths.iter().any(|path| path.segments.last().is_some_and(|last| last.ident == name)))
     })
 }
+
+/// Attributes of the language and its tools, and helpers of the derives that opctl knows: they change nothing.
+const INERT: &[&str] = &[
+    "allow",
+    "automatically_derived",
+    "cfg",
+    "cfg_attr",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "forbid",
+    "garde",
+    "kube",
+    "must_use",
+    "non_exhaustive",
+    "repr",
+    "schemars",
+    "serde",
+    "validate",
+    "warn",
+    "x_kube",
+];
+
+/// An attribute macro, which may make another type of this one: an unknown attribute before the first derive. (After it,
+/// it is some derive's helper.)
+pub fn attribute_macro(attributes: &[Attribute]) -> Option<&Attribute> {
+    let before_derives = attributes.iter().take_while(|attribute| !attribute.path().is_ident("derive"));
+    let is_inert = |attribute: &&Attribute| {
+        let first = attribute.path().segments.first().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        INERT.contains(&first.as_str()) || matches!(first.as_str(), "rustfmt" | "clippy" | "diagnostic")
+    };
+    before_derives.filter(|attribute| !is_inert(attribute)).last()
+}

@@ -24,7 +24,7 @@ pub enum Constant {
 }
 
 impl Deriver<'_> {
-    /// A string known at compile time: a literal, `concat!`, `include_str!` of a file of the package, a constant.
+    /// A string known at compile time: a literal, `concat!`, a constant.
     pub fn text(&mut self, expr: &Expr, scope: &Scope) -> Derived<String> {
         match self.constant(expr, scope)? {
             Constant::Text(text) => Ok(text),

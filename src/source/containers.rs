@@ -84,7 +84,10 @@ impl Deriver<'_> {
             match &container.data {
                 Data::Struct(Style::Unit, _) => Draft::new(unit()),
                 Data::Struct(Style::Newtype, fields) => self.field(&fields[0], scope, false)?,
-                Data::Struct(Style::Tuple, fields) => Draft::new(self.tuple(fields, scope)?),
+                Data::Struct(Style::Tuple, _) => {
+                    let span = self.span(scope, &input.ident);
+                    return self.refuse_tuple(span);
+                }
                 Data::Struct(Style::Struct, fields) => {
                     let default = match container.attrs.default() {
                         SerdeDefault::None => None,
@@ -247,21 +250,6 @@ impl Deriver<'_> {
         Ok(draft)
     }
 
-    fn tuple(&mut self, fields: &[Field<'_>], scope: &Scope) -> Derived<Schema> {
-        let items = all(fields
-            .iter()
-            .filter(|field| !field.attrs.skip_deserializing())
-            .map(|field| Ok(self.field(field, scope, false)?.finish().to_value())))?;
-        let length = items.len();
-        let mut schema = json_schema!({ "type": "array" });
-        if length > 0 {
-            schema.insert("prefixItems".into(), items.into());
-            schema.insert("minItems".into(), length.into());
-        }
-        schema.insert("maxItems".into(), length.into());
-        Ok(schema)
-    }
-
     fn enumeration(&mut self, variants: &[Variant<'_>], tag: &TagType, context: &Context<'_>) -> Derived<Schema> {
         if variants.is_empty() {
             return Ok(Schema::from(false));
@@ -363,7 +351,10 @@ impl Deriver<'_> {
         match variant.style {
             Style::Unit => Ok(Draft::new(unit())),
             Style::Newtype => self.field(&variant.fields[0], context.scope, internal),
-            Style::Tuple => Ok(Draft::new(self.tuple(&variant.fields, context.scope)?)),
+            Style::Tuple => {
+                let span = self.span(context.scope, &variant.ident);
+                self.refuse_tuple(span)
+            }
             Style::Struct => Ok(Draft::new(self.named_fields(&variant.fields, context, None)?)),
         }
     }

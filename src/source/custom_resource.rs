@@ -51,6 +51,7 @@ impl Deriver<'_> {
     }
 
     fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Api> {
+        self.check_attribute_macros(input, scope)?;
         let kube = self.kube(&input.attrs, scope)?;
         let place = self.span(scope, &input.ident);
         let missing: Vec<&str> =

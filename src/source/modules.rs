@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
 
@@ -243,6 +244,14 @@ impl Reader<'_> {
                 module.uses.insert(name(bound), path);
             }
             Item::Mod(item) => self.add_module(id, item, place),
+            Item::Macro(item) if mentions(item.mac.tokens.clone(), "CustomResource") => {
+                let span = span_of(&module.file, &item.mac.path);
+                self.diagnostics.push(
+                    Diagnostic::error("OP021", "a macro makes a custom resource, and opctl does not run macros")
+                        .at(span, "")
+                        .help("write the type out, or print the CRDs from the compiled types"),
+                );
+            }
             _ => {}
         }
     }
@@ -354,6 +363,14 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Use(item) => &item.attrs,
         _ => &[],
     }
+}
+
+fn mentions(tokens: TokenStream, word: &str) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => ident == word,
+        TokenTree::Group(group) => mentions(group.stream(), word),
+        _ => false,
+    })
 }
 
 fn statement_attributes(statement: &Stmt) -> &[Attribute] {

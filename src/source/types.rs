@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use schemars::json_schema;
-use serde_json::Value;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
-use super::attributes::derives;
+use super::attributes::{attribute_macro, derives};
 use super::known::{self, Entry, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
@@ -140,12 +139,9 @@ impl<'a> Deriver<'a> {
                 Ok(entry.shape(parameters))
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(json_schema!({ "type": "null" }).into()),
-            Resolved::Tuple(types) => {
-                let items: Derived<Vec<Value>> =
-                    all(types.iter().map(|(ty, scope)| Ok(self.shape(ty, scope)?.schema.to_value())));
-                let (items, length) = (items?, types.len());
-                Ok(json_schema!({ "type": "array", "prefixItems": items, "minItems": length, "maxItems": length })
-                    .into())
+            Resolved::Tuple(_) => {
+                let span = self.span(scope, ty);
+                self.refuse_tuple(span)
             }
             Resolved::Slice(element) => {
                 let items = self.shape(&element.0, &element.1)?.schema;
@@ -199,6 +195,7 @@ impl<'a> Deriver<'a> {
     }
 
     fn derived_data(&mut self, module: ModuleId, input: &Rc<DeriveInput>, scope: &Scope) -> Derived<Shape> {
+        self.check_attribute_macros(input, scope)?;
         if derives(&input.attrs, "JsonSchema") {
             self.container(input, scope)
         } else if derives(&input.attrs, "KubeSchema") {
@@ -213,6 +210,23 @@ impl<'a> Deriver<'a> {
             let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
             self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
         }
+    }
+
+    /// schemars can say a tuple, but only by a list of schemas, which the API server refuses.
+    pub fn refuse_tuple<T>(&mut self, span: Span) -> Derived<T> {
+        self.refuse(
+            Diagnostic::error("OP012", "a tuple has no structural schema")
+                .at(span, "it becomes an array with a schema for each element")
+                .help("use a struct with named fields, or a `Vec` if all elements are of one type"),
+        )
+    }
+
+    pub fn check_attribute_macros(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
+        let Some(attribute) = attribute_macro(&input.attrs) else { return Ok(()) };
+        let span = self.span(scope, attribute);
+        let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
+        let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
+        self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help))
     }
 
     /// Follows names, aliases and type parameters until the type itself is reached.
@@ -355,7 +369,12 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
         let Type::Path(TypePath { qself: None, path, .. }) = &*item.self_ty else { return None };
         let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let path = UsePath { global: path.leading_colon.is_some(), segments };
-        let Some(Target::Item(module, type_name)) = resolve(modules, id, &path, Namespace::Type) else { return None };
+        let (module, type_name) = match (resolve(modules, id, &path, Namespace::Type), path.segments.as_slice()) {
+            (Some(Target::Item(module, type_name)), _) => (module, type_name),
+            // A type that kube's derive makes next to the spec is not in the source.
+            (None, [generated]) => (id, generated.clone()),
+            _ => return None,
+        };
         let trait_name = item.trait_.as_ref().and_then(|(path, _)| Some(name(&path.segments.last()?.ident)));
         Some(Implementation {
             trait_name: trait_name.unwrap_or_default(),

@@ -11,7 +11,12 @@ pub struct TypesSpec {
     pub function: fn(u8) -> u8,
     pub tree: Tree,
     pub long: [u8; 33],
+    pub range: (u16, u16),
+    pub point: Point,
 }
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Point(pub f64, pub f64);
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Underived {

@@ -1,0 +1,253 @@
+//! Holds the rooms of `ARCHITECTURE.md`: who may use whom, which crate is known where, and who writes to disk.
+//!
+//! What is looked at is the tokens of `src`: a path in a macro counts, a path in a comment does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+/// Each room and the rooms that it may use.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("names", &[]),
+    ("diagnostic", &[]),
+    ("project", &["names", "diagnostic"]),
+    ("model", &["names", "diagnostic", "project"]),
+    ("source", &["names", "diagnostic", "project", "model"]),
+    ("emit", &["names", "diagnostic", "project", "model"]),
+    ("scaffold", &["names", "diagnostic", "project", "model"]),
+    ("edit", &[]),
+    ("plan", &["edit"]),
+    ("cli", &[]),
+    ("commands", &["names", "diagnostic", "project", "model", "source", "emit", "scaffold", "edit", "plan", "cli"]),
+    ("lib", &[]),
+    ("main", &["cli", "commands"]),
+];
+
+/// Crates that are known in some rooms or files only.
+const CRATES: &[(&str, &[&str])] = &[
+    ("syn", &["source/", "edit/"]),
+    ("serde_derive_internals", &["source/"]),
+    ("tera", &["scaffold/bundle.rs"]),
+    ("serde_saphyr", &["emit/yaml.rs"]),
+    ("yaml_serde", &["emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
+    ("toml_edit", &["edit/cargo.rs", "project/workspace.rs", "source/package.rs"]),
+    ("schemars", &["source/", "emit/"]),
+    ("k8s_openapi", &["source/", "emit/", "project/builtin.rs"]),
+    ("annotate_snippets", &["diagnostic.rs"]),
+    ("similar", &["plan/report.rs"]),
+    ("ctrlc", &["plan/interrupt.rs"]),
+    ("anyhow", &["commands/", "main.rs"]),
+    ("clap", &["cli.rs", "commands/", "main.rs"]),
+    ("anstream", &["commands/", "main.rs"]),
+];
+
+/// What changes the disk.
+const WRITES: &[[&str; 2]] = &[
+    ["fs", "copy"],
+    ["fs", "create_dir"],
+    ["fs", "create_dir_all"],
+    ["fs", "hard_link"],
+    ["fs", "remove_dir"],
+    ["fs", "remove_dir_all"],
+    ["fs", "remove_file"],
+    ["fs", "rename"],
+    ["fs", "set_permissions"],
+    ["fs", "write"],
+    ["fs", "OpenOptions"],
+    ["File", "create"],
+    ["File", "create_new"],
+    ["File", "options"],
+    ["OpenOptions", "new"],
+];
+
+/// What differs from one run to the next.
+const UNSTEADY: &[[&str; 2]] = &[["SystemTime", "now"], ["Instant", "now"], ["env", "var"], ["env", "var_os"]];
+
+#[test]
+fn rooms_use_only_the_rooms_before_them() {
+    let allowed: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
+    let mut found = String::new();
+    for file in files() {
+        let allowed = allowed.get(file.room()).unwrap_or_else(|| panic!("the room `{}` has no row here", file.room()));
+        for used in file.rooms() {
+            if used != file.room() && !allowed.contains(&used.as_str()) {
+                writeln!(found, "{} uses `{used}`", file.path).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+#[test]
+fn crates_are_known_only_where_they_belong() {
+    let mut found = String::new();
+    for file in files() {
+        for (krate, places) in CRATES {
+            let known =
+                places.iter().any(|place| file.path == *place || place.ends_with('/') && file.path.starts_with(place));
+            if !known && file.paths.iter().any(|path| path[0] == *krate && path.len() > 1) {
+                writeln!(found, "{} knows `{krate}`", file.path).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+#[test]
+fn only_the_plan_writes_to_disk() {
+    let files = files().into_iter().filter(|file| file.room() != "plan");
+    assert_eq!(uses(files, WRITES), "");
+}
+
+#[test]
+fn nothing_asks_the_clock_or_the_environment() {
+    assert_eq!(uses(files().into_iter(), UNSTEADY), "");
+}
+
+/// Which files have one of these pairs of names somewhere in a path, outside of tests.
+fn uses(files: impl Iterator<Item = File>, pairs: &[[&str; 2]]) -> String {
+    let mut found = String::new();
+    for file in files {
+        for [first, second] in pairs {
+            if file.paths.iter().any(|path| path.windows(2).any(|pair| pair == [*first, *second])) {
+                writeln!(found, "{} uses `{first}::{second}`", file.path).unwrap();
+            }
+        }
+    }
+    found
+}
+
+/// A source file and the paths in it, but for those in its tests.
+struct File {
+    /// From `src`, with `/`.
+    path: String,
+    /// How many modules it stands below the crate's root.
+    depth: usize,
+    paths: BTreeSet<Vec<String>>,
+}
+
+impl File {
+    fn room(&self) -> &str {
+        self.path.split(['/', '.']).next().unwrap_or_default()
+    }
+
+    /// The rooms that its paths lead into.
+    fn rooms(&self) -> BTreeSet<String> {
+        let room = |path: &Vec<String>| {
+            let supers = path.iter().take_while(|segment| *segment == "super").count();
+            let at = match path[0].as_str() {
+                "crate" | "opctl" => 1,
+                "super" if supers == self.depth => supers,
+                _ => return None,
+            };
+            path.get(at).filter(|segment| *segment != "*").cloned()
+        };
+        self.paths.iter().filter_map(room).collect()
+    }
+}
+
+fn files() -> Vec<File> {
+    let mut files = Vec::new();
+    for entry in walkdir::WalkDir::new(SRC).sort_by_file_name() {
+        let entry = entry.unwrap();
+        if entry.path().extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let path = entry.path().strip_prefix(SRC).unwrap().to_str().unwrap().replace('\\', "/");
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let tokens = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
+        let modules = Path::new(&path).components().count();
+        let is_root = matches!(path.as_str(), "lib.rs" | "main.rs");
+        let depth = if is_root { 0 } else { modules - usize::from(path.ends_with("/mod.rs")) };
+        let mut paths = BTreeSet::new();
+        collect(tokens, &mut paths);
+        files.push(File { path, depth, paths });
+    }
+    assert!(files.len() > 20, "these are not the sources");
+    files
+}
+
+/// Every path of two or more segments, groups such as `a::{b, c}` taken apart.
+fn collect(tokens: TokenStream, paths: &mut BTreeSet<Vec<String>>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        if is_test_module(&tokens[at..]) {
+            at += 5;
+            continue;
+        }
+        match &tokens[at] {
+            TokenTree::Ident(_) => at = path(&tokens, at, &mut Vec::new(), paths),
+            TokenTree::Group(group) => {
+                collect(group.stream(), paths);
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// `#[cfg(test)] mod name { … }`, also `#[cfg(all(test, …))]`
+fn is_test_module(tokens: &[TokenTree]) -> bool {
+    let [TokenTree::Punct(_), TokenTree::Group(attribute), TokenTree::Ident(word), _, TokenTree::Group(_), ..] = tokens
+    else {
+        return false;
+    };
+    let attribute = attribute.stream().to_string().replace(' ', "");
+    word == "mod" && (attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,"))
+}
+
+/// Reads the path that starts at `at`, below `prefix`; gives the place after it.
+fn path(tokens: &[TokenTree], mut at: usize, prefix: &mut Vec<String>, paths: &mut BTreeSet<Vec<String>>) -> usize {
+    let start = prefix.len();
+    loop {
+        match tokens.get(at) {
+            Some(TokenTree::Ident(ident)) => prefix.push(ident.to_string()),
+            Some(TokenTree::Punct(star)) if star.as_char() == '*' => prefix.push("*".into()),
+            Some(TokenTree::Group(group)) if prefix.len() > start => {
+                let list: Vec<TokenTree> = group.stream().into_iter().collect();
+                let mut inside = 0;
+                while inside < list.len() {
+                    inside = match &list[inside] {
+                        TokenTree::Ident(_) => path(&list, inside, prefix, paths),
+                        _ => inside + 1,
+                    };
+                }
+                prefix.truncate(start);
+                return at + 1;
+            }
+            _ => break,
+        }
+        at += 1;
+        let [Some(TokenTree::Punct(first)), Some(TokenTree::Punct(second))] = [tokens.get(at), tokens.get(at + 1)]
+        else {
+            break;
+        };
+        if first.as_char() != ':' || second.as_char() != ':' {
+            break;
+        }
+        at += 2;
+    }
+    if prefix.len() > 1 {
+        paths.insert(prefix.clone());
+    }
+    prefix.truncate(start);
+    at
+}
+
+#[test]
+fn paths_are_found_wherever_they_stand() {
+    let text = "use crate::{a, b::{C, d::E}}; fn f(x: super::super::g::H) { m!(crate::i::J); k.l::<n::O>() } \
+                // crate::no::p\n#[cfg(test)] mod tests { use crate::q::R; } fn s() { std::fs::write() }";
+    let mut paths = BTreeSet::new();
+    collect(text.parse().unwrap(), &mut paths);
+    let paths: Vec<String> = paths.iter().map(|path| path.join("::")).collect();
+    assert_eq!(
+        paths,
+        ["crate::a", "crate::b::C", "crate::b::d::E", "crate::i::J", "n::O", "std::fs::write", "super::super::g::H",]
+    );
+}
