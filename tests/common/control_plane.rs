@@ -3,8 +3,9 @@
 //! Needs KUBEBUILDER_ASSETS (a folder with kubectl and the control plane's binaries) and the scripts that start one.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -14,7 +15,13 @@ pub struct ControlPlane {
     /// Its own; removed with it unless it cannot be stopped.
     pub folder: PathBuf,
     pub kubeconfig: String,
+    /// Held while it runs: one at a time, see [`FIXED_PORTS`].
+    _turn: File,
 }
+
+/// The controller manager and the scheduler of every control plane listen there; a second one's end without a word, and
+/// then nothing makes its Pods.
+const FIXED_PORTS: [u16; 2] = [10257, 10259];
 
 impl ControlPlane {
     /// With so many nodes, which run Pods by word only; without one nothing is scheduled. `None`, and said on stderr,
@@ -32,11 +39,15 @@ impl ControlPlane {
             skipped(&format!("{name} on an API server"), missing);
             return None;
         }
+        let turn = File::create(env::temp_dir().join("opctl-control-plane.lock")).unwrap();
+        turn.lock().unwrap();
+        let taken = FIXED_PORTS.iter().find(|port| TcpListener::bind(("0.0.0.0", **port)).is_err());
+        assert!(nodes == 0 || taken.is_none(), "another control plane has port {taken:?}: stop it, then try again");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         let mut up = Command::new(scripts.join("up"));
         let up = up.arg(&folder).args(["--nodes", &nodes.to_string()]).stderr(Stdio::inherit()).output().unwrap();
         let kubeconfig = String::from_utf8(up.stdout).unwrap().trim().to_owned();
-        let cluster = Self { scripts, kubectl: kubectl?, folder, kubeconfig };
+        let cluster = Self { scripts, kubectl: kubectl?, folder, kubeconfig, _turn: turn };
         assert!(up.status.success(), "the control plane did not start");
         Some(cluster)
     }
