@@ -10,6 +10,7 @@ use super::text::{insert, line_end, newline};
 /// Adds `path` to `[workspace] members`, unless it or a glob that matches it is there.
 pub fn add_member(text: &str, path: &str) -> Result<String, EditError> {
     let refuse = |reason: String| EditError {
+        at: None,
         reason,
         help: format!("add this to `members` under `[workspace]`, then run the command again:\n    \"{path}\","),
     };
@@ -24,6 +25,7 @@ pub fn add_member(text: &str, path: &str) -> Result<String, EditError> {
     // Cargo compares excluded paths by their beginning, knows no globs there, and lets them overrule a glob in `members`.
     if let Some(excluded) = strings(workspace, "exclude").iter().find(|folder| starts_with(path, folder)) {
         return Err(EditError {
+            at: None,
             reason: format!("`{path}` is kept out of the workspace by `exclude = [\"{excluded}\"]`"),
             help: format!("take `{excluded}` out of `exclude`, or use a folder outside of the workspace"),
         });

@@ -34,6 +34,8 @@ pub enum Edit {
 #[error("{reason}")]
 pub struct EditError {
     pub reason: String,
+    /// Line and column (1-based) where the file is at fault.
+    pub at: Option<(usize, usize)>,
     /// What to do, with the text to paste.
     pub help: String,
 }

@@ -43,7 +43,8 @@ impl<'a> Source<'a> {
 fn unparsed(error: &syn::Error, snippet: impl Into<String>) -> EditError {
     let place = error.span().start();
     EditError {
-        reason: format!("not valid Rust at line {}, column {}: {error}", place.line, place.column + 1),
+        reason: format!("not valid Rust: {error}"),
+        at: Some((place.line, place.column + 1)),
         help: format!("mend the file and run the command again, or add this by hand:\n    {}", snippet.into()),
     }
 }

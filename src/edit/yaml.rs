@@ -63,6 +63,7 @@ impl Target<'_> {
     fn refuse(&self, reason: impl Into<String>) -> EditError {
         let lines: String = self.element.iter().map(|line| format!("\n    {line}")).collect();
         EditError {
+            at: None,
             reason: reason.into(),
             help: format!("add this under `{}:`, then run the command again:{lines}", self.key),
         }

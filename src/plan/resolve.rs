@@ -38,7 +38,7 @@ pub fn resolve<E: std::error::Error + 'static>(
         let after = match change {
             Change::Scaffold(text) => scaffold(path, before.as_deref(), text),
             Change::Generate(text) => generate(path, before.as_deref(), text, policy),
-            Change::Edit { base, edits } => edit(before.as_deref(), base.as_deref(), edits),
+            Change::Edit { base, edits } => edit(path, before.as_deref(), base.as_deref(), edits),
             Change::Prune => prune(before.as_deref(), policy),
         };
         steps.push(step(path, before, after));
@@ -105,7 +105,7 @@ fn in_the_way(path: &str, reason: &str, wanted: String) -> Outcome {
     }
 }
 
-fn edit(before: Option<&str>, base: Option<&str>, edits: &[Edit]) -> Outcome {
+fn edit(path: &str, before: Option<&str>, base: Option<&str>, edits: &[Edit]) -> Outcome {
     let Some(text) = before.or(base) else {
         return Outcome::Conflict {
             reason: "the file to edit is not there".into(),
@@ -124,14 +124,18 @@ fn edit(before: Option<&str>, base: Option<&str>, edits: &[Edit]) -> Outcome {
     if refused.is_empty() {
         return Outcome::After(Some(text));
     }
-    let join = |part: fn(&EditError) -> &str, between: &str| {
-        let mut parts: Vec<&str> = refused.iter().map(part).collect();
+    let joined = |parts: Vec<String>, between: &str| {
+        let mut parts = parts;
         parts.dedup();
         parts.join(between)
     };
+    let reason = |error: &EditError| match error.at {
+        Some((line, column)) => format!("{path}:{line}:{column}: {}", error.reason),
+        None => error.reason.clone(),
+    };
     Outcome::Conflict {
-        reason: join(|error| &error.reason, "; "),
-        help: join(|error| &error.help, "\n"),
+        reason: joined(refused.iter().map(reason).collect(), "; "),
+        help: joined(refused.iter().map(|error| error.help.clone()).collect(), "\n"),
         wanted: before.map(str::to_owned),
     }
 }

@@ -18,6 +18,7 @@ use crate::edit::text::{indent, insert, newline, replace, starts_line};
 /// as long as it fits.
 pub fn add_list_item(text: &str, function: &str, item: &str) -> Result<String, EditError> {
     let refuse = |reason: String| EditError {
+        at: None,
         reason,
         help: format!("add this line to the list in `fn {function}`, then run the command again:\n    {item},"),
     };

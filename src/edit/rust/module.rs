@@ -17,6 +17,7 @@ pub fn add_mod(text: &str, name: &str) -> Result<String, EditError> {
     let line = format!("pub mod {name};");
     if syn::parse_str::<syn::Ident>(name).is_err() {
         return Err(EditError {
+            at: None,
             reason: format!("`{name}` cannot be the name of a Rust module"),
             help: "use another name".into(),
         });
@@ -34,6 +35,7 @@ pub fn add_mod(text: &str, name: &str) -> Result<String, EditError> {
     };
     if !equals_with(&source.file, &new, &line) {
         return Err(EditError {
+            at: None,
             reason: format!("cannot add `{line}` without changing something else"),
             help: format!("add this line where modules are declared, then run the command again:\n    {line}"),
         });

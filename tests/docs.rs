@@ -1,0 +1,199 @@
+//! Holds the documentation to the code: links lead somewhere, every page is in the summary, every command line parses, every
+//! diagnostic has its entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Parser;
+use opctl::cli::Cli;
+use walkdir::WalkDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Pages by their path from the repository's root, with `/`.
+fn pages() -> BTreeMap<String, String> {
+    let top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(String::from);
+    let book = files("docs").into_iter().filter(|path| path.ends_with(".md"));
+    top.into_iter().chain(book).map(|path| (path.clone(), read(&path))).collect()
+}
+
+/// The files below a folder, from the repository's root.
+fn files(folder: &str) -> Vec<String> {
+    let entries = WalkDir::new(Path::new(ROOT).join(folder)).sort_by_file_name().into_iter().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_type().is_file());
+    files.map(|entry| entry.path().strip_prefix(ROOT).unwrap().to_str().unwrap().replace('\\', "/")).collect()
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let pages = pages();
+    let mut broken = String::new();
+    for (path, text) in &pages {
+        for link in links(text) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, anchor) =
+                link.split_once('#').map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
+            let target = if file.is_empty() { path.clone() } else { join(path, file) };
+            if !Path::new(ROOT).join(&target).exists() {
+                writeln!(broken, "{path}: `{link}` leads nowhere").unwrap();
+            } else if let Some(anchor) = anchor
+                && !headings(&pages[&target]).contains(anchor)
+            {
+                writeln!(broken, "{path}: `{link}`: no such heading").unwrap();
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken}");
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let listed: BTreeSet<String> =
+        links(&read("docs/SUMMARY.md")).iter().map(|link| join("docs/SUMMARY.md", link)).collect();
+    let pages: BTreeSet<String> =
+        pages().into_keys().filter(|path| path.starts_with("docs/") && path != "docs/SUMMARY.md").collect();
+    assert_eq!(listed, pages);
+}
+
+#[test]
+fn every_command_line_parses() {
+    let mut wrong = String::new();
+    let mut count = 0;
+    for (path, text) in pages() {
+        for line in command_lines(&text) {
+            count += 1;
+            if let Err(error) = Cli::try_parse_from(words(&line)) {
+                writeln!(wrong, "{path}: `{line}`: {}", error.to_string().lines().next().unwrap_or_default()).unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(count > 20, "only {count} command lines were found");
+}
+
+#[test]
+fn every_diagnostic_has_its_entry() {
+    let mut used = BTreeSet::new();
+    for path in files("src") {
+        for piece in read(&path).split('"').filter(|piece| is_code(piece)) {
+            used.insert(piece.to_owned());
+        }
+    }
+    let text = read("docs/reference/diagnostics.md");
+    let entries: Vec<String> = text.lines().filter_map(|line| line.strip_prefix("### ")).map(String::from).collect();
+    assert!(entries.is_sorted(), "the entries are not in order");
+    assert_eq!(entries.into_iter().collect::<BTreeSet<_>>(), used);
+}
+
+/// `OP` and three digits.
+fn is_code(text: &str) -> bool {
+    text.len() == 5 && text.strip_prefix("OP").is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// The targets of `[text](target)`, outside of code.
+fn links(text: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    for line in prose(text) {
+        let line: String = line.split('`').step_by(2).collect();
+        let targets = line.split("](").skip(1);
+        links.extend(targets.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())));
+    }
+    links
+}
+
+/// What the headings of a page are called in links.
+fn headings(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let title = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+/// The lines that are not in a fenced block.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    })
+}
+
+/// Every `opctl …` in a fenced block of `sh`, after `$ ` in one of `console`, and in `code`; not those that are cut short by `…` or
+/// stand for a usage.
+fn command_lines(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut language = None;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        match (trimmed.strip_prefix("```"), language) {
+            (Some(_), Some(_)) => language = None,
+            (Some(name), None) => language = Some(name),
+            (None, Some("sh")) => lines.push(trimmed.to_owned()),
+            (None, Some("console")) => lines.extend(trimmed.strip_prefix("$ ").map(String::from)),
+            (None, Some(_)) => {}
+            (None, None) => lines.extend(line.split('`').skip(1).step_by(2).map(String::from)),
+        }
+    }
+    lines
+        .into_iter()
+        .map(|line| match line.strip_prefix("cargo run ").and_then(|rest| rest.split_once("-- ")) {
+            Some((_, arguments)) => format!("opctl {arguments}"),
+            None => line,
+        })
+        .filter(|line| line.starts_with("opctl ") && !line.contains('…') && !line.contains("[OPTIONS]"))
+        .collect()
+}
+
+/// The words of a shell command up to a comment, a redirection or the next command.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('"' | '\'', None) => {
+                word.get_or_insert_default();
+                quote = Some(c);
+            }
+            (' ', None) => words.extend(word.take()),
+            ('#' | '>' | '|' | '&' | ';', None) if word.is_none() => break,
+            (c, None) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Where a link on a page leads, from the repository's root.
+fn join(page: &str, link: &str) -> String {
+    let mut segments: Vec<&str> = page.split('/').collect();
+    segments.pop();
+    for segment in link.split('/') {
+        match segment {
+            ".." => _ = segments.pop(),
+            "." => {}
+            segment => segments.push(segment),
+        }
+    }
+    segments.join("/")
+}
+
+#[test]
+fn words_are_split_as_a_shell_does() {
+    assert_eq!(words("opctl init a --owner \"The A\" # why"), ["opctl", "init", "a", "--owner", "The A"]);
+    assert_eq!(words("opctl completion zsh > \"${fpath[1]}/_opctl\""), ["opctl", "completion", "zsh"]);
+}
