@@ -28,7 +28,7 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
     // Its own Pod stands there too, admitted as "restricted", but no container runs here: the manager is this process.
     let deployment = "deployment/memcached-operator-controller-manager";
     cluster.kubectl(&["wait", "-n", SYSTEM, "--for=condition=Available", "--timeout=60s", deployment], "");
-    let kubeconfig = kubeconfig(&cluster, SYSTEM, "memcached-operator-controller-manager");
+    let kubeconfig = service_account(&cluster, SYSTEM, "memcached-operator-controller-manager");
     assert!(!can_i(&cluster, &kubeconfig, &["delete", "deployments"]), "the manager has more rights than its role");
     let mut manager = Manager::start(&cluster, &kubeconfig, "manager");
     eventually("ready", || manager.get("/readyz") == "ok");
@@ -64,6 +64,8 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
     let before = zoo.get(&["deployment", "taken"])["metadata"].clone();
     zoo.apply("taken", 1);
     eventually("a word about the other Deployment", || zoo.ready("taken")["reason"] == "RequestFailed");
+    let message = zoo.ready("taken")["message"].to_string();
+    assert!(message.contains("field is immutable") && !message.contains("Status {"), "{message}");
     assert_eq!(zoo.get(&["deployment", "taken"])["metadata"], before);
     assert!(manager.get("/metrics").contains(r#"error="RequestFailed"}"#));
     for (name, size) in [("huge", 6), (&*"long".repeat(16), 1)] {
@@ -83,7 +85,7 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
 fn does_not_start_without_the_crd_or_the_rights_and_says_so() {
     let Some(cluster) = ControlPlane::start("memcached-start", 0) else { return };
     cluster.kubectl(&["create", "serviceaccount", "nobody"], "");
-    let (admin, nobody) = (PathBuf::from(&cluster.kubeconfig), kubeconfig(&cluster, "default", "nobody"));
+    let (admin, nobody) = (PathBuf::from(&cluster.kubeconfig), service_account(&cluster, "default", "nobody"));
     let refuses = |kubeconfig: &Path, name: &str, reason: &str| {
         let mut manager = Manager::start(&cluster, kubeconfig, name);
         assert_eq!(manager.exit().code(), Some(1));
@@ -125,16 +127,21 @@ fn make(cluster: &ControlPlane, arguments: &[&str]) {
     common::output(make);
 }
 
-/// A kubeconfig that holds no other credentials than the token of a service account.
-fn kubeconfig(cluster: &ControlPlane, namespace: &str, account: &str) -> PathBuf {
-    let token = cluster.kubectl(&["create", "token", account, "-n", namespace], "");
-    let path = cluster.folder.join(format!("{account}.kubeconfig"));
+/// A kubeconfig with the token of a service account.
+fn service_account(cluster: &ControlPlane, namespace: &str, name: &str) -> PathBuf {
+    let token = cluster.kubectl(&["create", "token", name, "-n", namespace], "");
+    kubeconfig(cluster, name, token.trim())
+}
+
+/// A kubeconfig that holds no other credentials than a token.
+fn kubeconfig(cluster: &ControlPlane, name: &str, token: &str) -> PathBuf {
+    let path = cluster.folder.join(format!("{name}.kubeconfig"));
     fs::copy(&cluster.kubeconfig, &path).unwrap();
     let config = |arguments: &[&str]| {
         cluster.kubectl(&[&["config", "--kubeconfig", path.to_str().unwrap()], arguments].concat(), "");
     };
     config(&["delete-user", "admin"]);
-    config(&["set-credentials", "operator", "--token", token.trim()]);
+    config(&["set-credentials", "operator", "--token", token]);
     config(&["set-context", "--current", "--user", "operator"]);
     path
 }

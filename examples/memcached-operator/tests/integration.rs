@@ -34,7 +34,6 @@ use memcached_operator::{api, controller};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-#[ignore = "needs a cluster: `make test-integration`"]
 async fn samples_become_ready() {
     let client = Client::try_default()
         .await
@@ -87,7 +86,7 @@ async fn try_samples(
     crds: &[CustomResourceDefinition],
     namespace: &str,
 ) -> Result<(), String> {
-    for (file, sample) in samples() {
+    for (index, (file, sample)) in samples().into_iter().enumerate() {
         let types = sample.types.clone().expect("a sample says its kind");
         let gvk = GroupVersionKind::try_from(types).expect("a sample says its version");
         let is_its_own = |crd: &&CustomResourceDefinition| {
@@ -105,10 +104,11 @@ async fn try_samples(
         let reconciled = controller::all()
             .iter()
             .any(|controller| controller.name == crd.name_any());
-        let outcome = try_sample(&api, sample, namespace, reconciled).await;
+        let name = format!("{namespace}-{index}");
+        let outcome = try_sample(&api, sample, &name, reconciled).await;
         // Objects of the whole cluster do not go with the namespace.
         if crd.spec.scope == "Cluster" {
-            let _ = api.delete(namespace, &DeleteParams::default()).await;
+            let _ = api.delete(&name, &DeleteParams::default()).await;
         }
         outcome.map_err(|error| format!("{file}: {error}"))?;
     }

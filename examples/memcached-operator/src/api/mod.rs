@@ -26,9 +26,9 @@ pub use kube::CustomResourceExt;
 
 /// Every CustomResourceDefinition, the versions of a kind merged into one, sorted by name.
 ///
-/// All versions are served; one is stored. That is the least mature (`v1alpha1`, then `v1beta1`,
-/// `v1`, `v2`) of those that do not say `#[kube(storage = false)]`, so adding a version changes
-/// nothing for the objects that are already stored.
+/// One version of a kind is stored: the least mature (`v1alpha1`, then `v1beta1`,
+/// `v1`, `v2`) of those that do not say `#[kube(storage = false)]`, so adding a more mature
+/// version changes nothing for the objects that are already stored.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     let mut kinds = BTreeMap::<_, Vec<_>>::new();
     for crd in all() {
@@ -48,14 +48,15 @@ fn all() -> Vec<CustomResourceDefinition> {
     ]
 }
 
+/// The versions of one kind, as one definition.
 fn merge(mut versions: Vec<CustomResourceDefinition>) -> CustomResourceDefinition {
-    let name = |crd: &CustomResourceDefinition| crd.spec.versions[0].name.clone();
-    versions.sort_by_key(name);
+    versions.sort_by_cached_key(|crd| Version::parse(&crd.spec.versions[0].name).priority());
     let stored = versions
         .iter()
-        .filter(|crd| crd.spec.versions[0].storage)
-        .map(name)
-        .min_by_key(|version| Version::parse(version).priority())
-        .expect("one version of each kind is stored");
+        .map(|crd| &crd.spec.versions[0])
+        .find(|version| version.storage)
+        .expect("a version of each kind does not say `storage = false`")
+        .name
+        .clone();
     merge_crds(versions, &stored).expect("the versions of a kind agree on its scope and names")
 }

@@ -139,10 +139,7 @@ where
                 resource.api_version, resource.kind
             )))
         }
-        Err(kube::Error::Api(status)) if status.is_forbidden() => {
-            Err(Error::Forbidden(status.message))
-        }
-        Err(error) => Err(Error::Unreachable(error)),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -78,6 +78,8 @@ pub enum Error {
     NoCluster(#[source] kube::Error),
     #[error("the API server does not answer: {0}")]
     Unreachable(#[source] kube::Error),
+    #[error("the API server answers \"{0}\": check the credentials of KUBECONFIG, then the server")]
+    Refused(String),
     #[error("the cluster does not know `{0}`: install the CRDs (`make install`), then start again")]
     NotInstalled(String),
     #[error("missing rights: {0}; see config/rbac/role.yaml")]
@@ -93,6 +95,24 @@ pub enum Error {
     Task(#[from] tokio::task::JoinError),
     #[error("reconciles were still running {0} seconds after shutdown began")]
     GracePeriod(u64),
+}
+
+impl From<kube::Error> for Error {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) if status.is_forbidden() => Self::Forbidden(status.message),
+            kube::Error::Api(status) => Self::Refused(status.message),
+            error => Self::Unreachable(error),
+        }
+    }
+}
+
+/// What went wrong with a request, in a sentence: kube's own text repeats the whole answer.
+pub fn brief(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => status.to_string(),
+        error => error.to_string(),
+    }
 }
 
 /// The error and what caused it, in one line; a cause that a message already names is not repeated.
@@ -111,10 +131,7 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
 
 /// Runs everything until SIGTERM or SIGINT, or until one part fails, which stops the others too.
 pub async fn run(client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
-    let version = client
-        .apiserver_version()
-        .await
-        .map_err(Error::Unreachable)?;
+    let version = client.apiserver_version().await?;
     info!(
         kubernetes = version.git_version,
         version = env!("CARGO_PKG_VERSION"),

@@ -160,7 +160,7 @@ async fn apply_status(
 /// Why an object could not be reconciled.
 #[derive(Debug, thiserror::Error)]
 enum Error {
-    #[error("a request to the API server failed: {0}")]
+    #[error("a request to the API server failed: {}", manager::brief(.0))]
     Request(#[from] kube::Error),
 }
 
