@@ -1,15 +1,14 @@
 //! The emitted roles on a real API server: it accepts them all, and what it then allows is exactly what the markers say.
-//!
-//! Needs KUBEBUILDER_ASSETS (kubectl and the control plane's binaries) and the scripts that start a control plane.
 
-use std::env;
+#[path = "common/control_plane.rs"]
+mod control_plane;
+
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::ops::Deref;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use control_plane::ControlPlane;
 use opctl::diagnostic::{SourceFile, Span, render};
 use opctl::emit::{self, Manifest, Options};
 use opctl::model::{Api, Operator, RbacRule, Scope};
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn the_api_server_allows_exactly_what_the_markers_say() {
-    let Some(cluster) = ControlPlane::start("cluster") else { return };
+    let Some(cluster) = Cluster::start("cluster") else { return };
     let rules = rules(&format!("{MARKERS}{URL_MARKERS}"));
     cluster.apply(&manifests(&rules, CLUSTER));
     cluster.assert_allows(&rules, None);
@@ -32,7 +31,7 @@ fn the_api_server_allows_exactly_what_the_markers_say() {
 
 #[test]
 fn the_api_server_allows_a_namespaced_operator_its_own_namespaces_only() {
-    let Some(cluster) = ControlPlane::start("namespaced") else { return };
+    let Some(cluster) = Cluster::start("namespaced") else { return };
     let rules = rules(MARKERS);
     cluster.apply(&manifests(&rules, NAMESPACED));
     cluster.assert_allows(&rules, Some("system"));
@@ -40,7 +39,7 @@ fn the_api_server_allows_a_namespaced_operator_its_own_namespaces_only() {
 
 #[test]
 fn the_api_server_accepts_the_roles_for_people() {
-    let Some(cluster) = ControlPlane::start("people") else { return };
+    let Some(cluster) = Cluster::start("people") else { return };
     let manifests = manifests(&[], CLUSTER);
     cluster.apply(&manifests);
     for person in ["admin", "editor", "viewer"] {
@@ -160,57 +159,24 @@ fn review(user: &str, request: &Request) -> Value {
 
 const OPERATOR: &str = "system:serviceaccount:system:controller-manager";
 
-struct ControlPlane {
-    scripts: PathBuf,
-    kubectl: PathBuf,
-    folder: PathBuf,
-    kubeconfig: String,
+/// A control plane with the namespaces of the markers.
+struct Cluster(ControlPlane);
+
+impl Deref for Cluster {
+    type Target = ControlPlane;
+
+    fn deref(&self) -> &ControlPlane {
+        &self.0
+    }
 }
 
-impl ControlPlane {
-    /// Says on stderr when it is not there.
+impl Cluster {
     fn start(name: &str) -> Option<Self> {
-        let kubectl = env::var_os("KUBEBUILDER_ASSETS").map(|assets| Path::new(&assets).join("kubectl"));
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/control-plane");
-        let missing = match &kubectl {
-            None => "KUBEBUILDER_ASSETS is not set",
-            Some(kubectl) if !kubectl.is_file() => "no `kubectl` in KUBEBUILDER_ASSETS",
-            Some(_) if !scripts.join("up").is_file() => "no scripts in ../shared/control-plane",
-            Some(_) => "",
-        };
-        if !missing.is_empty() {
-            // Not `eprintln!`, which the test harness hides.
-            io::stderr().write_all(format!("SKIPPED rbac_apiserver, {name}: {missing}\n").as_bytes()).unwrap();
-            return None;
-        }
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rbac-{name}-{}", std::process::id()));
-        let up = Command::new(scripts.join("up")).arg(&folder).stderr(Stdio::inherit()).output().unwrap();
-        let kubeconfig = String::from_utf8(up.stdout).unwrap().trim().to_owned();
-        let cluster = Self { scripts, kubectl: kubectl?, folder, kubeconfig };
-        assert!(up.status.success(), "the control plane did not start");
+        let cluster = Self(ControlPlane::start(&format!("rbac-{name}"), 0)?);
         for namespace in ["system", "zoo", "park"] {
             cluster.kubectl(&["create", "namespace", namespace], "");
         }
         Some(cluster)
-    }
-
-    fn kubectl(&self, arguments: &[&str], stdin: &str) -> String {
-        let output = self.run(arguments, stdin);
-        assert!(output.status.success(), "{arguments:?}: {}\n{stdin}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn run(&self, arguments: &[&str], stdin: &str) -> Output {
-        let mut child = Command::new(&self.kubectl)
-            .args(arguments)
-            .env("KUBECONFIG", &self.kubeconfig)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        child.wait_with_output().unwrap()
     }
 
     /// Every file by itself and strictly, then the kustomizations as a user applies them.
@@ -300,15 +266,6 @@ impl ControlPlane {
                 reviews[wrong]["spec"]
             );
             sleep(Duration::from_millis(300));
-        }
-    }
-}
-
-impl Drop for ControlPlane {
-    fn drop(&mut self) {
-        let stopped = Command::new(self.scripts.join("down")).arg(&self.folder).status();
-        if stopped.is_ok_and(|status| status.success()) {
-            let _ = fs::remove_dir_all(&self.folder);
         }
     }
 }
