@@ -116,6 +116,20 @@ fn refuses_what_it_cannot_derive() {
     assert!(differences.is_empty(), "messages changed (SNAPSHOTS=overwrite accepts them):\n{}", differences.join("\n"));
 }
 
+/// Each of 24 modules imports everything from each other: a search that followed every way would not end.
+#[test]
+fn globs_that_lead_everywhere_come_to_an_end() {
+    let globs: String = (0..24).map(|module| format!("    pub use super::m{module}::*;\n")).collect();
+    let modules: String = (0..24).map(|module| format!("mod m{module} {{\n{globs}}}\n")).collect();
+    let spec = "#[derive(CustomResource, JsonSchema)]\n#[kube(group = \"g\", version = \"v1\", kind = \"K\")]\n\
+        struct S { x: m0::Missing }\n";
+    let mut tree = Tree::at("nowhere");
+    tree.lay_over("Cargo.toml", MANIFEST);
+    tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
+    let (_, diagnostics) = source::read(&tree, "");
+    assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
+}
+
 /// The names of the types that kube generates in a case: `root`, else `kind`.
 fn roots(text: &str) -> Vec<String> {
     let after =
