@@ -87,7 +87,7 @@ fn crds_equal_those_of_the_compiled_types() {
 }
 
 /// What cannot be derived exactly is refused with its place: `tests/engine/refused/*.rs` and the messages beside them.
-/// `UPDATE=1 cargo test --test engine` writes the messages anew.
+/// `SNAPSHOTS=overwrite cargo test --test engine` writes the messages anew.
 #[test]
 fn refuses_what_it_cannot_derive() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/refused");
@@ -107,13 +107,27 @@ fn refuses_what_it_cannot_derive() {
         assert!(diagnostics.iter().any(diagnostic::Diagnostic::is_error), "{} was not refused", path.display());
         let said = diagnostic::render(&diagnostics, false);
         let expected = path.with_extension("txt");
-        if std::env::var_os("UPDATE").is_some() {
+        if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
             std::fs::write(expected, said).unwrap();
         } else if std::fs::read_to_string(&expected).unwrap_or_default() != said {
             differences.push(format!("{}:\n{said}", path.display()));
         }
     }
-    assert!(differences.is_empty(), "messages changed (UPDATE=1 accepts them):\n{}", differences.join("\n"));
+    assert!(differences.is_empty(), "messages changed (SNAPSHOTS=overwrite accepts them):\n{}", differences.join("\n"));
+}
+
+/// Each of 24 modules imports everything from each other: a search that followed every way would not end.
+#[test]
+fn globs_that_lead_everywhere_come_to_an_end() {
+    let globs: String = (0..24).map(|module| format!("    pub use super::m{module}::*;\n")).collect();
+    let modules: String = (0..24).map(|module| format!("mod m{module} {{\n{globs}}}\n")).collect();
+    let spec = "#[derive(CustomResource, JsonSchema)]\n#[kube(group = \"g\", version = \"v1\", kind = \"K\")]\n\
+        struct S { x: m0::Missing }\n";
+    let mut tree = Tree::at("nowhere");
+    tree.lay_over("Cargo.toml", MANIFEST);
+    tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
+    let (_, diagnostics) = source::read(&tree, "");
+    assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
 }
 
 /// The names of the types that kube generates in a case: `root`, else `kind`.

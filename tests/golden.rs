@@ -10,8 +10,9 @@ mod sandbox;
 #[path = "common/tree.rs"]
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::time::SystemTime;
 
 use golden::{Golden, shell};
@@ -27,9 +28,13 @@ fn all() -> Vec<Golden> {
 #[test]
 fn the_files_are_those_that_are_listed() {
     let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
+    let minimal = files(&Golden::read("minimal").make(|_, _| ()));
     for golden in all() {
         let sandbox = golden.make(|_, _| ());
-        let listing: String = tree(&sandbox.root()).keys().map(|path| format!("{path}\n")).collect();
+        let files = files(&sandbox);
+        let lacks = minimal.difference(&files).map(|path| format!("- {path}\n"));
+        let has = files.iter().filter(|path| golden.name == "minimal" || !minimal.contains(*path));
+        let listing: String = lacks.chain(has.map(|path| format!("{path}\n"))).collect();
         let path = golden::path(&golden.name);
         let text = fs::read_to_string(&path).unwrap();
         let (head, listed) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
@@ -39,6 +44,18 @@ fn the_files_are_those_that_are_listed() {
             snapbox::assert_data_eq!(listing, snapbox::Data::text(listed.to_owned()).raw());
         }
     }
+}
+
+/// The paths, as seen from the project.
+fn files(sandbox: &Sandbox) -> BTreeSet<String> {
+    let root = sandbox.root();
+    let inner = sandbox.folder.strip_prefix(&root).unwrap();
+    let up = "../".repeat(inner.iter().count());
+    let seen = |path: &String| match Path::new(path).strip_prefix(inner) {
+        Ok(path) => path.to_str().unwrap().to_owned(),
+        Err(_) => format!("{up}{path}"),
+    };
+    tree(&root).keys().map(seen).collect()
 }
 
 #[test]

@@ -51,7 +51,8 @@ impl<'a> Cfg<'a> {
         list.iter_mut().for_each(|field| self.expand(&mut field.attrs));
     }
 
-    fn expand(&self, attributes: &mut Vec<Attribute>) {
+    /// Puts what `cfg_attr` holds in its place.
+    pub fn expand(&self, attributes: &mut Vec<Attribute>) {
         let mut expanded = Vec::with_capacity(attributes.len());
         for attribute in attributes.drain(..) {
             let Some(metas) = attribute.path().is_ident("cfg_attr").then(|| list_of(&attribute.meta)).flatten() else {

@@ -12,9 +12,9 @@ use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
 
 use super::cfg::Cfg;
-use super::package::{Dependency, Package, join, normalize};
+use super::package::{Dependency, Package, normalize};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::Tree;
+use crate::project::{Tree, join};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);
@@ -261,7 +261,8 @@ impl Reader<'_> {
         self.modules.all[id.0].types.insert(name(&input.ident), TypeDecl::Data(Rc::new(input)));
     }
 
-    fn add_module(&mut self, parent_id: ModuleId, item: ItemMod, place: &Place) {
+    fn add_module(&mut self, parent_id: ModuleId, mut item: ItemMod, place: &Place) {
+        self.cfg.expand(&mut item.attrs);
         let stem = name(&item.ident);
         let explicit = item.attrs.iter().find_map(path_attribute);
         let file = self.modules.module(parent_id).file.clone();

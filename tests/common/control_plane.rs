@@ -3,14 +3,11 @@
 //! Needs KUBEBUILDER_ASSETS (a folder with kubectl and the control plane's binaries) and the scripts that start one.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 pub struct ControlPlane {
     scripts: PathBuf,
@@ -18,12 +15,17 @@ pub struct ControlPlane {
     /// Its own; removed with it unless it cannot be stopped.
     pub folder: PathBuf,
     pub kubeconfig: String,
-    _alone: Option<MutexGuard<'static, ()>>,
+    /// Held while it runs: one at a time, see [`FIXED_PORTS`].
+    _turn: File,
 }
 
+/// The controller manager and the scheduler of every control plane listen there; a second one's end without a word, and
+/// then nothing makes its Pods.
+const FIXED_PORTS: [u16; 2] = [10257, 10259];
+
 impl ControlPlane {
-    /// With so many nodes, which run Pods by word only. Without nodes it has an API server that can be trusted, but maybe
-    /// no controllers. `None`, and said on stderr, where something that it needs is missing.
+    /// With so many nodes, which run Pods by word only; without one nothing is scheduled. `None`, and said on stderr,
+    /// where something that it needs is missing.
     pub fn start(name: &str, nodes: u8) -> Option<Self> {
         let kubectl = env::var_os("KUBEBUILDER_ASSETS").map(|assets| Path::new(&assets).join("kubectl"));
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/control-plane");
@@ -37,12 +39,15 @@ impl ControlPlane {
             skipped(&format!("{name} on an API server"), missing);
             return None;
         }
-        let alone = (nodes > 0).then(alone);
+        let turn = File::create(env::temp_dir().join("opctl-control-plane.lock")).unwrap();
+        turn.lock().unwrap();
+        let taken = FIXED_PORTS.iter().find(|port| TcpListener::bind(("0.0.0.0", **port)).is_err());
+        assert!(nodes == 0 || taken.is_none(), "another control plane has port {taken:?}: stop it, then try again");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         let mut up = Command::new(scripts.join("up"));
         let up = up.arg(&folder).args(["--nodes", &nodes.to_string()]).stderr(Stdio::inherit()).output().unwrap();
         let kubeconfig = String::from_utf8(up.stdout).unwrap().trim().to_owned();
-        let cluster = Self { scripts, kubectl: kubectl?, folder, kubeconfig, _alone: alone };
+        let cluster = Self { scripts, kubectl: kubectl?, folder, kubeconfig, _turn: turn };
         assert!(up.status.success(), "the control plane did not start");
         Some(cluster)
     }
@@ -66,19 +71,6 @@ impl ControlPlane {
         child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
     }
-}
-
-/// Waits until no other control plane is there: all controller managers listen on the same port, so the second one ends.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let started = Instant::now();
-    while let Err(error) = TcpListener::bind("0.0.0.0:10257") {
-        let patient = started.elapsed() < Duration::from_secs(300);
-        assert!(patient, "another controller manager listens on port 10257: {error}");
-        sleep(Duration::from_millis(200));
-    }
-    alone
 }
 
 impl Drop for ControlPlane {

@@ -34,7 +34,8 @@ impl Golden {
     }
 }
 
-/// The file that says it all: what it is about, its commands, and after an empty line its files.
+/// The file that says it all: what it is about, its commands, and after an empty line its files; where
+/// it is not `minimal`, those that `minimal` has not, and with a dash those that only `minimal` has.
 pub fn path(name: &str) -> PathBuf {
     folder().join(format!("{name}.txt"))
 }
