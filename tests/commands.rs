@@ -4,6 +4,8 @@
 
 #[path = "cli/sandbox.rs"]
 mod sandbox;
+#[path = "common/tree.rs"]
+mod tree;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,18 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use sandbox::Sandbox;
-
-/// Every file below a folder, by path.
-fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files =
-        walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
-    files
-        .map(|file| {
-            let path = file.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-            (path, std::fs::read(file.path()).unwrap())
-        })
-        .collect()
-}
+use tree::tree;
 
 /// Runs in the sandbox's folder; it must go well.
 fn run(sandbox: &Sandbox, line: &str) {

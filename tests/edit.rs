@@ -2,7 +2,7 @@
 //! `in` (absent: empty), and either `out` or, where the edit is refused, `error` (the reason, and the help).
 //!
 //! Every case is also made twice, which must change nothing, and rustfmt must have nothing to say about Rust, unless a
-//! file `unformatted` says why. `UPDATE_CASES=1` writes what is, to be read before it is committed.
+//! file `unformatted` says why. `SNAPSHOTS=overwrite` writes what is, to be read before it is committed.
 
 use std::fs;
 use std::io::Write;
@@ -44,10 +44,10 @@ fn run(folder: &Path) -> Result<(), String> {
     let result = apply(&edits, &before);
     let shown = match &result {
         Ok(text) => text.clone(),
-        Err(EditError { reason, help }) => format!("{reason}\n{help}\n"),
+        Err(EditError { reason, help, .. }) => format!("{reason}\n{help}\n"),
     };
     let expected = folder.join(if result.is_ok() { "out" } else { "error" });
-    if std::env::var_os("UPDATE_CASES").is_some() {
+    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
         fs::write(&expected, &shown).unwrap();
     }
     if fs::read_to_string(&expected).ok().as_deref() != Some(&shown) {

@@ -87,7 +87,7 @@ fn crds_equal_those_of_the_compiled_types() {
 }
 
 /// What cannot be derived exactly is refused with its place: `tests/engine/refused/*.rs` and the messages beside them.
-/// `UPDATE=1 cargo test --test engine` writes the messages anew.
+/// `SNAPSHOTS=overwrite cargo test --test engine` writes the messages anew.
 #[test]
 fn refuses_what_it_cannot_derive() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/refused");
@@ -107,13 +107,13 @@ fn refuses_what_it_cannot_derive() {
         assert!(diagnostics.iter().any(diagnostic::Diagnostic::is_error), "{} was not refused", path.display());
         let said = diagnostic::render(&diagnostics, false);
         let expected = path.with_extension("txt");
-        if std::env::var_os("UPDATE").is_some() {
+        if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
             std::fs::write(expected, said).unwrap();
         } else if std::fs::read_to_string(&expected).unwrap_or_default() != said {
             differences.push(format!("{}:\n{said}", path.display()));
         }
     }
-    assert!(differences.is_empty(), "messages changed (UPDATE=1 accepts them):\n{}", differences.join("\n"));
+    assert!(differences.is_empty(), "messages changed (SNAPSHOTS=overwrite accepts them):\n{}", differences.join("\n"));
 }
 
 /// The names of the types that kube generates in a case: `root`, else `kind`.

@@ -57,7 +57,7 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         plan.edit("Cargo.toml", Edit::CargoMember { path: folder.clone() });
     }
 
-    let output = manifests::join(&folder, "config");
+    let output = project::join(&folder, "config");
     let place = manifests::Place { folder: &folder, output: &output, namespaced: project.namespaced };
     manifests::add_if_sound(&mut plan, &tree, &place, console)?;
     for path in kept {
@@ -182,7 +182,7 @@ fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'
     let mut kept = Vec::new();
     for path in KEPT {
         let overwritten = console.overwrite.iter().any(|overwrite| overwrite == path);
-        if tree.has(&manifests::join(folder, path)) && !overwritten && plan.changes.remove(*path).is_some() {
+        if tree.has(&project::join(folder, path)) && !overwritten && plan.changes.remove(*path).is_some() {
             kept.push(*path);
         }
     }
@@ -192,7 +192,7 @@ fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'
 /// The same plan, as seen from further up.
 fn moved(plan: Plan, folder: &str) -> Plan {
     let changes = plan.changes.into_iter();
-    Plan { changes: changes.map(|(path, change)| (manifests::join(folder, &path), change)).collect() }
+    Plan { changes: changes.map(|(path, change)| (project::join(folder, &path), change)).collect() }
 }
 
 fn next(dir: &Path, requests: &[Request]) -> Vec<Next> {

@@ -9,7 +9,7 @@ use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, lock, r
 use crate::cli::Manifests;
 use crate::diagnostic::{self, Diagnostic};
 use crate::plan::{Plan, Step};
-use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, root_above};
+use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use crate::{emit, source};
 
 /// Where manifests are made from and go to.
@@ -151,9 +151,4 @@ impl Output {
                 .help("give a folder below the crate's, or the full path of another one")),
         }
     }
-}
-
-/// `a` + `b` → `a/b`; an empty part is no part.
-pub fn join(folder: &str, path: &str) -> String {
-    if folder.is_empty() || path.is_empty() { format!("{folder}{path}") } else { format!("{folder}/{path}") }
 }

@@ -68,3 +68,8 @@ impl Tree {
         self.overlay.insert(path.into(), text.into());
     }
 }
+
+/// `a` + `b` → `a/b`; an empty part is no part.
+pub fn join(folder: &str, path: &str) -> String {
+    if folder.is_empty() || path.is_empty() { format!("{folder}{path}") } else { format!("{folder}/{path}") }
+}

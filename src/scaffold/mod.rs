@@ -132,8 +132,8 @@ pub fn init(project: &Project) -> Vec<File> {
     let context = ProjectContext::new(project);
     let mut files = bundle::render("project", &context, &[]);
     if project.workspace.is_none() {
-        // The host of the repository reads workflows at its root only.
-        files.extend(bundle::render("workflows", &context, &[]));
+        // A member has its workspace's format, and the host of a repository reads workflows at the root only.
+        files.extend(bundle::render("standalone", &context, &[]));
     }
     let mut files: Vec<File> = files.into_iter().map(|file| finish(project, file)).collect();
     if project.workspace.is_some() {
@@ -208,7 +208,9 @@ fn finish(project: &Project, file: File) -> File {
     if !project.header.is_empty()
         && let Some(comment) = license::comment(&path, &project.header)
     {
-        text = format!("{comment}\n{text}");
+        // `#!` must be the first line.
+        let body = if text.starts_with("#!") { text.find('\n').map_or(text.len(), |end| end + 1) } else { 0 };
+        text.insert_str(body, &format!("{comment}\n"));
     }
     File { path, text }
 }

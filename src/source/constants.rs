@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, Expr, ItemFn, Lit, Path, ReturnType, Stmt, Token, Type, UnOp};
 
-use super::modules::{UsePath, name};
+use super::modules::{ModuleId, UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Derived, Deriver, Scope, all};
 use crate::diagnostic::Diagnostic;
@@ -155,62 +155,78 @@ impl Deriver<'_> {
 
     /// A constant of the source, free or associated: where it stands, its type and its value.
     pub fn const_item(&mut self, path: &Path, scope: &Scope) -> Option<(Scope, (Type, Expr))> {
-        let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
-        let global = path.leading_colon.is_some();
-        let whole = UsePath { global, segments: segments.clone() };
-        if let Some(Target::Item(module, name)) = resolve(self.modules, scope.module, &whole, Namespace::Value) {
-            let item = self.modules.module(module).consts.get(&name)?;
-            return Some((Scope::of(module), ((*item.ty).clone(), (*item.expr).clone())));
+        match self.value(path, scope)? {
+            Named::Free(module, name) => {
+                let item = self.modules.module(module).consts.get(&name)?;
+                Some((Scope::of(module), ((*item.ty).clone(), (*item.expr).clone())))
+            }
+            Named::Associated(module, type_name, last) => self.associated(module, &type_name).find_map(|(at, item)| {
+                item.items.iter().find_map(|item| match item {
+                    syn::ImplItem::Const(item) if item.ident == last => {
+                        Some((Scope::of(at), (item.ty.clone(), item.expr.clone())))
+                    }
+                    _ => None,
+                })
+            }),
         }
-        let (last, owner) = segments.split_last()?;
-        let owner = UsePath { global, segments: owner.to_vec() };
-        let Some(Target::Item(module, type_name)) = resolve(self.modules, scope.module, &owner, Namespace::Type) else {
-            return None;
-        };
-        self.associated(module, &type_name).find_map(|(at, item)| {
-            item.items.iter().find_map(|item| match item {
-                syn::ImplItem::Const(item) if item.ident == last => {
-                    Some((Scope::of(at), (item.ty.clone(), item.expr.clone())))
-                }
-                _ => None,
-            })
-        })
     }
 
     /// A function of the source, free or associated, and where its body stands.
     pub fn function(&mut self, path: &Path, scope: &Scope) -> Option<(Scope, Rc<ItemFn>)> {
+        match self.value(path, scope)? {
+            Named::Free(module, name) => {
+                Some((Scope::of(module), self.modules.module(module).functions.get(&name)?.clone()))
+            }
+            Named::Associated(module, type_name, last) => self.associated(module, &type_name).find_map(|(at, item)| {
+                item.items.iter().find_map(|item| match item {
+                    syn::ImplItem::Fn(function) if function.sig.ident == last => {
+                        Some((Scope::of(at), Rc::new(free(function, &type_name))))
+                    }
+                    _ => None,
+                })
+            }),
+        }
+    }
+
+    fn value(&self, path: &Path, scope: &Scope) -> Option<Named> {
         let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let global = path.leading_colon.is_some();
         let whole = UsePath { global, segments: segments.clone() };
         if let Some(Target::Item(module, name)) = resolve(self.modules, scope.module, &whole, Namespace::Value) {
-            return Some((Scope::of(module), self.modules.module(module).functions.get(&name)?.clone()));
+            return Some(Named::Free(module, name));
         }
         let (last, owner) = segments.split_last()?;
         let owner = UsePath { global, segments: owner.to_vec() };
-        let Some(Target::Item(module, type_name)) = resolve(self.modules, scope.module, &owner, Namespace::Type) else {
-            return None;
-        };
-        self.associated(module, &type_name).find_map(|(at, item)| {
-            item.items.iter().find_map(|item| match item {
-                syn::ImplItem::Fn(function) if function.sig.ident == last => {
-                    let mut sig = function.sig.clone();
-                    if let ReturnType::Type(_, ty) = &mut sig.output
-                        && matches!(&**ty, Type::Path(path) if path.path.is_ident("Self"))
-                    {
-                        **ty = (*itself(&type_name)).clone();
-                    }
-                    let function = ItemFn {
-                        attrs: Vec::new(),
-                        vis: syn::Visibility::Inherited,
-                        modifiers: function.modifiers.clone(),
-                        sig,
-                        block: Box::new(function.block.clone()),
-                    };
-                    Some((Scope::of(at), Rc::new(function)))
-                }
-                _ => None,
-            })
-        })
+        match resolve(self.modules, scope.module, &owner, Namespace::Type)? {
+            Target::Item(module, type_name) => Some(Named::Associated(module, type_name, last.clone())),
+            _ => None,
+        }
+    }
+}
+
+/// What the path of a value names.
+enum Named {
+    /// An item of a module.
+    Free(ModuleId, String),
+    /// An item in an `impl` of a type: the type's module and name, the item's name.
+    Associated(ModuleId, String, String),
+}
+
+/// An associated function as a free one, with `Self` in its result written out.
+fn free(function: &syn::ImplItemFn, type_name: &str) -> ItemFn {
+    let mut sig = function.sig.clone();
+    if let ReturnType::Type(_, ty) = &mut sig.output
+        && matches!(&**ty, Type::Path(path) if path.path.is_ident("Self"))
+    {
+        let ident = quote::format_ident!("{type_name}");
+        **ty = syn::parse_quote!(#ident);
+    }
+    ItemFn {
+        attrs: Vec::new(),
+        vis: syn::Visibility::Inherited,
+        modifiers: function.modifiers.clone(),
+        sig,
+        block: Box::new(function.block.clone()),
     }
 }
 
@@ -271,9 +287,4 @@ pub fn only_expression(block: &Block) -> Option<&Expr> {
         },
         _ => None,
     }
-}
-
-fn itself(type_name: &str) -> Box<Type> {
-    let ident = quote::format_ident!("{type_name}");
-    Box::new(syn::parse_quote!(#ident))
 }

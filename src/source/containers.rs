@@ -151,12 +151,7 @@ impl Deriver<'_> {
 
     fn member(&mut self, field: &Field<'_>, context: &Context<'_>, default: Option<&Fields>) -> Derived<Member> {
         let scope = context.scope;
-        let common = self.parsed(scope, Common::read(&field.original.attrs))?;
-        let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
-        let shape = match &common.with {
-            Some(with) => self.with(with, scope),
-            None => self.shape(field.ty, scope),
-        }?;
+        let (common, validation, shape) = self.read_field(field, scope)?;
         if field.attrs.flatten() {
             let flattened = with_holes(vec![shape], |generator| {
                 expansion::json_schema_for_flatten::<Hole<0>>(generator, validation.required)
@@ -213,13 +208,18 @@ impl Deriver<'_> {
     }
 
     fn field(&mut self, field: &Field<'_>, scope: &Scope, tagged_newtype: bool) -> Derived<Draft> {
+        let (common, validation, shape) = self.read_field(field, scope)?;
+        self.field_of(field, shape, common, &validation, scope, tagged_newtype)
+    }
+
+    fn read_field(&mut self, field: &Field<'_>, scope: &Scope) -> Derived<(Common, Validation, Shape)> {
         let common = self.parsed(scope, Common::read(&field.original.attrs))?;
         let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
         let shape = match &common.with {
             Some(with) => self.with(with, scope),
             None => self.shape(field.ty, scope),
         }?;
-        self.field_of(field, shape, common, &validation, scope, tagged_newtype)
+        Ok((common, validation, shape))
     }
 
     fn field_of(

@@ -20,7 +20,7 @@ mod types;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Operator;
-use crate::project::Tree;
+use crate::project::{Tree, join};
 
 use modules::Modules;
 use package::Package;
@@ -67,7 +67,7 @@ fn other_versions(packages: &[Package]) -> Vec<Diagnostic> {
             let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
             (!dependency.accepts(version)).then(|| (package, dependency.version.clone().unwrap_or_default()))
         })?;
-        let path = package::join(&package.folder, "Cargo.toml");
+        let path = join(&package.folder, "Cargo.toml");
         let message = format!("`{path}` asks for {krate} {asked}, and opctl writes what {krate} {version} makes");
         let help = format!("update {krate}, or compare the CRDs with those that your compiled types print");
         Some(Diagnostic::warning("OP018", message).help(help))

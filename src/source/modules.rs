@@ -12,9 +12,9 @@ use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
 
 use super::cfg::Cfg;
-use super::package::{Dependency, Package, join, normalize};
+use super::package::{Dependency, Package, normalize};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::Tree;
+use crate::project::{Tree, join};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);

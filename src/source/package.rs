@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::Tree;
+use crate::project::{Tree, join};
 
 /// One package, as far as manifests depend on it.
 #[derive(Debug)]
@@ -230,15 +230,6 @@ impl Manifest {
 fn strings(table: &dyn TableLike, key: &str) -> Vec<String> {
     let array = table.get(key).and_then(Item::as_array);
     array.into_iter().flatten().filter_map(|value| value.as_str().map(String::from)).collect()
-}
-
-/// Joins two relative paths with `/`.
-pub fn join(folder: &str, path: &str) -> String {
-    match (folder, path) {
-        ("", path) => path.into(),
-        (folder, "") => folder.into(),
-        (folder, path) => format!("{folder}/{path}"),
-    }
 }
 
 /// Resolves `.` and `..` as far as they go within the path; leading `..` stay.

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 pub struct ControlPlane {
     scripts: PathBuf,
-    kubectl: PathBuf,
+    pub kubectl: PathBuf,
     /// Its own; removed with it unless it cannot be stopped.
     pub folder: PathBuf,
     pub kubeconfig: String,

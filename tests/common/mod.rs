@@ -11,11 +11,18 @@ pub fn operators_target() -> PathBuf {
     }
 }
 
-/// `cargo` in a folder, compiling into the shared folder; colours and the outer run's settings are kept out.
+/// `cargo` in a folder, for operators.
 pub fn cargo(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO"));
-    command.current_dir(folder).args(arguments).env("CARGO_TARGET_DIR", operators_target());
-    command.env_remove("RUSTFLAGS").env("CARGO_TERM_COLOR", "never");
+    let mut command = for_operators(Command::new(env!("CARGO")));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+/// A command that runs cargo compiles into the shared folder, and nothing that only debuggers and later runs need;
+/// colours and the outer run's settings are kept out.
+pub fn for_operators(mut command: Command) -> Command {
+    command.env("CARGO_TARGET_DIR", operators_target()).env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command.env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS").env("CARGO_TERM_COLOR", "never");
     command
 }
 

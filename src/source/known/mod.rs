@@ -78,15 +78,19 @@ impl<const N: usize> JsonSchema for Hole<N> {
 /// Runs `ask` on schemars' own code, with each `Hole<N>` standing for `shapes[N]`.
 pub fn with_holes<R>(shapes: Vec<Shape>, ask: impl FnOnce(&mut SchemaGenerator) -> R) -> R {
     let before = HOLES.replace(shapes);
-    let answer =
-        ask(&mut SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true).into_generator());
+    let answer = ask(&mut generator());
     HOLES.set(before);
     answer
 }
 
+/// Subschemas inline, as kube has them. Transforms come later, over the whole.
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator()
+}
+
 /// The shape that schemars gives `T`; holes must stand for something.
 fn schema_of<T: JsonSchema + ?Sized>() -> Shape {
-    let generator = &mut SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true).into_generator();
+    let generator = &mut generator();
     let optional = T::_schemars_private_is_option();
     let schema = T::json_schema(generator);
     Shape { required: optional.then(|| T::_schemars_private_non_optional_json_schema(generator)), optional, schema }

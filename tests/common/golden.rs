@@ -1,0 +1,58 @@
+//! The golden projects. Each file of `tests/golden` says by which commands one is made, and which files it then has.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::sandbox::Sandbox;
+
+pub struct Golden {
+    pub name: String,
+    /// Lines for the shell: `opctl`, and what a user does beside it.
+    pub commands: Vec<String>,
+}
+
+impl Golden {
+    pub fn read(name: &str) -> Self {
+        let text = fs::read_to_string(path(name)).unwrap();
+        let head = text.split("\n\n").next().unwrap();
+        let commands = head.lines().filter_map(|line| line.strip_prefix("$ "));
+        let commands = commands.map(String::from).collect();
+        Self { name: name.into(), commands }
+    }
+
+    /// Plays its commands in a new folder, and tells of the tree after each; the sandbox is left in the project.
+    pub fn make(&self, mut after_each: impl FnMut(&str, &Sandbox)) -> Sandbox {
+        let mut sandbox = Sandbox::new();
+        for command in &self.commands {
+            match command.strip_prefix("cd ") {
+                Some(folder) => sandbox.folder.push(folder),
+                None => shell(&sandbox, command),
+            }
+            after_each(command, &sandbox);
+        }
+        sandbox
+    }
+}
+
+/// The file that says it all: what it is about, its commands, and after an empty line its files.
+pub fn path(name: &str) -> PathBuf {
+    folder().join(format!("{name}.txt"))
+}
+
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// Their names, sorted.
+pub fn names() -> Vec<String> {
+    let names = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter_map(|name| name.strip_suffix(".txt").map(String::from)).collect();
+    names.sort();
+    names
+}
+
+/// It must go well.
+pub fn shell(sandbox: &Sandbox, line: &str) {
+    let output = sandbox.command("sh").args(["-c", line]).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+}

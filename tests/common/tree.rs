@@ -1,0 +1,17 @@
+//! Every file below a folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The texts by path.
+pub fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files =
+        walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
+    files
+        .map(|file| {
+            let path = file.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            (path, fs::read(file.path()).unwrap())
+        })
+        .collect()
+}

@@ -1,0 +1,125 @@
+//! What holds of every golden project (see `tests/common/golden.rs`) as files; `operators.rs` compiles and runs them.
+//!
+//! A new one is one file. `SNAPSHOTS=overwrite cargo test --test golden` writes its list of files.
+#![cfg(unix)]
+
+#[path = "common/golden.rs"]
+mod golden;
+#[path = "cli/sandbox.rs"]
+mod sandbox;
+#[path = "common/tree.rs"]
+mod tree;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::SystemTime;
+
+use golden::{Golden, shell};
+use sandbox::Sandbox;
+use tree::tree;
+
+fn all() -> Vec<Golden> {
+    let all: Vec<Golden> = golden::names().iter().map(|name| Golden::read(name)).collect();
+    assert!(all.len() > 5, "the golden projects are not found");
+    all
+}
+
+#[test]
+fn the_files_are_those_that_are_listed() {
+    let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
+    for golden in all() {
+        let sandbox = golden.make(|_, _| ());
+        let listing: String = tree(&sandbox.root()).keys().map(|path| format!("{path}\n")).collect();
+        let path = golden::path(&golden.name);
+        let text = fs::read_to_string(&path).unwrap();
+        let (head, listed) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
+        if overwrite {
+            fs::write(&path, format!("{head}\n\n{listing}")).unwrap();
+        } else {
+            snapbox::assert_data_eq!(listing, snapbox::Data::text(listed.to_owned()).raw());
+        }
+    }
+}
+
+#[test]
+fn the_second_time_changes_nothing() {
+    for golden in all() {
+        let sandbox = golden.make(|_, _| ());
+        let once = stamped(&sandbox);
+        creations(&golden).for_each(|command| shell(&sandbox, command));
+        for command in ["opctl manifests", "opctl manifests --check"] {
+            shell(&sandbox, command);
+        }
+        let twice = stamped(&sandbox);
+        assert_eq!(once.keys().collect::<Vec<_>>(), twice.keys().collect::<Vec<_>>());
+        for (path, file) in &once {
+            assert!(twice[path] == *file, "{}: `{path}` was written again", golden.name);
+        }
+    }
+}
+
+/// Every file, with the time of its last change.
+fn stamped(sandbox: &Sandbox) -> BTreeMap<String, (SystemTime, Vec<u8>)> {
+    let root = sandbox.root();
+    let stamp = |path: &str| fs::metadata(root.join(path)).unwrap().modified().unwrap();
+    tree(&root).into_iter().map(|(path, text)| (path.clone(), (stamp(&path), text))).collect()
+}
+
+fn creations(golden: &Golden) -> impl Iterator<Item = &String> {
+    golden.commands.iter().filter(|command| command.starts_with("opctl create "))
+}
+
+#[test]
+fn the_order_of_creations_does_not_matter() {
+    for mut golden in all() {
+        // Where the user works in between, there is only one order.
+        let first = golden.commands.iter().position(|command| command.starts_with("opctl create "));
+        let Some(first) = first.filter(|first| golden.commands.len() - first == creations(&golden).count()) else {
+            continue;
+        };
+        let forward = tree(&golden.make(|_, _| ()).root());
+        golden.commands[first..].reverse();
+        let backward = tree(&golden.make(|_, _| ()).root());
+        assert_eq!(forward.keys().collect::<Vec<_>>(), backward.keys().collect::<Vec<_>>());
+        for (path, text) in &forward {
+            assert!(backward[path] == *text, "{}: `{path}` depends on the order", golden.name);
+        }
+    }
+}
+
+#[test]
+fn to_files_of_the_user_lines_are_only_added() {
+    for golden in all() {
+        let mut before = BTreeMap::<String, Vec<u8>>::new();
+        golden.make(|command, sandbox| {
+            let after = tree(&sandbox.root());
+            if command.starts_with("opctl ") {
+                for (path, text) in &before {
+                    let Some(new) = after.get(path) else { panic!("{command}: `{path}` is gone") };
+                    let gone = lines_without(text, new);
+                    assert_eq!(gone, Vec::<&str>::new(), "{}: {command}: gone from `{path}`", golden.name);
+                }
+            }
+            before = after;
+        });
+    }
+}
+
+/// The lines of the old text that the new one has not, in their order. Generated files have none, nor have lists that
+/// were empty.
+fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
+    let (old, new) = (std::str::from_utf8(old).unwrap(), std::str::from_utf8(new).unwrap());
+    if old.starts_with(opctl::emit::HEADER) {
+        return Vec::new();
+    }
+    let new: Vec<&str> = new.lines().collect();
+    let mut rest = &new[..];
+    let mut missing = Vec::new();
+    for line in old.lines().filter(|line| !line.ends_with(": []")) {
+        match rest.iter().position(|other| *other == line) {
+            Some(index) => rest = &rest[index + 1..],
+            None => missing.push(line),
+        }
+    }
+    missing
+}

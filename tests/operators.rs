@@ -1,0 +1,350 @@
+//! Every golden project (see `tests/common/golden.rs`) is compiled without a warning, linted and tested, and then runs
+//! on a real API server, with the rights of its own roles only.
+//!
+//! Not part of a plain `cargo test`, since it compiles kube: `cargo test --test operators [NAME]`. The versions of all
+//! dependencies are those of `tests/golden/Cargo.lock`: to renew it, run
+//! `cargo update` in one of the projects below `target/operators/golden`, and copy its Cargo.lock.
+#![cfg(unix)]
+
+mod common;
+#[path = "common/control_plane.rs"]
+mod control_plane;
+#[path = "common/golden.rs"]
+mod golden;
+#[path = "cli/sandbox.rs"]
+mod sandbox;
+#[path = "common/tree.rs"]
+mod tree;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use control_plane::ControlPlane;
+use golden::{Golden, shell};
+use serde_json::{Value, json};
+
+/// One test a golden project, so that each can be run by itself.
+macro_rules! golden_projects {
+    ($($test:ident $name:literal,)*) => {
+        const NAMES: &[&str] = &[$($name),*];
+        $(#[test] fn $test() { prove($name); })*
+    };
+}
+
+golden_projects! {
+    cluster "cluster",
+    core_kinds "core",
+    fleet "fleet",
+    memcached "memcached",
+    minimal "minimal",
+    names "names",
+    namespaced "namespaced",
+    worked_in "worked-in",
+    workspace "workspace",
+}
+
+#[test]
+fn no_golden_project_is_left_out() {
+    assert_eq!(golden::names(), NAMES);
+}
+
+fn prove(name: &str) {
+    let operator = Operator::make(&Golden::read(name));
+    operator.renders();
+    let manager = operator.compiles();
+    if let Some(cluster) = ControlPlane::start(name, 2) {
+        operator.installs(&cluster);
+        operator.passes_its_integration_test(&cluster);
+        operator.reconciles_its_samples(&cluster, &manager);
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One cargo at a time: all projects have the same target folder, and all managers the same name there.
+static CARGO: Mutex<()> = Mutex::new(());
+
+/// A golden project at a place of its own, the same every time, so that cargo knows what it compiled before.
+struct Operator {
+    /// Its crate's, which its Kubernetes objects start with.
+    name: String,
+    folder: PathBuf,
+    project: Value,
+}
+
+impl Operator {
+    fn make(golden: &Golden) -> Self {
+        let sandbox = golden.make(|_, _| ());
+        shell(&sandbox, "opctl manifests --check");
+        let root = common::operators_target().join("golden").join(&golden.name);
+        renew(&root, &sandbox.root());
+        // rustfmt would take the settings of a folder further up.
+        fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
+        let folder = root.join(sandbox.folder.strip_prefix(sandbox.root()).unwrap());
+        let project: Value = yaml_serde::from_str(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
+        let name = project["projectName"].as_str().unwrap().to_owned();
+        fs::write(root.join("Cargo.lock"), lock(&name, root != folder)).unwrap();
+        Self { name, folder, project }
+    }
+
+    /// Also with its optional parts.
+    fn renders(&self) {
+        let Some(kubectl) = kubectl() else {
+            return control_plane::skipped(&format!("kustomizations of {}", self.name), "no `kubectl`");
+        };
+        let whole = self.folder.join("config/default/kustomization.yaml");
+        let text = fs::read_to_string(&whole).unwrap();
+        let render = || {
+            let mut command = Command::new(&kubectl);
+            command.current_dir(&self.folder).args(["kustomize", "config/default"]);
+            common::output(command)
+        };
+        assert!(render().contains("\nkind: Deployment\n"));
+        fs::write(&whole, text.replace("components: []", "components: [../prometheus, ../network-policy]")).unwrap();
+        let with_options = render();
+        fs::write(&whole, text).unwrap();
+        for kind in ["ServiceMonitor", "NetworkPolicy"] {
+            assert!(with_options.contains(&format!("\nkind: {kind}\n")), "{with_options}");
+        }
+    }
+
+    /// Without a warning, and as its own tests expect; gives the manager.
+    fn compiles(&self) -> PathBuf {
+        let _alone = CARGO.lock().unwrap_or_else(PoisonError::into_inner);
+        self.succeeds(common::cargo(&self.folder, &["fmt", "--check"]));
+        self.succeeds(common::cargo(&self.folder, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]));
+        let tested = self.succeeds(common::cargo(&self.folder, &["test", "--locked"]));
+        assert!(tested.contains("\ntest config_crd_equals_the_compiled_types ... ok\n"), "{tested}");
+        let manager = common::operators_target().join("golden").join(format!("{}-manager", self.name));
+        fs::copy(common::operators_target().join("debug/manager"), &manager).unwrap();
+        manager
+    }
+
+    /// The CRDs are served, and its Pods pass the restricted Pod Security of its namespace.
+    fn installs(&self, cluster: &ControlPlane) {
+        let crds = self.crds();
+        if !crds.is_empty() {
+            self.succeeds(self.target(cluster, &["install"]));
+        }
+        for crd in crds {
+            let object = read(&cluster.kubectl(&["get", "crd", &crd, "-o", "json"], ""));
+            let conditions = object["status"]["conditions"].as_array().unwrap();
+            let is = |kind: &str| conditions.iter().any(|each| each["type"] == kind && each["status"] == "True");
+            assert!(is("Established") && is("NamesAccepted") && !is("NonStructuralSchema"), "{crd}: {conditions:#?}");
+        }
+        self.succeeds(self.target(cluster, &["deploy", "IMG=registry.example.com/manager:v1"]));
+        let timeout = format!("--timeout={}s", PATIENCE.as_secs());
+        cluster.kubectl(&["-n", &self.namespace(), "rollout", "status", "deployment", &timeout], "");
+    }
+
+    fn passes_its_integration_test(&self, cluster: &ControlPlane) {
+        let _alone = CARGO.lock().unwrap_or_else(PoisonError::into_inner);
+        let tested = self.succeeds(self.target(cluster, &["test-integration"]));
+        assert!(tested.contains("\ntest samples_become_ready ... ok\n"), "{tested}");
+    }
+
+    /// The manager runs here as the service account that is deployed.
+    fn reconciles_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
+        let kubeconfig = cluster.folder.join("service-account");
+        let mut config: Value = yaml_serde::from_str(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
+        let account = format!("system:serviceaccount:{}:{}-controller-manager", self.namespace(), self.name);
+        config["users"][0]["user"]["as"] = account.into();
+        fs::write(&kubeconfig, config.to_string()).unwrap();
+        let namespaced = self.project["namespaced"] == true;
+        let mut manager = Manager::start(manager, &kubeconfig, namespaced.then(|| self.namespace()));
+        manager.becomes_ready();
+
+        let samples = self.samples();
+        let namespace = if namespaced { self.namespace() } else { "default".into() };
+        if !samples.is_empty() {
+            let mut apply = self.kubectl(cluster);
+            apply.args(["apply", "--server-side", "-n", &namespace, "-k", "config/samples"]);
+            self.succeeds(apply);
+        }
+        for (index, mut sample) in samples.into_iter().enumerate() {
+            // The same with nothing said: what the sample says has a default.
+            let said = sample["spec"].take();
+            sample["spec"] = json!({});
+            sample["metadata"]["name"] = format!("bare-{index}").into();
+            let create = ["create", "-n", &namespace, "-f", "-", "-o", "json"];
+            let bare = read(&cluster.kubectl(&create, &sample.to_string()));
+            let keys = |spec: &Value| spec.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+            assert_eq!(keys(&bare["spec"]), keys(&said), "{bare:#}");
+
+            let (group, version) = sample["apiVersion"].as_str().unwrap().split_once('/').unwrap();
+            if self.has_controller(group, sample["kind"].as_str().unwrap()) {
+                let resource = format!("{}.{version}.{group}", sample["kind"].as_str().unwrap());
+                let timeout = format!("--timeout={}s", PATIENCE.as_secs());
+                let wait = ["wait", "-n", &namespace, &resource, "--all", "--for=condition=Ready", &timeout];
+                cluster.kubectl(&wait, "");
+            }
+        }
+        let log = manager.stop();
+        assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
+    }
+
+    /// Its namespace in the cluster.
+    fn namespace(&self) -> String {
+        format!("{}-system", self.name)
+    }
+
+    /// Their names, as the files of `config/crd/bases` have them.
+    fn crds(&self) -> Vec<String> {
+        let bases = self.folder.join("config/crd/bases");
+        let Ok(files) = fs::read_dir(bases) else { return Vec::new() };
+        let crds = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        crds.map(|text| {
+            let crd: Value = yaml_serde::from_str(&text).unwrap();
+            crd["metadata"]["name"].as_str().unwrap().to_owned()
+        })
+        .collect()
+    }
+
+    fn samples(&self) -> Vec<Value> {
+        let files = fs::read_dir(self.folder.join("config/samples")).unwrap().map(|file| file.unwrap().path());
+        files
+            .filter(|path| !path.ends_with("kustomization.yaml"))
+            .map(|path| yaml_serde::from_str(&fs::read_to_string(path).unwrap()).unwrap())
+            .collect()
+    }
+
+    /// One controller serves all versions of a kind.
+    fn has_controller(&self, api_group: &str, kind: &str) -> bool {
+        self.project["resources"].as_array().unwrap().iter().any(|resource| {
+            let group =
+                format!("{}.{}", resource["group"].as_str().unwrap(), resource["domain"].as_str().unwrap_or("?"));
+            resource["controller"] == true && resource["kind"] == kind && group == api_group
+        })
+    }
+
+    fn kubectl(&self, cluster: &ControlPlane) -> Command {
+        let mut command = Command::new(&cluster.kubectl);
+        command.current_dir(&self.folder).env("KUBECONFIG", &cluster.kubeconfig);
+        command
+    }
+
+    /// A target of its Makefile.
+    fn target(&self, cluster: &ControlPlane, arguments: &[&str]) -> Command {
+        let mut command = common::for_operators(Command::new("make"));
+        command.current_dir(&self.folder).args(arguments).env("KUBECONFIG", &cluster.kubeconfig);
+        command.env("KUBECTL", &cluster.kubectl);
+        command
+    }
+
+    /// Without a warning; gives standard output.
+    fn succeeds(&self, mut command: Command) -> String {
+        let output = command.output().unwrap();
+        let (said, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success(), "{}: {command:?}:\n{said}\n{error}", self.name);
+        assert!(!error.to_lowercase().contains("warning"), "{}: {command:?}:\n{error}", self.name);
+        said
+    }
+}
+
+/// A running manager.
+struct Manager {
+    process: Child,
+    address: String,
+    log: PathBuf,
+}
+
+impl Manager {
+    fn start(program: &Path, kubeconfig: &Path, watch: Option<String>) -> Self {
+        // Free a moment ago.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let log = kubeconfig.with_extension("log");
+        let out = fs::File::create(&log).unwrap();
+        let mut command = Command::new(program);
+        command.env("KUBECONFIG", kubeconfig).env("HTTP_ADDRESS", &address).env_remove("RUST_LOG");
+        command.envs(watch.map(|namespace| ("WATCH_NAMESPACE", namespace)));
+        let process = command.stdin(Stdio::null()).stderr(out.try_clone().unwrap()).stdout(out).spawn().unwrap();
+        Self { process, address, log }
+    }
+
+    fn becomes_ready(&mut self) {
+        let started = Instant::now();
+        while !self.answers_ready() {
+            let ended = self.process.try_wait().unwrap();
+            assert!(ended.is_none() && started.elapsed() < PATIENCE, "not ready: {ended:?}\n{}", self.said());
+            sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn answers_ready(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(&self.address) else { return false };
+        let mut answer = String::new();
+        stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").unwrap();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.starts_with("HTTP/1.0 200")
+    }
+
+    /// In good order; gives its log.
+    fn stop(mut self) -> String {
+        let killed = Command::new("kill").arg(self.process.id().to_string()).status().unwrap();
+        assert!(killed.success(), "it ended by itself:\n{}", self.said());
+        let ended = self.process.wait().unwrap();
+        assert!(ended.success(), "{ended}:\n{}", self.said());
+        self.said()
+    }
+
+    fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn read(json: &str) -> Value {
+    serde_json::from_str(json).unwrap()
+}
+
+/// That of KUBEBUILDER_ASSETS, or else on the path.
+fn kubectl() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+    assets
+        .into_iter()
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join("kubectl"))
+        .find(|file| file.is_file())
+}
+
+/// The committed Cargo.lock, which is that of one project, with this name for it and maybe the workspace's other member.
+fn lock(name: &str, in_workspace: bool) -> String {
+    let text = fs::read_to_string(golden::folder().join("Cargo.lock")).unwrap();
+    let (head, packages) = text.split_once("[[package]]\n").unwrap();
+    let mut packages: Vec<String> = packages.split("[[package]]\n").map(|each| each.trim_end().to_owned()).collect();
+    let own = packages.iter_mut().find(|package| !package.contains("\nsource = ")).unwrap();
+    *own = format!("name = \"{name}\"\n{}", own.split_once('\n').unwrap().1);
+    if in_workspace {
+        packages.push("name = \"tools\"\nversion = \"0.1.0\"".into());
+    }
+    packages.sort_by(|a, b| a.lines().next().cmp(&b.lines().next()));
+    let packages: Vec<String> = packages.iter().map(|package| format!("[[package]]\n{package}\n")).collect();
+    format!("{head}{}", packages.join("\n"))
+}
+
+/// Makes a folder the same as another, and leaves alone what is the same.
+fn renew(old: &Path, new: &Path) {
+    fs::create_dir_all(old).unwrap();
+    let before = tree::tree(old);
+    let after = tree::tree(new);
+    for path in before.keys().filter(|path| !after.contains_key(*path)) {
+        fs::remove_file(old.join(path)).unwrap();
+    }
+    for (path, text) in after.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
+        fs::create_dir_all(old.join(path).parent().unwrap()).unwrap();
+        fs::write(old.join(path), text).unwrap();
+    }
+}
