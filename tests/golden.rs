@@ -137,3 +137,35 @@ fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
     }
     missing
 }
+
+/// The worked example is a scaffold that was filled in: what it does not own is as opctl writes it today.
+#[test]
+fn the_example_has_not_drifted_from_the_scaffold() {
+    const ITS_OWN: &[&str] = &[
+        "Cargo.lock",
+        "README.md",
+        "config/crd/bases/cache.example.com_memcacheds.yaml",
+        "config/rbac/role.yaml",
+        "config/samples/cache_v1alpha1_memcached.yaml",
+        "src/api/cache/v1alpha1/memcached.rs",
+        "src/controller/cache/memcached.rs",
+        "src/controller/cache/memcached/deployment.rs",
+        "src/controller/cache/memcached/tests.rs",
+    ];
+    let sandbox = Sandbox::new();
+    shell(
+        &sandbox,
+        "opctl init --project-name memcached-operator --domain example.com --license apache2 \
+         --owner 'The opctl Authors' --api cache/v1alpha1/Memcached",
+    );
+    let without_its_own = |mut files: BTreeMap<String, Vec<u8>>| {
+        files.retain(|path, _| !ITS_OWN.contains(&path.as_str()) && !path.starts_with("target/"));
+        files
+    };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator");
+    let (fresh, example) = (without_its_own(tree(&sandbox.root())), without_its_own(tree(&folder)));
+    assert_eq!(fresh.keys().collect::<Vec<_>>(), example.keys().collect::<Vec<_>>());
+    for (path, text) in &fresh {
+        assert!(*text == example[path], "examples/memcached-operator: `{path}` is not as opctl writes it now");
+    }
+}

@@ -30,6 +30,14 @@ fn lay_strategy(schema: &mut Schema, strategy: Strategy) {
 impl Deriver<'_> {
     /// `#[derive(KubeSchema)]`: the derived schema with validation rules and merge strategies laid over it.
     pub fn kube_schema(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
+        if !matches!(&input.data, syn::Data::Struct(data) if matches!(data.fields, syn::Fields::Named(_))) {
+            let span = self.span(scope, &input.ident);
+            return self.refuse(
+                Diagnostic::error("OP004", "`KubeSchema` is for structs with named fields")
+                    .at(span, "")
+                    .help("derive `schemars::JsonSchema` instead"),
+            );
+        }
         let kept = |attributes: &mut Vec<Attribute>| {
             attributes.retain(|attribute| {
                 ["serde", "schemars", "doc", "validate"].iter().any(|name| attribute.path().is_ident(name))

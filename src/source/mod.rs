@@ -16,6 +16,7 @@ mod modules;
 mod package;
 mod resolve;
 mod serialized;
+mod skim;
 mod types;
 
 use crate::diagnostic::Diagnostic;

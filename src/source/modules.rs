@@ -13,6 +13,7 @@ use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemM
 
 use super::cfg::Cfg;
 use super::package::{Dependency, Package, normalize};
+use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::project::{Tree, join};
 
@@ -180,8 +181,8 @@ impl Reader<'_> {
             self.modules.files.push(file.clone());
             file
         });
-        let items = match syn::parse_file(&file.text) {
-            Ok(parsed) => parsed.items,
+        let items = match skim::items(&file.text) {
+            Ok(items) => items,
             Err(error) => {
                 let span = Span { range: error.span().byte_range(), file: file.clone() };
                 self.diagnostics.push(

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Copyright The opctl Authors
 #
 # Licensed under the Apache License, Version 2.0 (the "License");
@@ -12,7 +13,6 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-#!/usr/bin/env bash
 # Builds the image, runs it in a kind cluster made for this test, and sees the samples become Ready.
 set -euo pipefail
 

@@ -33,3 +33,15 @@ pub struct YSpec {
     #[serde(renam = "x")]
     pub x: u8,
 }
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Holder")]
+pub struct HolderSpec {
+    pub choice: Choice,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, kube::KubeSchema)]
+pub enum Choice {
+    A,
+    B,
+}

@@ -44,7 +44,7 @@ const CONCURRENCY: u16 = 10;
 /// Every object is looked at again after this time, in case an event was lost.
 const RESYNC: Duration = Duration::from_secs(60 * 60);
 
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch
 async fn run(ctx: Context) -> Result<(), manager::Error> {
@@ -82,8 +82,10 @@ async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Action, 
             (ready, known)
         }
     };
-    apply_status(&object, ready, nodes, &ctx).await?;
+    let written = apply_status(&object, ready, nodes, &ctx).await;
+    // What went wrong first is what matters.
     outcome?;
+    written?;
     ctx.backoff.reset(&*object);
     Ok(Action::requeue(backoff::jittered(RESYNC)))
 }
