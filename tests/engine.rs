@@ -130,6 +130,26 @@ fn globs_that_lead_everywhere_come_to_an_end() {
     assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
 }
 
+#[test]
+fn warns_of_served_versions_with_different_fields() {
+    let version = |module: &str, name: &str, field: &str, served: bool| {
+        format!(
+            "mod {module} {{\n    /// {module}\n    #[derive(CustomResource, JsonSchema)]\n    #[kube(group = \"g.example.com\", \
+             version = \"{name}\", kind = \"K\", served = {served})]\n    struct S {{ {field}: u8 }}\n}}\n"
+        )
+    };
+    let codes = |text: String| {
+        let mut tree = Tree::at("nowhere");
+        tree.lay_over("Cargo.toml", MANIFEST);
+        tree.lay_over("src/lib.rs", text);
+        let (_, diagnostics) = source::read(&tree, "");
+        diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
+    };
+    assert!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "x", true)).is_empty());
+    assert!(codes(version("a", "v1alpha1", "x", false) + &version("b", "v1", "y", true)).is_empty());
+    assert_eq!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "y", true)), ["OP022"]);
+}
+
 /// The names of the types that kube generates in a case: `root`, else `kind`.
 fn roots(text: &str) -> Vec<String> {
     let after =

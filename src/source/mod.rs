@@ -19,8 +19,10 @@ mod serialized;
 mod skim;
 mod types;
 
+use serde_json::{Map, Value};
+
 use crate::diagnostic::Diagnostic;
-use crate::model::Operator;
+use crate::model::{Api, Operator};
 use crate::project::{Tree, join};
 
 use modules::Modules;
@@ -57,7 +59,39 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
     operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     operator.apis.dedup_by(|a, b| a.place == b.place);
+    diagnostics.extend(operator.apis.windows(2).filter_map(different_versions));
     (operator, diagnostics)
+}
+
+/// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
+/// reads an object of the one as the other, field by field.
+fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
+    let [first, second] = pair else { return None };
+    let same_kind = (&first.group, &first.kind) == (&second.group, &second.kind);
+    let shape = |api: &Api| api.schema.as_ref().map(without_texts);
+    if !same_kind || !first.served || !second.served || shape(first) == shape(second) {
+        return None;
+    }
+    let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
+    let message = format!("`{kind}` {versions} have different fields, and nothing converts between them");
+    Some(
+        Diagnostic::warning("OP022", message)
+            .at(second.place.clone(), format!("the other version is at {}", first.place))
+            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`"),
+    )
+}
+
+fn without_texts(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let kept = map
+                .iter()
+                .filter(|(key, value)| !(matches!(key.as_str(), "description" | "title") && value.is_string()));
+            kept.map(|(key, value)| (key.clone(), without_texts(value))).collect::<Map<_, _>>().into()
+        }
+        Value::Array(list) => list.iter().map(without_texts).collect::<Vec<_>>().into(),
+        value => value.clone(),
+    }
 }
 
 /// opctl writes what kube 5 and schemars 1 make; another version may make something else.
