@@ -7,6 +7,9 @@ use clap::error::ErrorKind;
 use opctl::cli::Cli;
 use opctl::commands::{self, Console, Outcome};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// For the user to fix, or drift with `--check`.
 const FAILURE: u8 = 1;
 const DEFECT: u8 = 2;
