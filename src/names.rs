@@ -187,9 +187,9 @@ impl VersionParts {
 
 impl Kind {
     pub fn parse(text: &str) -> Result<Self, NameError> {
-        if !text.starts_with(|c: char| c.is_ascii_uppercase()) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
+        if !Self::is_upper_camel(text) {
             let camel = text.to_pascal_case();
-            let hint = if Self::parse_shape(&camel) { format!(", e.g. `{camel}`") } else { String::new() };
+            let hint = if Self::is_upper_camel(&camel) { format!(", e.g. `{camel}`") } else { String::new() };
             return refuse(
                 "kind",
                 text,
@@ -216,7 +216,7 @@ impl Kind {
         Ok(Self(text.into()))
     }
 
-    fn parse_shape(text: &str) -> bool {
+    fn is_upper_camel(text: &str) -> bool {
         text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
     }
 

@@ -77,8 +77,12 @@ impl<const N: usize> JsonSchema for Hole<N> {
 
 /// Runs `ask` on schemars' own code, with each `Hole<N>` standing for `shapes[N]`.
 pub fn with_holes<R>(shapes: Vec<Shape>, ask: impl FnOnce(&mut SchemaGenerator) -> R) -> R {
+    standing_for(shapes, || ask(&mut generator()))
+}
+
+fn standing_for<R>(shapes: Vec<Shape>, ask: impl FnOnce() -> R) -> R {
     let before = HOLES.replace(shapes);
-    let answer = ask(&mut generator());
+    let answer = ask();
     HOLES.set(before);
     answer
 }
@@ -111,10 +115,7 @@ impl Entry {
     }
 
     pub fn shape(&self, parameters: Vec<Shape>) -> Shape {
-        let before = HOLES.replace(parameters);
-        let shape = (self.shape)();
-        HOLES.set(before);
-        shape
+        standing_for(parameters, self.shape)
     }
 }
 
