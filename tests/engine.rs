@@ -66,9 +66,9 @@ fn crds_equal_those_of_the_compiled_types() {
 
     let (operator, diagnostics) = source::read(&Tree::at(&folder), "");
     assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
-    let manifests = emit::manifests(&operator, &Options { namespaced: false })
-        .unwrap_or_else(|problems| panic!("{}", diagnostic::render(&problems, false)));
-    let read: BTreeMap<String, Value> = manifests
+    let crds = emit::crds(&operator.apis).unwrap_or_else(|problems| panic!("{}", diagnostic::render(&problems, false)));
+    let read: BTreeMap<String, Value> = emit::manifests(&crds, &[], &Options { namespaced: false })
+        .unwrap()
         .iter()
         .filter(|manifest| manifest.path.starts_with("crd/bases/"))
         .map(|manifest| {
@@ -101,7 +101,7 @@ fn refuses_what_it_cannot_derive() {
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", std::fs::read_to_string(&path).unwrap());
         let (operator, mut diagnostics) = source::read(&tree, "");
-        if let Err(problems) = emit::manifests(&operator, &Options { namespaced: false }) {
+        if let Err(problems) = emit::crds(&operator.apis) {
             diagnostics.extend(problems);
         }
         assert!(diagnostics.iter().any(diagnostic::Diagnostic::is_error), "{} was not refused", path.display());

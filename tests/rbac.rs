@@ -13,7 +13,7 @@ use std::process::Command;
 
 use opctl::diagnostic::{SourceFile, render};
 use opctl::emit::{self, HEADER, Options};
-use opctl::model::{Operator, RbacRule};
+use opctl::model::RbacRule;
 use opctl::source::markers;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -169,7 +169,7 @@ subjects:
 #[test]
 fn refuses_urls_in_a_namespaced_operator() {
     let rbac = rules("// +kubebuilder:rbac:urls=/metrics,verbs=get\n");
-    let problems = emit::manifests(&Operator { rbac, ..Operator::default() }, &NAMESPACED).unwrap_err();
+    let problems = emit::manifests(&[], &rbac, &NAMESPACED).unwrap_err();
     snapbox::assert_data_eq!(
         render(&problems, false),
         snapbox::str![[r#"
@@ -281,8 +281,7 @@ fn rules(text: &str) -> Vec<RbacRule> {
 }
 
 fn file(path: &str, rules: &[RbacRule], options: Options) -> String {
-    let operator = Operator { rbac: rules.to_vec(), ..Operator::default() };
-    let manifests = emit::manifests(&operator, &options).unwrap();
+    let manifests = emit::manifests(&[], rules, &options).unwrap();
     manifests.into_iter().find(|manifest| manifest.path == path).unwrap().text
 }
 

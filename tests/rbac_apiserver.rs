@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use control_plane::ControlPlane;
 use opctl::diagnostic::{SourceFile, Span, render};
 use opctl::emit::{self, Manifest, Options};
-use opctl::model::{Api, Operator, RbacRule, Scope};
+use opctl::model::{Api, RbacRule, Scope};
 use opctl::source::markers;
 use serde_json::{Value, json};
 
@@ -112,8 +112,9 @@ fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
         schema: Some(json!({"type": "object", "properties": {"spec": {"type": "object"}}})),
         place,
     };
-    let operator = Operator { apis: vec![api], rbac: rules.to_vec() };
-    emit::manifests(&operator, &options).unwrap_or_else(|problems| panic!("{}", render(&problems, false)))
+    emit::crds(&[api])
+        .and_then(|crds| emit::manifests(&crds, rules, &options))
+        .unwrap_or_else(|problems| panic!("{}", render(&problems, false)))
 }
 
 struct Request<'a> {

@@ -59,7 +59,9 @@ fn add(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Ok(Err(diagnostics));
     }
-    let manifests = match emit::manifests(&operator, &emit::Options { namespaced: place.namespaced }) {
+    let options = emit::Options { namespaced: place.namespaced };
+    let manifests = emit::crds(&operator.apis).and_then(|crds| emit::manifests(&crds, &operator.rbac, &options));
+    let manifests = match manifests {
         Ok(manifests) => manifests,
         Err(errors) => return Ok(Err(diagnostics.into_iter().chain(errors).collect())),
     };

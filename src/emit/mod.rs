@@ -6,8 +6,12 @@ mod kustomization;
 mod rbac;
 mod yaml;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
 use crate::diagnostic::Diagnostic;
-use crate::model::Operator;
+use crate::model::RbacRule;
+
+pub use crd::crds;
 
 /// A generated file: its path below the output folder (`config`), and its text with [`HEADER`] as the first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +29,13 @@ pub struct Options {
     pub namespaced: bool,
 }
 
-/// Every manifest of an operator, sorted by path.
-pub fn manifests(operator: &Operator, options: &Options) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
-    let (crds, rbac) = match (crd::crds(&operator.apis), rbac::manifests(&operator.rbac, options)) {
-        (Ok(crds), Ok(rbac)) => (crds, rbac),
-        (crds, rbac) => return Err([crds.err(), rbac.err()].into_iter().flatten().flatten().collect()),
-    };
+/// Every manifest of an operator with these custom resources and permissions, sorted by path.
+pub fn manifests(
+    crds: &[CustomResourceDefinition],
+    rules: &[RbacRule],
+    options: &Options,
+) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
+    let rbac = rbac::manifests(rules, options)?;
     let bases: Vec<Manifest> = crds
         .iter()
         .map(|crd| Manifest {
@@ -38,7 +43,7 @@ pub fn manifests(operator: &Operator, options: &Options) -> Result<Vec<Manifest>
             text: yaml::documents(HEADER, &[crd]),
         })
         .collect();
-    let kinds = kinds::roles(&operator.apis, options);
+    let kinds = kinds::roles(crds, options);
 
     let mut manifests =
         vec![kustomization::kustomization("crd", &bases), kustomization::kustomization("rbac/kinds", &kinds)];
