@@ -4,6 +4,7 @@ mod crd;
 mod kinds;
 mod kustomization;
 mod rbac;
+mod structural;
 mod yaml;
 
 use std::panic::resume_unwind;
