@@ -11,9 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
-};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrArray};
 use kube_core::schema::{OptionalEnum, OptionalIntOrString, StructuralSchemaRewriter};
 use schemars::generate::SchemaSettings;
 use schemars::transform::AddNullable;
@@ -94,8 +92,9 @@ impl Parts {
         let Some(keywords) = schema.as_object_mut().filter(|keywords| keywords.keys().all(is_opaque)) else {
             return Ok(None);
         };
-        for key in ["items", "additionalProperties"] {
-            keywords.get_mut(key).map_or(Ok(()), |inner| self.take_from(inner))?;
+        // Nothing is taken out of `additionalProperties`: schemars knows whether it is inside of one.
+        if let Some(items) = keywords.get_mut("items") {
+            self.take_from(items)?;
         }
         if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
             properties.values_mut().try_for_each(|property| self.take_from(property))?;
@@ -157,9 +156,6 @@ impl Parts {
         }
         if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
             self.put_back(items);
-        }
-        if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
-            self.put_back(values);
         }
     }
 }
