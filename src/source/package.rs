@@ -18,8 +18,11 @@ pub struct Package {
     pub binaries: Vec<String>,
     /// By the name that the source uses.
     pub dependencies: BTreeMap<String, Dependency>,
+    pub dev_dependencies: BTreeMap<String, Dependency>,
     /// What `cargo run` enables: `default` and all that follows from it.
     pub features: BTreeSet<String>,
+    /// The minor version of Kubernetes that cargo's configuration sets for k8s-openapi, as written.
+    pub environment: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +67,16 @@ impl Package {
                 .help("pass the folder of a package: `opctl manifests --path DIR`"));
         }
         Ok(packages)
+    }
+
+    /// The members of the workspace that the package in `folder` belongs to.
+    pub fn members_beside(tree: &Tree, folder: &str) -> Vec<Self> {
+        let workspace = Manifest::read(tree, folder).and_then(|manifest| manifest.workspace(tree));
+        let Ok(Some(workspace)) = workspace else { return Vec::new() };
+        let members = workspace.members(tree).into_iter().chain([workspace.folder.clone()]);
+        let members = members.filter_map(|member| Manifest::read(tree, &member).ok());
+        let members = members.filter(|member| member.document.contains_key("package"));
+        members.map(|member| member.package(tree, Some(&workspace))).collect()
     }
 }
 
@@ -179,14 +192,32 @@ impl Manifest {
             folder: self.folder.clone(),
             library,
             binaries: binaries.into_iter().collect(),
-            dependencies: self.dependencies(workspace),
+            dependencies: self.dependencies("dependencies", workspace),
+            dev_dependencies: self.dependencies("dev-dependencies", workspace),
             features: self.features(),
+            environment: self.environment(tree),
         }
     }
 
-    fn dependencies(&self, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
+    /// `K8S_OPENAPI_ENABLED_VERSION` in the nearest `.cargo/config.toml` that sets it: `1.37` → `37`.
+    fn environment(&self, tree: &Tree) -> Option<String> {
+        let mut folder = self.folder.clone();
+        for _ in 0..5 {
+            let config = tree.read(&join(&folder, ".cargo/config.toml")).ok().flatten();
+            let config: Option<DocumentMut> = config.and_then(|text| text.parse().ok());
+            let set = config.as_ref().and_then(|config| config.get("env")?.get("K8S_OPENAPI_ENABLED_VERSION"));
+            if let Some(set) = set {
+                let value = set.as_str().or_else(|| set.get("value")?.as_str());
+                return value?.strip_prefix("1.").map(String::from);
+            }
+            folder = normalize(&join(&folder, ".."));
+        }
+        None
+    }
+
+    fn dependencies(&self, table: &str, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
         let mut dependencies = BTreeMap::new();
-        let Some(table) = self.document.get("dependencies").and_then(Item::as_table_like) else { return dependencies };
+        let Some(table) = self.document.get(table).and_then(Item::as_table_like) else { return dependencies };
         for (name, item) in table.iter() {
             let own = item.as_table_like();
             let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));
