@@ -100,10 +100,119 @@ fn what_a_crd_is_made_of_is_the_same_in_every_version() {
     let definition = "apiextensions_apiserver::pkg::apis::apiextensions::v1::";
     let of_status = ["CustomResourceDefinitionStatus", "CustomResourceDefinitionCondition"];
     for block in table.split("\n\n").filter_map(|block| block.strip_prefix(definition)) {
-        let name = block.lines().next().unwrap();
-        assert!(of_status.contains(&name) || !block.contains('@'), "{name} differs:\n{block}");
+        let mut keys = block.lines().map(|line| line.split(' ').next().unwrap());
+        let name = keys.next().unwrap();
+        assert!(of_status.contains(&name) || keys.all(|key| !key.contains('@')), "{name} differs:\n{block}");
     }
 }
+
+#[test]
+fn takes_the_version_that_the_build_asks_for() {
+    const PACKAGE: &str = "[package]\nname = \"p\"\n[dependencies]\n";
+    let latest = "k8s-openapi = { version = \"0.29\", features = [\"latest\"] }\n";
+    let cases: &[(&str, &[(&str, &str)], Result<&str, &str>)] = &[
+        ("the package", &[("Cargo.toml", &format!("{PACKAGE}{latest}"))], Ok("1.37")),
+        (
+            "a feature of the package",
+            &[(
+                "Cargo.toml",
+                "[package]\nname = \"p\"\n[dependencies]\nk8s-openapi = \"0.29\"\n[features]\ndefault = [\"k8s-openapi/v1_34\"]\n",
+            )],
+            Ok("1.34"),
+        ),
+        (
+            "the workspace, under another name",
+            &[(
+                "Cargo.toml",
+                "[package]\nname = \"p\"\n[dependencies]\nk8s_openapi.workspace = true\n[workspace.dependencies]\nk8s_openapi = { package = \"k8s-openapi\", version = \"0.29\", features = [\"earliest\"] }\n[workspace]\n",
+            )],
+            Ok("1.33"),
+        ),
+        (
+            "a path dependency",
+            &[
+                ("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\nlib = {{ path = \"lib\" }}\n")),
+                (
+                    "lib/Cargo.toml",
+                    &format!("[package]\nname = \"lib\"\n[dependencies]\n{}", latest.replace("latest", "v1_35")),
+                ),
+            ],
+            Ok("1.35"),
+        ),
+        (
+            "the binary that uses the library, not its own tests and not another member",
+            &[
+                ("../Cargo.toml", "[workspace]\nmembers = [\"here\", \"run\", \"other\"]\n"),
+                ("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n[dev-dependencies]\n{latest}")),
+                ("../here/Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n")),
+                (
+                    "../run/Cargo.toml",
+                    &format!("{PACKAGE}p = {{ path = \"../here\" }}\n{}", latest.replace("latest", "v1_36")),
+                ),
+                ("../other/Cargo.toml", &format!("{PACKAGE}{}", latest.replace("latest", "v1_33"))),
+            ],
+            Ok("1.36"),
+        ),
+        (
+            "the tests of a library",
+            &[("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n[dev-dependencies]\n{latest}"))],
+            Ok("1.37"),
+        ),
+        (
+            "cargo's configuration",
+            &[
+                ("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n")),
+                (".cargo/config.toml", "[env]\nK8S_OPENAPI_ENABLED_VERSION = { value = \"1.34\", force = true }\n"),
+            ],
+            Ok("1.34"),
+        ),
+        ("nothing", &[("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n"))], Err("no Cargo.toml says")),
+        (
+            "two versions",
+            &[("Cargo.toml", &format!("{PACKAGE}{}", latest.replace("\"latest\"", "\"latest\", \"v1_35\"")))],
+            Err("two versions of Kubernetes are asked for, 1.35 and 1.37"),
+        ),
+        (
+            "another release",
+            &[("Cargo.toml", &format!("{PACKAGE}{}", latest.replace("0.29", "0.25.1")))],
+            Err("this package asks for k8s-openapi 0.25.1"),
+        ),
+        (
+            "a version that k8s-openapi 0.29 does not have",
+            &[("Cargo.toml", &format!("{PACKAGE}{}", latest.replace("latest", "v1_30")))],
+            Err("this package asks for the feature `v1_30`"),
+        ),
+    ];
+    for (case, files, expected) in cases {
+        let mut tree = Tree::at("nowhere/here");
+        for (path, text) in *files {
+            tree.lay_over(*path, *text);
+        }
+        tree.lay_over("src/lib.rs", POD);
+        let Source { operator, diagnostics, .. } = source::read(&tree, "");
+        match expected {
+            Ok(minor) => {
+                assert!(diagnostics.is_empty(), "{case}: {}", diagnostic::render(&diagnostics, false));
+                let read = &operator.apis[0].schema.as_ref().unwrap()["properties"]["spec"]["properties"]["pod"];
+                let same = Minor::all().filter(|minor| {
+                    let pod = kubernetes::find(*minor, "api::core::v1::PodSpec").unwrap();
+                    pod.schema().unwrap().as_value() == read
+                });
+                assert_eq!(same.map(|minor| minor.to_string()).collect::<Vec<_>>(), [*minor], "{case}");
+            }
+            Err(message) => {
+                let [said] = diagnostics.as_slice() else {
+                    panic!("{case}: {}", diagnostic::render(&diagnostics, false))
+                };
+                assert!(said.code == "OP017" && said.message.starts_with(message), "{case}: {}", said.message);
+            }
+        }
+    }
+}
+
+const POD: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
+    #[kube(group = \"example.com\", version = \"v1\", kind = \"K\")]\n\
+    struct Spec { pod: k8s_openapi::api::core::v1::PodSpec, second: k8s_openapi::api::core::v1::PodSpec }\n";
 
 /// A crate that is compiled with a feature of k8s-openapi, and what it prints: the CRD of the case, and for each type what
 /// it has of schema and default.
@@ -185,8 +294,11 @@ fn sources() -> PathBuf {
     Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")
 }
 
-/// A type of one version, as lines of the table: name → whether it is required, and the JSON.
-type Type = BTreeMap<String, (bool, Value)>;
+/// A type of one version, as lines of the table, by name.
+type Type = BTreeMap<String, Line>;
+
+/// Whether a property is required, and the JSON.
+type Line = (bool, Value);
 
 /// The types below a folder of k8s-openapi, by path.
 fn types(folder: &Path) -> BTreeMap<String, Type> {
@@ -389,7 +501,7 @@ fn table(minors: &[(u8, BTreeMap<String, Type>)]) -> String {
         };
         writeln!(table, "\n{path}{}", range(&all)).unwrap();
         // By name; what differs between versions is in their order.
-        let mut lines: BTreeMap<&String, Vec<(&(bool, Value), Vec<u8>)>> = BTreeMap::new();
+        let mut lines: BTreeMap<&String, Vec<(&Line, Vec<u8>)>> = BTreeMap::new();
         for (minor, ty) in having {
             for (name, line) in ty {
                 let variants = lines.entry(name).or_default();

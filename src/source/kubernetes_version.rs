@@ -4,6 +4,7 @@
 //! use it, or to its own tests.
 
 use std::collections::BTreeSet;
+use std::path::{Component, PathBuf};
 
 use thiserror::Error;
 
@@ -45,7 +46,8 @@ pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
     let mut build = Build::of(tree, package);
     if build.asked.is_empty() {
         let others = Package::members_beside(tree, &package.folder).into_iter();
-        let using = others.map(|other| Build::of(tree, &other)).filter(|other| other.folders.contains(&package.folder));
+        let place = place(tree, package);
+        let using = others.map(|other| Build::of(tree, &other)).filter(|other| other.places.contains(&place));
         build.asked = using.flat_map(|other| other.asked).collect();
     }
     if build.asked.is_empty() {
@@ -81,7 +83,7 @@ enum Asked {
 /// A package and its path dependencies, and what they ask for together.
 #[derive(Default)]
 struct Build {
-    folders: BTreeSet<String>,
+    places: BTreeSet<PathBuf>,
     asked: BTreeSet<Asked>,
 }
 
@@ -93,7 +95,7 @@ impl Build {
     }
 
     fn add(&mut self, tree: &Tree, package: &Package) {
-        if !self.folders.insert(package.folder.clone()) {
+        if !self.places.insert(place(tree, package)) {
             return;
         }
         for (name, dependency) in &package.dependencies {
@@ -130,4 +132,19 @@ impl Asked {
         let chooses = matches!(feature, "earliest" | "latest") || feature.starts_with("v1_");
         chooses.then(|| Self::Feature(feature.into()))
     }
+}
+
+/// The folder of a package, written in one way: the way from a package to itself may lead through the workspace above.
+fn place(tree: &Tree, package: &Package) -> PathBuf {
+    let folder = tree.root().join(&package.folder);
+    let mut place = PathBuf::new();
+    for component in std::path::absolute(&folder).unwrap_or(folder).components() {
+        match component {
+            Component::ParentDir => {
+                place.pop();
+            }
+            component => place.push(component),
+        }
+    }
+    place
 }
