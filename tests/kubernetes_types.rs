@@ -108,121 +108,102 @@ fn what_a_crd_is_made_of_is_the_same_in_every_version() {
 
 #[test]
 fn takes_the_version_that_the_build_asks_for() {
-    const PACKAGE: &str = "[package]\nname = \"p\"\n[dependencies]\n";
-    let latest = "k8s-openapi = { version = \"0.29\", features = [\"latest\"] }\n";
-    let cases: &[(&str, &[(&str, &str)], Result<&str, &str>)] = &[
-        ("the package", &[("Cargo.toml", &format!("{PACKAGE}{latest}"))], Ok("1.37")),
-        (
-            "a feature of the package",
-            &[(
-                "Cargo.toml",
-                "[package]\nname = \"p\"\n[dependencies]\nk8s-openapi = \"0.29\"\n[features]\ndefault = [\"k8s-openapi/v1_34\"]\n",
-            )],
-            Ok("1.34"),
-        ),
-        (
-            "the workspace, under another name",
-            &[(
-                "Cargo.toml",
-                "[package]\nname = \"p\"\n[dependencies]\nk8s_openapi.workspace = true\n[workspace.dependencies]\nk8s_openapi = { package = \"k8s-openapi\", version = \"0.29\", features = [\"earliest\"] }\n[workspace]\n",
-            )],
-            Ok("1.33"),
-        ),
-        (
-            "a path dependency",
-            &[
-                ("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\nlib = {{ path = \"lib\" }}\n")),
-                (
-                    "lib/Cargo.toml",
-                    &format!("[package]\nname = \"lib\"\n[dependencies]\n{}", latest.replace("latest", "v1_35")),
-                ),
-            ],
-            Ok("1.35"),
-        ),
-        (
-            "the binary that uses the library, not its own tests and not another member",
-            &[
-                ("../Cargo.toml", "[workspace]\nmembers = [\"here\", \"run\", \"other\"]\n"),
-                ("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n[dev-dependencies]\n{latest}")),
-                ("../here/Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n")),
-                (
-                    "../run/Cargo.toml",
-                    &format!("{PACKAGE}p = {{ path = \"../here\" }}\n{}", latest.replace("latest", "v1_36")),
-                ),
-                ("../other/Cargo.toml", &format!("{PACKAGE}{}", latest.replace("latest", "v1_33"))),
-            ],
-            Ok("1.36"),
-        ),
-        (
-            "the tests of a library",
-            &[("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n[dev-dependencies]\n{latest}"))],
-            Ok("1.37"),
-        ),
-        (
-            "cargo's configuration",
-            &[
-                ("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n")),
-                (".cargo/config.toml", "[env]\nK8S_OPENAPI_ENABLED_VERSION = { value = \"1.34\", force = true }\n"),
-            ],
-            Ok("1.34"),
-        ),
-        ("nothing", &[("Cargo.toml", &format!("{PACKAGE}k8s-openapi = \"0.29\"\n"))], Err("no Cargo.toml says")),
-        (
-            "two versions",
-            &[("Cargo.toml", &format!("{PACKAGE}{}", latest.replace("\"latest\"", "\"latest\", \"v1_35\"")))],
-            Err("two versions of Kubernetes are asked for, 1.35 and 1.37"),
-        ),
-        (
-            "another release",
-            &[("Cargo.toml", &format!("{PACKAGE}{}", latest.replace("0.29", "0.25.1")))],
-            Err("this package asks for k8s-openapi 0.25.1"),
-        ),
-        (
-            "a version that k8s-openapi 0.29 does not have",
-            &[("Cargo.toml", &format!("{PACKAGE}{}", latest.replace("latest", "v1_30")))],
-            Err("this package asks for the feature `v1_30`"),
-        ),
-    ];
-    for (case, files, expected) in cases {
-        let mut tree = Tree::at("nowhere/here");
-        for (path, text) in *files {
-            tree.lay_over(*path, *text);
-        }
-        tree.lay_over("src/lib.rs", POD);
-        let Source { operator, diagnostics, .. } = source::read(&tree, "");
-        match expected {
-            Ok(minor) => {
-                assert!(diagnostics.is_empty(), "{case}: {}", diagnostic::render(&diagnostics, false));
-                let read = &operator.apis[0].schema.as_ref().unwrap()["properties"]["spec"]["properties"]["pod"];
-                let same = Minor::all().filter(|minor| {
-                    let pod = kubernetes::find(*minor, "api::core::v1::PodSpec").unwrap();
-                    pod.schema().unwrap().as_value() == read
-                });
-                assert_eq!(same.map(|minor| minor.to_string()).collect::<Vec<_>>(), [*minor], "{case}");
-            }
-            Err(message) => {
-                let [said] = diagnostics.as_slice() else {
-                    panic!("{case}: {}", diagnostic::render(&diagnostics, false))
-                };
-                assert!(said.code == "OP017" && said.message.starts_with(message), "{case}: {}", said.message);
-            }
-        }
+    let open = "k8s-openapi = \"0.29\"";
+    let with = |feature: &str| format!("k8s-openapi = {{ version = \"0.29\", features = [\"{feature}\"] }}");
+    let package = |rest: &str| format!("[package]\nname = \"p\"\n[dependencies]\n{rest}\n");
+
+    for (feature, minor) in [("latest", "1.37"), ("v1_36", "1.36"), ("earliest", "1.33")] {
+        assert_eq!(version(&[("Cargo.toml", &package(&with(feature)))]), Ok(minor.into()));
     }
+    let features = "[features]\ndefault = [\"newest\"]\nnewest = [\"k8s-openapi/v1_34\"]";
+    assert_eq!(version(&[("Cargo.toml", &package(&format!("{open}\n{features}")))]), Ok("1.34".into()));
+
+    let renamed = "k8s_openapi = { package = \"k8s-openapi\", version = \"0.29\", features = [\"v1_35\"] }";
+    let inherited = format!("k8s_openapi.workspace = true\n[workspace.dependencies]\n{renamed}");
+    assert_eq!(version(&[("Cargo.toml", &package(&inherited))]), Ok("1.35".into()));
+
+    let using = package(&format!("{open}\nlib = {{ path = \"lib\" }}"));
+    assert_eq!(version(&[("Cargo.toml", &using), ("lib/Cargo.toml", &package(&with("v1_35")))]), Ok("1.35".into()));
+
+    // A library: its own tests, but the binary that uses it goes before, and one that does not is no matter.
+    let library = package(&format!("{open}\n[dev-dependencies]\n{}", with("latest")));
+    assert_eq!(version(&[("Cargo.toml", &library)]), Ok("1.37".into()));
+    let workspace = [
+        ("Cargo.toml", &*library),
+        ("../Cargo.toml", "[workspace]\nmembers = [\"here\", \"run\", \"other\"]"),
+        ("../here/Cargo.toml", &library),
+        ("../run/Cargo.toml", &package(&format!("p = {{ path = \"../here\" }}\n{}", with("v1_36")))),
+        ("../other/Cargo.toml", &package(&with("v1_33"))),
+    ];
+    assert_eq!(version(&workspace), Ok("1.36".into()));
+
+    let set = "[env]\nK8S_OPENAPI_ENABLED_VERSION = { value = \"1.34\", force = true }";
+    let configured = [("Cargo.toml", &*package(open)), (".cargo/config.toml", set)];
+    assert_eq!(version(&configured), Ok("1.34".into()));
+
+    let refused = |dependency: &str| version(&[("Cargo.toml", &package(dependency))]).unwrap_err();
+    assert_eq!(refused(open), "no Cargo.toml says which version of Kubernetes the types are of");
+    let asks = "two versions of Kubernetes are asked for, 1.35 and 1.37, and k8s-openapi can only be one";
+    assert_eq!(refused(&with("latest\", \"v1_35")), asks);
+    let carries = "and opctl carries the types of 0.29 for Kubernetes 1.33 to 1.37";
+    assert_eq!(refused("k8s-openapi = \"0.25.1\""), format!("this package asks for k8s-openapi 0.25.1, {carries}"));
+    let feature = "the feature `v1_30` of k8s-openapi";
+    assert_eq!(refused(&with("v1_30")), format!("this package asks for {feature}, {carries}"));
 }
 
-const POD: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
+/// The version of Kubernetes whose `PodSpec` a package has, or the one thing that is said.
+fn version(files: &[(&str, &str)]) -> Result<String, String> {
+    let mut tree = Tree::at("nowhere/here");
+    for (path, text) in files {
+        tree.lay_over(*path, *text);
+    }
+    tree.lay_over("src/lib.rs", USER);
+    let Source { operator, diagnostics, .. } = source::read(&tree, "");
+    if let [said] = diagnostics.as_slice() {
+        assert_eq!(said.code, "OP017");
+        return Err(said.message.clone());
+    }
+    assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
+    let read = &operator.apis[0].schema.as_ref().unwrap()["properties"]["spec"]["properties"]["field"];
+    let same = |minor: &Minor| {
+        let pod = kubernetes::find(*minor, "api::core::v1::PodSpec").unwrap().schema().unwrap();
+        pod.as_value() == read
+    };
+    let same: Vec<String> = Minor::all().filter(same).map(|minor| minor.to_string()).collect();
+    assert_eq!(same.len(), 1, "`PodSpec` is another one in each version");
+    Ok(same[0].clone())
+}
+
+#[test]
+fn refuses_types_that_no_crd_can_have() {
+    let code = |ty: &str| {
+        let mut tree = Tree::at("nowhere");
+        tree.lay_over("Cargo.toml", MANIFEST);
+        tree.lay_over("src/lib.rs", USER.replace("api::core::v1::PodSpec", ty));
+        source::read(&tree, "").diagnostics.iter().map(|said| said.code).collect::<Vec<_>>()
+    };
+    // It contains itself.
+    assert_eq!(code("apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps")[0], "OP015");
+    // It does not implement `JsonSchema`.
+    assert_eq!(code("ByteString")[0], "OP019");
+    // Kubernetes 1.37 has no such type; 1.33 has.
+    assert_eq!(code("api::networking::v1beta1::IPAddress")[0], "OP011");
+}
+
+/// Two fields, for what Cargo.toml says is to be complained of once.
+const USER: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
     #[kube(group = \"example.com\", version = \"v1\", kind = \"K\")]\n\
-    struct Spec { pod: k8s_openapi::api::core::v1::PodSpec, second: k8s_openapi::api::core::v1::PodSpec }\n";
+    struct Spec { field: k8s_openapi::api::core::v1::PodSpec, second: k8s_openapi::api::core::v1::PodSpec }\n";
 
 /// A crate that is compiled with a feature of k8s-openapi, and what it prints: the CRD of the case, and for each type what
 /// it has of schema and default.
 fn compiled(feature: &str, types: &[&str]) -> (PathBuf, BTreeMap<String, Value>) {
     let folder = common::operators_target().join(format!("kubernetes-{feature}"));
     fs::create_dir_all(folder.join("src")).unwrap();
-    fs::write(folder.join("Cargo.toml"), MANIFEST.replace("latest", feature)).unwrap();
+    write(&folder.join("Cargo.toml"), &MANIFEST.replace("latest", feature));
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     fs::copy(tests.join("engine/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    fs::copy(tests.join("kubernetes_types/case.rs"), folder.join("src/case.rs")).unwrap();
+    write(&folder.join("src/case.rs"), &fs::read_to_string(tests.join("kubernetes_types/case.rs")).unwrap());
     let mut main = String::from(ORACLE);
     for path in types {
         // Its parameter is not part of its schema.
@@ -230,7 +211,7 @@ fn compiled(feature: &str, types: &[&str]) -> (PathBuf, BTreeMap<String, Value>)
         writeln!(main, "    print!(\"{path}\", k8s_openapi::{path}{parameter});").unwrap();
     }
     main.push_str("}\n");
-    fs::write(folder.join("src/main.rs"), main).unwrap();
+    write(&folder.join("src/main.rs"), &main);
     let printed = common::output(common::cargo(&folder, &["run", "--quiet"]));
     let line = |line: &str| {
         let (path, json) = line.split_once(' ').unwrap();
@@ -238,6 +219,13 @@ fn compiled(feature: &str, types: &[&str]) -> (PathBuf, BTreeMap<String, Value>)
     };
     let printed = printed.lines().map(line).collect();
     (folder, printed)
+}
+
+/// A file that does not change keeps its time, and cargo compiles nothing.
+fn write(path: &Path, text: &str) {
+    if fs::read_to_string(path).ok().as_deref() != Some(text) {
+        fs::write(path, text).unwrap();
+    }
 }
 
 /// An inherent constant wins over a trait's: so a type is asked whether it has a schema, and a default.

@@ -97,14 +97,13 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
     TABLE.split("\n\n").skip(1).filter_map(|block| block.split(['@', '\n']).next())
 }
 
-/// Binary search for the block that begins with `path`.
+/// Binary search for the block that begins with `path`; the table is ASCII.
 fn block(path: &str) -> Option<&'static str> {
     let (mut low, mut high) = (0, TABLE.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        let is_gap = |at: &usize| TABLE.as_bytes()[*at..].starts_with(b"\n\n");
-        let start = (low..middle).rev().find(is_gap).map_or(low, |gap| gap + 2);
-        let end = (middle..high).find(is_gap).unwrap_or(high);
+        let start = TABLE[low..=middle].rfind("\n\n").map_or(low, |gap| low + gap + 2);
+        let end = TABLE[middle..high].find("\n\n").map_or(high, |gap| middle + gap);
         let block = &TABLE[start..end];
         match path.cmp(block.split(['@', '\n']).next()?) {
             std::cmp::Ordering::Equal => return Some(block),
@@ -148,7 +147,7 @@ impl Type {
     }
 }
 
-/// Puts schemas in the place of their names; each is made once.
+/// The making of a schema from those that it names; each is made once.
 #[derive(Default)]
 struct Expansion {
     /// The types that are being made, outermost first.
@@ -158,26 +157,23 @@ struct Expansion {
 
 impl Expansion {
     fn schema(&mut self, ty: Type) -> Result<Value, NoSchema> {
-        if let Some(done) = self.done.get(ty.path) {
-            return Ok(done.clone());
-        }
         if self.open.contains(&ty.path) {
             return Err(NoSchema::Recursive);
         }
         self.open.push(ty.path);
-        let mut schema = None;
+        let mut schema = Err(NoSchema::NotImplemented);
         let (mut properties, mut required) = (Map::new(), Vec::new());
-        for line in ty.lines() {
-            match line.name {
-                "=" => {}
-                "*" => schema = Some(self.expanded(ty.minor, line.value())?),
-                name => {
-                    properties.insert(name.into(), self.expanded(ty.minor, line.value())?);
-                    required.extend(line.required.then(|| Value::from(name)));
-                }
+        for line in ty.lines().filter(|line| line.name != "=") {
+            let mut value = line.value();
+            self.expand(ty.minor, &mut value)?;
+            if line.name == "*" {
+                schema = Ok(value);
+            } else {
+                properties.insert(line.name.into(), value);
+                required.extend(line.required.then(|| Value::from(line.name)));
             }
         }
-        let mut schema = schema.ok_or(NoSchema::NotImplemented)?;
+        let mut schema = schema?;
         if !properties.is_empty() {
             schema["properties"] = properties.into();
         }
@@ -189,25 +185,24 @@ impl Expansion {
         Ok(schema)
     }
 
-    /// A value of the table with the schemas that it names.
-    fn expanded(&mut self, minor: Minor, value: Value) -> Result<Value, NoSchema> {
-        Ok(match value {
-            Value::Object(mut map) => match map.remove("$ref") {
-                Some(path) => {
-                    let ty = path.as_str().and_then(|path| find(minor, path));
-                    let mut schema = self.schema(ty.expect("the table has what it names"))?;
-                    schema.as_object_mut().expect("the table has objects").extend(map);
-                    schema
-                }
-                None => {
-                    let values = map.into_iter().map(|(key, value)| Ok((key, self.expanded(minor, value)?)));
-                    Value::Object(values.collect::<Result<_, NoSchema>>()?)
-                }
-            },
-            Value::Array(list) => {
-                list.into_iter().map(|value| self.expanded(minor, value)).collect::<Result<Vec<_>, _>>()?.into()
+    /// Puts schemas in the place of their names.
+    fn expand(&mut self, minor: Minor, value: &mut Value) -> Result<(), NoSchema> {
+        match value {
+            Value::Object(map) => {
+                let Some(path) = map.remove("$ref") else {
+                    return map.values_mut().try_for_each(|value| self.expand(minor, value));
+                };
+                let path = path.as_str().expect("`$ref` is a path");
+                let mut schema = match self.done.get(path) {
+                    Some(done) => done.clone(),
+                    None => self.schema(find(minor, path).expect("the table has what it names"))?,
+                };
+                schema.as_object_mut().expect("the table has objects").append(map);
+                *value = schema;
+                Ok(())
             }
-            value => value,
-        })
+            Value::Array(list) => list.iter_mut().try_for_each(|value| self.expand(minor, value)),
+            _ => Ok(()),
+        }
     }
 }
