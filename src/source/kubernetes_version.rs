@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::known::Minor;
 use super::known::kubernetes::K8S_OPENAPI;
-use super::package::{Dependency, Package};
+use super::package::{Dependency, Package, environment};
 use crate::project::Tree;
 
 /// Why it is not one version that opctl knows.
@@ -32,11 +32,7 @@ impl Unclear {
                 "enable a feature of k8s-openapi, e.g. `latest`; a library does that in `[dev-dependencies]`".into()
             }
             Self::Several(..) => "enable one feature of k8s-openapi in all packages that are compiled together".into(),
-            Self::Other(_) => {
-                format!(
-                    "use k8s-openapi {K8S_OPENAPI} with its feature `latest`, or print the CRDs from the compiled types"
-                )
-            }
+            Self::Other(_) => format!("use k8s-openapi {K8S_OPENAPI}, or print the CRDs from the compiled types"),
         }
     }
 }
@@ -53,7 +49,10 @@ pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
     if build.asked.is_empty() {
         package.dev_dependencies.values().for_each(|dependency| build.ask(dependency));
     }
-    build.asked.extend(package.environment.iter().map(|version| Asked::Feature(format!("v1_{version}"))));
+    if let Some(version) = environment(tree, &package.folder, "K8S_OPENAPI_ENABLED_VERSION") {
+        // `1.37`
+        build.asked.insert(Asked::Feature(version.replace("1.", "v1_")));
+    }
 
     let mut minors = BTreeSet::new();
     for asked in &build.asked {

@@ -21,8 +21,6 @@ pub struct Package {
     pub dev_dependencies: BTreeMap<String, Dependency>,
     /// What `cargo run` enables: `default` and all that follows from it.
     pub features: BTreeSet<String>,
-    /// The minor version of Kubernetes that cargo's configuration sets for k8s-openapi, as written.
-    pub environment: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +78,23 @@ impl Package {
     }
 }
 
+/// The variable that cargo sets for build scripts in `folder`: the nearest `.cargo/config.toml` that has it under `[env]`.
+pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> {
+    let mut folder = folder.to_string();
+    for _ in 0..STEPS_UP {
+        let config = tree.read(&join(&folder, ".cargo/config.toml")).ok().flatten();
+        let config: Option<DocumentMut> = config.and_then(|text| text.parse().ok());
+        if let Some(set) = config.as_ref().and_then(|config| config.get("env")?.get(variable)) {
+            return set.as_str().or_else(|| set.get("value")?.as_str()).map(String::from);
+        }
+        folder = normalize(&join(&folder, ".."));
+    }
+    None
+}
+
+/// More than any layout has; above the tree's root the way goes on with `..`.
+const STEPS_UP: usize = 5;
+
 /// A parsed Cargo.toml and where it is.
 struct Manifest {
     folder: String,
@@ -113,8 +128,7 @@ impl Manifest {
     /// The workspace that this package inherits from: the nearest folder above whose Cargo.toml has `[workspace]`.
     fn workspace(&self, tree: &Tree) -> Result<Option<Self>, Diagnostic> {
         let mut folder = self.folder.clone();
-        // Five steps up are more than any layout has; above the tree's root the way goes on with `..`.
-        for _ in 0..5 {
+        for _ in 0..STEPS_UP {
             if tree.has(&join(&folder, "Cargo.toml")) {
                 let manifest = Self::read(tree, &folder)?;
                 if manifest.document.contains_key("workspace") {
@@ -195,24 +209,7 @@ impl Manifest {
             dependencies: self.dependencies("dependencies", workspace),
             dev_dependencies: self.dependencies("dev-dependencies", workspace),
             features: self.features(),
-            environment: self.environment(tree),
         }
-    }
-
-    /// `K8S_OPENAPI_ENABLED_VERSION` in the nearest `.cargo/config.toml` that sets it: `1.37` → `37`.
-    fn environment(&self, tree: &Tree) -> Option<String> {
-        let mut folder = self.folder.clone();
-        for _ in 0..5 {
-            let config = tree.read(&join(&folder, ".cargo/config.toml")).ok().flatten();
-            let config: Option<DocumentMut> = config.and_then(|text| text.parse().ok());
-            let set = config.as_ref().and_then(|config| config.get("env")?.get("K8S_OPENAPI_ENABLED_VERSION"));
-            if let Some(set) = set {
-                let value = set.as_str().or_else(|| set.get("value")?.as_str());
-                return value?.strip_prefix("1.").map(String::from);
-            }
-            folder = normalize(&join(&folder, ".."));
-        }
-        None
     }
 
     fn dependencies(&self, table: &str, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
