@@ -12,6 +12,7 @@ mod json;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;
+mod lexer;
 mod locate;
 pub mod markers;
 mod modules;
