@@ -5,12 +5,14 @@
 //! `ARCHITECTURE.md` draws the rooms; the modules below stand in reading order.
 
 pub mod diagnostic;
+pub mod interrupt;
 pub mod names;
 
 pub mod project;
 
 pub mod model;
 
+pub mod compiled;
 pub mod emit;
 pub mod scaffold;
 pub mod source;

@@ -4,13 +4,14 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
+use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
-use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, lock, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
 use crate::cli::Manifests;
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::Diagnostic;
+use crate::emit;
 use crate::plan::{Plan, Step};
-use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
-use crate::{emit, source};
+use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
 /// Where manifests are made from and go to.
 pub struct Place<'a> {
@@ -19,6 +20,7 @@ pub struct Place<'a> {
     /// The folder of `crd` and `rbac`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
+    pub descriptions: Descriptions,
 }
 
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
@@ -29,17 +31,22 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;
     let tree = Tree::at(&root);
-    let namespaced = match ProjectFile::read(&tree) {
-        Ok(project) => project.namespaced,
+    let (namespaced, descriptions) = match ProjectFile::read(&tree) {
+        Ok(project) => (project.namespaced, project.descriptions),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
-        Err(ProjectError::Missing(_)) => false,
+        Err(ProjectError::Missing(_)) => Default::default(),
         Err(error) => return Err(error.into()),
+    };
+    let descriptions = Descriptions {
+        max: args.max_description.or(descriptions.max),
+        foreign: descriptions.foreign && !args.no_foreign_descriptions,
     };
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
-    let place = Place { folder: "", output: &output.folder, namespaced };
-    let diagnostics = add(&mut plan, &tree, &target, &place)?.map_err(Diagnosed)?;
-    warn(&diagnostics, console);
+    let place = Place { folder: "", output: &output.folder, namespaced, descriptions };
+    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin };
+    let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
+    warn(&warnings, console);
     let mut next = Vec::new();
     if tree.has("Makefile") && output.root == root {
         next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
@@ -47,24 +54,23 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
 }
 
-/// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings; or what is
-/// wrong with the source, and the plan as it was.
+/// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings. What is wrong
+/// with the source is a [`Diagnosed`], and the plan stays as it was.
 fn add(
     plan: &mut Plan,
     source: &Tree,
     target: &Tree,
     place: &Place,
-) -> anyhow::Result<Result<Vec<Diagnostic>, Vec<Diagnostic>>> {
-    let (operator, diagnostics) = source::read(source, place.folder);
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Ok(Err(diagnostics));
+    choice: &Choice,
+    console: &Console,
+) -> anyhow::Result<Vec<Diagnostic>> {
+    let Found { mut crds, rules, warnings } = engine::find(source, place, choice, console)?;
+    if let Some(max) = place.descriptions.max {
+        emit::shorten_descriptions(&mut crds, max);
     }
     let options = emit::Options { namespaced: place.namespaced };
-    let manifests = emit::crds(&operator.apis).and_then(|crds| emit::manifests(&crds, &operator.rbac, &options));
-    let manifests = match manifests {
-        Ok(manifests) => manifests,
-        Err(errors) => return Ok(Err(diagnostics.into_iter().chain(errors).collect())),
-    };
+    let manifests = emit::manifests(&crds, &rules, &options)
+        .map_err(|errors| Diagnosed::from([warnings.clone(), errors].concat()))?;
     let mut stale = ours(target, place.output)?;
     for manifest in manifests {
         let path = join(place.output, &manifest.path);
@@ -72,7 +78,7 @@ fn add(
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
-    Ok(Ok(diagnostics))
+    Ok(warnings)
 }
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
@@ -89,11 +95,12 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
             planned.lay_over(path, text);
         }
     }
-    match add(plan, &planned, tree, place)? {
+    match add(plan, &planned, tree, place, &Choice::STATIC, console) {
         Ok(warnings) => warn(&warnings, console),
-        Err(_) => console.warn(
+        Err(error) if error.is::<Diagnosed>() => console.warn(
             "the source has errors, so the manifests stay as they are; `opctl manifests` shows what there is to fix",
         ),
+        Err(error) => return Err(error),
     }
     Ok(())
 }
@@ -116,7 +123,7 @@ fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
 /// Shows warnings about the source, which do not stop anything.
 fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
-        console.tell(&diagnostic::render(diagnostics, true));
+        diagnose(diagnostics, console);
     }
 }
 

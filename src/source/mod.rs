@@ -22,37 +22,56 @@ mod types;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Operator};
+use crate::model::{Api, Operator, RbacRule, Underivable};
 use crate::project::{Tree, join};
 
 use modules::Modules;
 use package::Package;
 use types::Deriver;
 
-/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root). The operator is whole only if no
+/// What is read, and what is left out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Keep the descriptions that types of Kubernetes itself bring along.
+    pub foreign_descriptions: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { foreign_descriptions: true }
+    }
+}
+
+/// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
+/// that a compiler, kube or the API server would refuse as well.
+const ONLY_A_COMPILER_KNOWS: &[&str] = &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021"];
+
+/// Whether a compiler can give the answer that the source alone does not.
+pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
+    ONLY_A_COMPILER_KNOWS.contains(&diagnostic.code)
+}
+
+/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole. The operator is whole only if no
 /// diagnostic is an error.
 pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
-    let packages = match Package::read(tree, folder) {
-        Ok(packages) => packages,
-        Err(diagnostic) => return (Operator::default(), vec![diagnostic]),
-    };
-    let mut diagnostics = Vec::new();
-    let mut modules = Modules::default();
-    for package in &packages {
-        modules.read(tree, package, &mut diagnostics);
-    }
+    read_with(tree, folder, &Options::default())
+}
 
-    let mut operator = Operator::default();
-    let mut deriver = Deriver::new(&modules);
+pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> (Operator, Vec<Diagnostic>) {
+    let (packages, modules, mut diagnostics) = match read_modules(tree, folder) {
+        Ok(read) => read,
+        Err(diagnostic) => return (Operator::default(), vec![*diagnostic]),
+    };
+    let macros = diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
+    let underivable = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
+    let mut operator = Operator { underivable, ..Operator::default() };
+    let mut deriver = Deriver::new(&modules, options);
     for module in modules.ids() {
         operator.apis.extend(deriver.custom_resources(module));
     }
     diagnostics.append(&mut deriver.diagnostics);
-    for file in &modules.files {
-        let (rules, mut problems) = markers::read(file);
-        operator.rbac.extend(rules);
-        diagnostics.append(&mut problems);
-    }
+    operator.underivable.append(&mut deriver.underivable);
+    operator.rbac = rules_of(&modules, &mut diagnostics);
     if !operator.apis.is_empty() {
         diagnostics.extend(other_versions(&packages));
     }
@@ -61,6 +80,37 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
     operator.apis.dedup_by(|a, b| a.place == b.place);
     diagnostics.extend(operator.apis.windows(2).filter_map(different_versions));
     (operator, diagnostics)
+}
+
+/// Only the permissions: what a package's markers say, whatever its types are.
+pub fn rules(tree: &Tree, folder: &str) -> (Vec<RbacRule>, Vec<Diagnostic>) {
+    let (_, modules, mut diagnostics) = match read_modules(tree, folder) {
+        Ok(read) => read,
+        Err(diagnostic) => return (Vec::new(), vec![*diagnostic]),
+    };
+    diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
+    (rules_of(&modules, &mut diagnostics), diagnostics)
+}
+
+type Read = (Vec<Package>, Modules, Vec<Diagnostic>);
+
+fn read_modules(tree: &Tree, folder: &str) -> Result<Read, Box<Diagnostic>> {
+    let packages = Package::read(tree, folder).map_err(Box::new)?;
+    let (mut modules, mut diagnostics) = (Modules::default(), Vec::new());
+    for package in &packages {
+        modules.read(tree, package, &mut diagnostics);
+    }
+    Ok((packages, modules, diagnostics))
+}
+
+fn rules_of(modules: &Modules, diagnostics: &mut Vec<Diagnostic>) -> Vec<RbacRule> {
+    let mut rules = Vec::new();
+    for file in &modules.files {
+        let (more, mut problems) = markers::read(file);
+        rules.extend(more);
+        diagnostics.append(&mut problems);
+    }
+    rules
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// What schemars knows of a type: its schema, and how it differs as a field.
@@ -32,6 +33,14 @@ impl From<Schema> for Shape {
 impl Shape {
     pub fn required_schema(&self) -> &Schema {
         self.required.as_ref().unwrap_or(&self.schema)
+    }
+
+    /// At every depth: those of the type's own fields too.
+    pub fn remove_descriptions(&mut self) {
+        let mut remove = RecursiveTransform(|schema: &mut Schema| _ = schema.remove("description"));
+        for schema in std::iter::once(&mut self.schema).chain(&mut self.required) {
+            remove.transform(schema);
+        }
     }
 }
 
