@@ -17,13 +17,17 @@ const BOLD: Style = Style::new().bold();
 /// Of a line, in columns.
 const WIDTH: usize = 80;
 
-pub fn run(args: &Explain, console: &Console) -> anyhow::Result<Outcome> {
-    let text = match &args.code {
-        None => list(),
-        Some(code) => explanation(code)?,
-    };
-    console.data(&text);
-    Ok(Outcome::Done)
+pub fn run(args: &Explain, console: &Console) -> Outcome {
+    match args.code.as_deref().map_or_else(|| Ok(list()), explanation) {
+        Ok(text) => {
+            console.data(&text);
+            Outcome::Done
+        }
+        Err(refusal) => {
+            console.error(&refusal);
+            Outcome::Refused
+        }
+    }
 }
 
 /// Where to read more, below what `render` made.

@@ -136,9 +136,7 @@ mod tests {
         assert_eq!(refusal("Hello!\n"), "`crdgen` prints `Hello!`, which is no CRD");
         let role = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
         assert_eq!(refusal(&format!("{CRD}---\n{role}")), "`crdgen` prints the Secret `s` of `v1`, which is no CRD");
-        assert!(
-        assert!(refusal(&CRD.replace("scope: Cluster", "scopes: Cluster")).contains("unknown field `spec.scopes`"));
-        );
+        assert!(refusal(&CRD.replace("scope:", "scopes:")).contains("the unknown field `spec.scopes`"));
         let unknown = CRD.replace("served: true", "served: true, sold: true");
         assert!(refusal(&unknown).contains("the unknown field `spec.versions[0].sold`"));
         assert!(refusal("a: [").starts_with("what `crdgen` prints is not YAML: "));
