@@ -68,7 +68,8 @@ fn explanation(code: &str) -> Result<String, Refusal> {
         Some((code, entry)) => Ok(format!("{BOLD}{code}{BOLD:#}\n\n{}", rendered(entry.trim()))),
         None => {
             let refusal = Refusal::new(format!("there is no code `{code}`"));
-            let refusal = match nearest(&wanted, entries().map(|(code, _)| code)) {
+            let one_off = |near: &&str| near.chars().zip(wanted.chars()).filter(|(a, b)| a == b).count() > 3;
+            let refusal = match nearest(&wanted, entries().map(|(code, _)| code)).filter(one_off) {
                 Some(near) => refusal.help(format!("did you mean `{near}`?")),
                 None => refusal,
             };

@@ -122,7 +122,8 @@ impl Program {
             let line = text(&std::mem::take(&mut line));
             match news(&line) {
                 Some(news) => progress(&news),
-                None => said.push_str(&format!("{line}\n")),
+                // Cargo has cleared its bar for this line.
+                None => said.push_str(&format!("{}\n", line.trim_start_matches("\x1b[K"))),
             }
         }
         if child.output().map_err(not_started)?.status.success() {

@@ -63,7 +63,7 @@ fn definition(value: Value) -> Result<CustomResourceDefinition, String> {
     match (version.as_str(), kind.as_str()) {
         (API, "CustomResourceDefinition") => {}
         (_, "") => return Err(format!("`{}`", beginning(&value))),
-        _ => return Err(format!("the {kind} `{name}` of `{version}`")),
+        _ => return Err(format!("a {kind} of `{version}`")),
     }
     let crd: CustomResourceDefinition =
         serde_json::from_value(value.clone()).map_err(|error| format!("`{name}` ({error})"))?;
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(refusal(" \n"), "`crdgen` prints nothing");
         assert_eq!(refusal("Hello!\n"), "`crdgen` prints `Hello!`, which is no CRD");
         let role = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
-        assert_eq!(refusal(&format!("{CRD}---\n{role}")), "`crdgen` prints the Secret `s` of `v1`, which is no CRD");
+        assert_eq!(refusal(&format!("{CRD}---\n{role}")), "`crdgen` prints a Secret of `v1`, which is no CRD");
         assert!(refusal(&CRD.replace("scope:", "scopes:")).contains("the unknown field `spec.scopes`"));
         let unknown = CRD.replace("served: true", "served: true, sold: true");
         assert!(refusal(&unknown).contains("the unknown field `spec.versions[0].sold`"));
