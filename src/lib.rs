@@ -12,6 +12,7 @@ pub mod project;
 
 pub mod model;
 
+pub mod apiserver;
 pub mod compiled;
 pub mod emit;
 pub mod scaffold;

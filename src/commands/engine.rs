@@ -12,9 +12,9 @@ use crate::cli::Engine;
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
-use crate::model::{Operator, RbacRule};
+use crate::model::Operator;
 use crate::project::Tree;
-use crate::source;
+use crate::source::{self, Source};
 
 /// What the user chose.
 pub struct Choice<'a> {
@@ -28,40 +28,47 @@ impl Choice<'_> {
     pub const STATIC: Self = Self { engine: Engine::Static, binary: "" };
 }
 
-/// What manifests are made from.
+/// What manifests are made from. No diagnostic of the source is an error.
 pub struct Found {
+    pub source: Source,
     /// By name.
     pub crds: Vec<CustomResourceDefinition>,
-    pub rules: Vec<RbacRule>,
-    pub warnings: Vec<Diagnostic>,
 }
 
 /// Errors in the source are a [`Diagnosed`].
 pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
     let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
     if choice.engine == Engine::Cargo {
-        let (rules, diagnostics) = source::rules(tree, place.folder);
-        let warnings = sound(diagnostics)?;
-        let programs = compiler.programs().map_err(|failure| Diagnosed::from(vec![failure.diagnostic]))?;
-        return Ok(Found { crds: compiler.crds(&programs)?, rules, warnings });
+        let source = source::read_markers(tree, place.folder);
+        sound(&source.diagnostics)?;
+        let programs = compiler.programs().map_err(|failure| {
+            console.tell(&failure.said);
+            Diagnosed::from(vec![failure.diagnostic])
+        })?;
+        return Ok(Found { crds: compiler.crds(&programs)?, source });
     }
     let options = source::Options { foreign_descriptions: place.descriptions.foreign };
-    let (operator, diagnostics) = source::read_with(tree, place.folder, &options);
+    let source = source::read_with(tree, place.folder, &options);
     let is_answerable = |error: &Diagnostic| {
-        source::only_a_compiler_knows(error) && operator.underivable.iter().any(|kind| kind.reasons.contains(error))
+        let mut reasons = source.operator.underivable.iter().flat_map(|stopped| &stopped.reasons);
+        source::only_a_compiler_knows(error) && reasons.any(|reason| reason == error)
     };
-    let mut errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).peekable();
+    let mut errors = source.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).peekable();
     if choice.engine == Engine::Auto && errors.peek().is_some() && errors.all(is_answerable) {
-        return compiler.complete(operator, diagnostics);
+        return compiler.complete(source);
     }
-    let warnings = sound(diagnostics)?;
-    let crds = emit::crds(&operator.apis).map_err(|errors| Diagnosed::from([&warnings[..], &errors].concat()))?;
-    Ok(Found { crds, rules: operator.rbac, warnings })
+    sound(&source.diagnostics)?;
+    Ok(Found { crds: derived(&source)?, source })
 }
 
-/// The warnings, if there is nothing worse.
-fn sound(diagnostics: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Diagnosed> {
-    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics.into()) } else { Ok(diagnostics) }
+/// The CRDs that the source tells.
+fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> {
+    emit::crds(&source.operator.apis).map_err(|errors| [&source.diagnostics[..], &errors].concat().into())
+}
+
+/// Whether there is nothing worse than warnings.
+fn sound(diagnostics: &[Diagnostic]) -> Result<(), Diagnosed> {
+    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics.to_vec().into()) } else { Ok(()) }
 }
 
 /// How the compiled types of a crate are asked.
@@ -74,20 +81,20 @@ struct Compiler<'a> {
 
 impl Compiler<'_> {
     /// Adds the kinds that the source alone does not tell; why, is said.
-    fn complete(&self, mut operator: Operator, diagnostics: Vec<Diagnostic>) -> anyhow::Result<Found> {
+    fn complete(&self, mut source: Source) -> anyhow::Result<Found> {
+        let operator = &mut source.operator;
         let asked: BTreeSet<Option<Kind>> = operator.underivable.iter().map(|stopped| stopped.kind.clone()).collect();
         // All versions of a kind come from one place.
         operator.apis.retain(|api| !asked.contains(&Some((api.group.clone(), api.kind.clone()))));
-        let mut crds =
-            emit::crds(&operator.apis).map_err(|errors| Diagnosed::from([&diagnostics[..], &errors].concat()))?;
+        let mut crds = derived(&source)?;
         let programs = match self.programs() {
             Ok(programs) => programs,
             Err(Failure { diagnostic: Diagnostic { message, help, .. }, .. }) => {
                 let but = format!("opctl could ask the compiler instead, but {message}");
-                return Err(Diagnosed { diagnostics, help: [vec![but], help].concat() }.into());
+                return Err(Diagnosed { diagnostics: source.diagnostics, help: [vec![but], help].concat() }.into());
             }
         };
-        for line in notices(&operator) {
+        for line in notices(&source.operator) {
             self.console.note(&line);
         }
         let mut compiled = self.crds(&programs)?;
@@ -100,17 +107,17 @@ impl Compiler<'_> {
                 Diagnostic::error("OP045", message).help(format!("add `{kind}::crd()` to what it prints"))
             })
             .collect();
-        sound(missing)?;
-        let derived: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
+        sound(&missing)?;
+        let from_source: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
         compiled.retain(|crd| match kind_of(crd) {
-            kind if derived.contains(&kind) => false,
+            kind if from_source.contains(&kind) => false,
             kind => asked.contains(&None) || asked.contains(&Some(kind)),
         });
         crds.extend(compiled);
         crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        let warnings = diagnostics.into_iter().filter(|diagnostic| !diagnostic.is_error()).collect();
-        Ok(Found { crds, rules: operator.rbac, warnings })
+        source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
+        Ok(Found { source, crds })
     }
 
     fn programs(&self) -> Result<Vec<Program>, Failure> {

@@ -7,11 +7,13 @@ use anyhow::Context;
 use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
+use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
 use crate::diagnostic::Diagnostic;
-use crate::emit;
+use crate::emit::{self, Manifest};
 use crate::plan::{Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use crate::source::Source;
 
 /// Where manifests are made from and go to.
 pub struct Place<'a> {
@@ -64,13 +66,14 @@ fn add(
     choice: &Choice,
     console: &Console,
 ) -> anyhow::Result<Vec<Diagnostic>> {
-    let Found { mut crds, rules, warnings } = engine::find(source, place, choice, console)?;
+    let mut found = engine::find(source, place, choice, console)?;
     if let Some(max) = place.descriptions.max {
-        emit::shorten_descriptions(&mut crds, max);
+        emit::shorten_descriptions(&mut found.crds, max);
     }
-    let options = emit::Options { namespaced: place.namespaced };
-    let manifests = emit::manifests(&crds, &rules, &options)
-        .map_err(|errors| Diagnosed::from([warnings.clone(), errors].concat()))?;
+    let (manifests, diagnostics) = match manifests(&found, place.namespaced) {
+        (Some(manifests), diagnostics) => (manifests, diagnostics),
+        (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
+    };
     let mut stale = ours(target, place.output)?;
     for manifest in manifests {
         let path = join(place.output, &manifest.path);
@@ -78,7 +81,7 @@ fn add(
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
-    Ok(warnings)
+    Ok(diagnostics)
 }
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
@@ -103,6 +106,40 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// What was found as manifests, if it has no errors, and all that is to be said about it.
+fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+    let mut diagnostics = source.diagnostics.clone();
+    for crd in crds {
+        let findings = apiserver::check(crd).into_iter();
+        diagnostics.extend(findings.map(|finding| located(source, &crd.spec.group, &crd.spec.names.plural, finding)));
+    }
+    match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
+        Err(errors) => diagnostics.extend(errors),
+        Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
+        Ok(_) => {}
+    }
+    (None, diagnostics)
+}
+
+/// What the API server says to the kind `plural.group`, at its place in the source; the compiled types have none.
+fn located(source: &Source, group: &str, plural: &str, finding: Finding) -> Diagnostic {
+    let api = source.operator.apis.iter().find(|api| {
+        (api.group.as_str(), api.plural.as_str()) == (group, plural)
+            && finding.version.as_ref().is_none_or(|version| *version == api.version)
+    });
+    let message = match api {
+        Some(_) => finding.message,
+        None => format!("in the CRD `{plural}.{group}` of the compiled types: {}", finding.message),
+    };
+    Diagnostic {
+        severity: finding.severity,
+        code: finding.code,
+        message,
+        place: api.map(|api| (source.locate(api, &finding.place), String::new())),
+        help: finding.help,
+    }
 }
 
 /// The files below the output folder that opctl generated.

@@ -11,6 +11,7 @@ mod defaults;
 mod json;
 mod known;
 mod kube_schema;
+mod locate;
 pub mod markers;
 mod modules;
 mod package;
@@ -22,12 +23,21 @@ mod types;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Operator, RbacRule, Underivable};
+use crate::model::{Api, Operator, Underivable};
 use crate::project::{Tree, join};
 
 use modules::Modules;
 use package::Package;
 use types::Deriver;
+
+/// What was read.
+#[derive(Default)]
+pub struct Source {
+    /// Whole only if no diagnostic is an error.
+    pub operator: Operator,
+    pub diagnostics: Vec<Diagnostic>,
+    modules: Modules,
+}
 
 /// What is read, and what is left out.
 #[derive(Clone, Debug)]
@@ -51,66 +61,62 @@ pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
     ONLY_A_COMPILER_KNOWS.contains(&diagnostic.code)
 }
 
-/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole. The operator is whole only if no
-/// diagnostic is an error.
-pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
+/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole.
+pub fn read(tree: &Tree, folder: &str) -> Source {
     read_with(tree, folder, &Options::default())
 }
 
-pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> (Operator, Vec<Diagnostic>) {
-    let (packages, modules, mut diagnostics) = match read_modules(tree, folder) {
-        Ok(read) => read,
-        Err(diagnostic) => return (Operator::default(), vec![*diagnostic]),
-    };
-    let macros = diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
-    let underivable = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
-    let mut operator = Operator { underivable, ..Operator::default() };
-    let mut deriver = Deriver::new(&modules, options);
-    for module in modules.ids() {
-        operator.apis.extend(deriver.custom_resources(module));
+pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
+    let (packages, mut source) = read_modules(tree, folder);
+    let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
+    let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
+
+    let mut deriver = Deriver::new(&source.modules, options);
+    let mut apis: Vec<Api> = source.modules.ids().flat_map(|module| deriver.custom_resources(module)).collect();
+    let Deriver { mut diagnostics, underivable, .. } = deriver;
+    source.diagnostics.append(&mut diagnostics);
+    source.add_rules();
+    if !apis.is_empty() {
+        source.diagnostics.extend(other_versions(&packages));
     }
-    diagnostics.append(&mut deriver.diagnostics);
-    operator.underivable.append(&mut deriver.underivable);
-    operator.rbac = rules_of(&modules, &mut diagnostics);
-    if !operator.apis.is_empty() {
-        diagnostics.extend(other_versions(&packages));
-    }
-    operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
+    apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
-    operator.apis.dedup_by(|a, b| a.place == b.place);
-    diagnostics.extend(operator.apis.windows(2).filter_map(different_versions));
-    (operator, diagnostics)
+    apis.dedup_by(|a, b| a.place == b.place);
+    source.diagnostics.extend(apis.windows(2).filter_map(different_versions));
+    source.operator.apis = apis;
+    source.operator.underivable = [macros, underivable].concat();
+    source
 }
 
-/// Only the permissions: what a package's markers say, whatever its types are.
-pub fn rules(tree: &Tree, folder: &str) -> (Vec<RbacRule>, Vec<Diagnostic>) {
-    let (_, modules, mut diagnostics) = match read_modules(tree, folder) {
-        Ok(read) => read,
-        Err(diagnostic) => return (Vec::new(), vec![*diagnostic]),
-    };
-    diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
-    (rules_of(&modules, &mut diagnostics), diagnostics)
+/// Reads only the permissions: what a package's markers say, whatever its types are.
+pub fn read_markers(tree: &Tree, folder: &str) -> Source {
+    let (_, mut source) = read_modules(tree, folder);
+    source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
+    source.add_rules();
+    source
 }
 
-type Read = (Vec<Package>, Modules, Vec<Diagnostic>);
-
-fn read_modules(tree: &Tree, folder: &str) -> Result<Read, Box<Diagnostic>> {
-    let packages = Package::read(tree, folder).map_err(Box::new)?;
-    let (mut modules, mut diagnostics) = (Modules::default(), Vec::new());
+/// The packages, and a source with nothing but their modules.
+fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Source) {
+    let mut source = Source::default();
+    let packages = Package::read(tree, folder).unwrap_or_else(|diagnostic| {
+        source.diagnostics.push(diagnostic);
+        Vec::new()
+    });
     for package in &packages {
-        modules.read(tree, package, &mut diagnostics);
+        source.modules.read(tree, package, &mut source.diagnostics);
     }
-    Ok((packages, modules, diagnostics))
+    (packages, source)
 }
 
-fn rules_of(modules: &Modules, diagnostics: &mut Vec<Diagnostic>) -> Vec<RbacRule> {
-    let mut rules = Vec::new();
-    for file in &modules.files {
-        let (more, mut problems) = markers::read(file);
-        rules.extend(more);
-        diagnostics.append(&mut problems);
+impl Source {
+    fn add_rules(&mut self) {
+        for file in &self.modules.files {
+            let (rules, mut problems) = markers::read(file);
+            self.operator.rbac.extend(rules);
+            self.diagnostics.append(&mut problems);
+        }
     }
-    rules
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
