@@ -128,7 +128,9 @@ fn only_the_plan_writes_to_disk() {
 
 #[test]
 fn only_the_compiled_types_need_other_programs() {
-    let files = files().into_iter().filter(|file| !matches!(file.room(), "compiled" | "interrupt"));
+    // `edit/properties.rs` is a test.
+    let tests = |file: &File| file.path == "edit/properties.rs";
+    let files = files().into_iter().filter(|file| !matches!(file.room(), "compiled" | "interrupt") && !tests(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
 
