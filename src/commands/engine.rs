@@ -89,7 +89,8 @@ impl Compiler<'_> {
         let mut crds = derived(&source)?;
         let programs = match self.programs() {
             Ok(programs) => programs,
-            Err(Failure { diagnostic: Diagnostic { message, help, .. }, .. }) => {
+            Err(failure) => {
+                let Diagnostic { message, help, .. } = failure.diagnostic;
                 let but = format!("opctl could ask the compiler instead, but {message}");
                 return Err(Diagnosed { diagnostics: source.diagnostics, help: [vec![but], help].concat() }.into());
             }
@@ -120,13 +121,13 @@ impl Compiler<'_> {
         Ok(Found { source, crds })
     }
 
-    fn programs(&self) -> Result<Vec<Program>, Failure> {
+    fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {
         if !self.place.descriptions.foreign {
             let message = "the compiled types do not tell which descriptions are those of Kubernetes' own types";
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
-            return Err(Diagnostic::error("OP046", message).help(help).into());
+            return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
         }
-        compiled::programs(&self.folder, self.binary).map_err(|failure| *failure)
+        compiled::programs(&self.folder, self.binary)
     }
 
     /// By name.
