@@ -30,8 +30,11 @@ fn translate(pattern: &str) -> Result<String, String> {
             '[' => class(&mut chars, &mut out)?,
             '{' => match repetition(chars.clone()) {
                 Some(length) => {
-                    out.push('{');
-                    out.extend(chars.by_ref().take(length));
+                    let counts: String = chars.by_ref().take(length).collect();
+                    if counts.split([',', '}']).any(|count| count.parse::<u64>().is_ok_and(|count| count > 1000)) {
+                        return Err("it repeats more than 1000 times".into());
+                    }
+                    out.extend(["{", &counts]);
                 }
                 None => out.push_str("\\{"),
             },

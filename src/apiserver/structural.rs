@@ -7,10 +7,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 use super::{Finding, inside, is_empty, items, junctors, pattern, property, shown, text};
+use crate::diagnostic::Severity;
 use crate::model::{Place, Step};
 
 pub fn check(root: &JSONSchemaProps, has_status: bool, findings: &mut Vec<Finding>) {
-    let mut walk = Walk { path: Vec::new(), findings };
+    let mut walk = Walk { path: Vec::new(), validated_at: Vec::new(), findings };
     walk.root(root, has_status);
     walk.schema(root, Meta::Resource);
 }
@@ -25,6 +26,8 @@ enum Meta {
 
 struct Walk<'a> {
     path: Vec<Step>,
+    /// Where the `anyOf` stands that is being looked into.
+    validated_at: Vec<Step>,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -124,7 +127,7 @@ impl Walk<'_> {
         if is_embedded && meta == Meta::Metadata {
             self.refuse("OP321", |at| format!("{at} is in the metadata of a resource, where no resource can be"));
         }
-        self.validations(schema, schema);
+        self.validations(schema);
 
         let resource = is_embedded || meta == Meta::Resource;
         for (step, inner) in inside(schema) {
@@ -236,22 +239,30 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands under `anyOf` and the like at `schema`, for values at `structure`.
-    fn validations(&mut self, schema: &JSONSchemaProps, structure: &JSONSchemaProps) {
-        let any_of_is_exempt = std::ptr::eq(schema, structure) && is_int_or_string(&schema.any_of);
-        let first = |inner: &JSONSchemaProps| {
-            schema.all_of.as_ref().and_then(|list| list.first()).is_some_and(|first| std::ptr::eq(first, inner))
-        };
-        for (word, inner) in junctors(schema) {
-            if word == "anyOf" && any_of_is_exempt {
+    fn without_structure(&mut self, word: &str) {
+        let is_at_root = self.validated_at.is_empty();
+        let finding = self.refuse("OP318", |at| {
+            format!("{at} stands inside `{word}` only: without a type outside of it, the API server drops the field")
+        });
+        finding.help.push("add it to the schema outside as well".into());
+        // The API server looks for this at the top of the schema only.
+        if !is_at_root {
+            finding.severity = Severity::Warning;
+        }
+    }
+
+    /// What stands under `anyOf` and the like. An integer or a string is said there by its types, in two ways.
+    fn validations(&mut self, schema: &JSONSchemaProps) {
+        self.validated_at.clone_from(&self.path);
+        for (nth, (word, inner)) in junctors(schema).enumerate() {
+            if word == "anyOf" && is_int_or_string(&schema.any_of) {
                 continue;
             }
-            let is_first = word == "allOf" && std::ptr::eq(schema, structure) && first(inner);
-            if is_first && is_int_or_string(&inner.any_of) {
+            if word == "allOf" && nth == 0 && is_int_or_string(&inner.any_of) {
                 let rest = JSONSchemaProps { any_of: None, ..inner.clone() };
-                self.nested(word, &rest, Some(structure));
+                self.nested(word, &rest, Some(schema));
             } else {
-                self.nested(word, inner, Some(structure));
+                self.nested(word, inner, Some(schema));
             }
         }
     }
@@ -289,12 +300,7 @@ impl Walk<'_> {
                 .help
                 .push("rename the field: Kubernetes has this name for itself".into());
         }
-        let missing = |walk: &mut Self| {
-            walk.refuse("OP318", |at| format!("{at} stands inside `{word}` only, so it has no type"))
-                .help
-                .push("add it to the schema outside as well".into());
-        };
-        let Some(structure) = structure else { return missing(self) };
+        let Some(structure) = structure else { return self.without_structure(word) };
         for (inner_word, inner) in junctors(schema) {
             self.nested(inner_word, inner, Some(structure));
         }

@@ -33,7 +33,10 @@ pub fn check(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
         }
         Value::Object(map) => {
             bounds(map.len(), "fields", schema.min_properties, schema.max_properties)?;
-            if let Some(missing) = schema.required.iter().flatten().find(|name| !map.contains_key(*name)) {
+            let of_resources: &[&str] =
+                if schema.x_kubernetes_embedded_resource == Some(true) { &["apiVersion", "kind"] } else { &[] };
+            let mut required = schema.required.iter().flatten().map(String::as_str).chain(of_resources.iter().copied());
+            if let Some(missing) = required.find(|name| !map.contains_key(*name)) {
                 return Err(format!("{shown} does not have `{missing}`, which is required"));
             }
             for (name, value) in map {
