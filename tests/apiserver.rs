@@ -499,12 +499,8 @@ const CASES: &[(&str, &str, &str)] = &[
         r#"struct S { #[schemars(extend("x-kubernetes-embedded-resource" = true))] x: T } #[derive(JsonSchema)] struct T { metadata: BTreeMap<String, U> } #[derive(JsonSchema)] struct U { #[serde(default)] y: String }"#,
         r#"struct S { #[schemars(extend("x-kubernetes-embedded-resource" = true))] x: T } #[derive(JsonSchema)] struct T { z: BTreeMap<String, U> } #[derive(JsonSchema)] struct U { #[serde(default)] y: String }"#,
     ),
-    ("OP329", "struct S { x: u8 }", r#"struct S { #[schemars(range(max = 255), extend("format" = "int32"))] x: u8 }"#),
-    (
-        "OP329",
-        "struct S { x: u16 }",
-        r#"struct S { #[schemars(range(max = 65535), extend("format" = "int32"))] x: Option<u16> }"#,
-    ),
+    ("OP329", "struct S { x: u8 }", r#"struct S { #[schemars(extend("format" = "int32"))] x: u8 }"#),
+    ("OP329", "struct S { x: u16 }", r#"struct S { #[schemars(extend("format" = "int32"))] x: Option<u16> }"#),
     (
         "OP329",
         "struct S { x: Vec<u32> }",
@@ -512,11 +508,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("OP329", "struct S { x: u64 }", r#"struct S { #[schemars(extend("format" = "int64"))] x: u64 }"#),
     ("OP329", "struct S { x: usize }", "struct S { x: i32, y: i64 }"),
-    (
-        "OP329",
-        "struct S { x: i8 }",
-        r#"struct S { #[schemars(range(min = -128, max = 127), extend("format" = "int32"))] x: i8 }"#,
-    ),
+    ("OP329", "struct S { x: i8 }", r#"struct S { #[schemars(extend("format" = "int32"))] x: i8 }"#),
     ("OP329", "struct S { x: std::net::IpAddr }", "struct S { x: std::net::Ipv4Addr, y: std::net::Ipv6Addr }"),
     (
         "OP329",
@@ -637,8 +629,10 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+type Change = fn(&mut Value);
+
 /// What no Rust source says, said to the CRD itself.
-const CHANGED: &[(&str, fn(&mut Value), fn(&mut Value))] = &[
+const CHANGED: &[(&str, Change, Change)] = &[
     (
         "OP304",
         |crd| {
@@ -781,6 +775,41 @@ fn the_api_server_says_the_same() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     assert_eq!(formats, said.formats, "unrecognized formats");
+}
+
+/// At the limit, and a byte beyond.
+#[test]
+fn the_api_server_has_the_same_limits_of_size() {
+    let of_size = |padding: usize| {
+        let mut crd = crd_of("struct S { #[schemars(range(max = 65535))] x: i32 }", "size.example.com");
+        let schema = crd.spec.versions[0].schema.as_mut().unwrap().open_api_v3_schema.as_mut().unwrap();
+        schema.description = Some(format!("<&>{}", "a".repeat(padding)));
+        crd
+    };
+    // The first padding that is too much.
+    let limit = |code: &str| {
+        let (mut fits, mut does_not) = (0, 2_000_000);
+        while does_not - fits > 1 {
+            let padding = usize::midpoint(fits, does_not);
+            let side =
+                if codes(&apiserver::check(&of_size(padding))).contains(code) { &mut does_not } else { &mut fits };
+            *side = padding;
+        }
+        does_not
+    };
+    let for_kubectl = limit("OP330");
+    assert!(codes(&apiserver::check(&of_size(for_kubectl - 1))).is_empty());
+    let for_etcd = limit("OP331");
+
+    let Some(cluster) = ControlPlane::start("how large a CRD may be", 0) else { return };
+    let json = |padding: usize| serde_json::to_string(&of_size(padding)).unwrap();
+    let apply = ["apply", "--dry-run=server", "-f", "-"];
+    cluster.kubectl(&apply, &json(for_kubectl - 1));
+    assert!(!cluster.run(&apply, &json(for_kubectl)).status.success());
+    cluster.kubectl(&["apply", "--server-side", "--dry-run=server", "-f", "-"], &json(for_kubectl));
+    // Only what is kept goes to etcd, with some fields of the API server's own.
+    assert!(!cluster.run(&["create", "-f", "-"], &json(for_etcd)).status.success());
+    cluster.kubectl(&["create", "-f", "-"], &json(for_etcd - 2048));
 }
 
 /// What each case of `tests/engine` declares.

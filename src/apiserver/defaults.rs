@@ -48,10 +48,7 @@ fn dropped(value: &Value, schema: Option<&JSONSchemaProps>, at: &str) -> Option<
                 None => Some(at),
             }
         }),
-        Value::Array(list) if preserves && schema.and_then(items).is_none() => {
-            let _ = list;
-            None
-        }
+        Value::Array(_) if preserves && schema.and_then(items).is_none() => None,
         Value::Array(list) => list.iter().find_map(|value| dropped(value, schema.and_then(items), at)),
         _ => None,
     }

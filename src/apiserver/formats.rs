@@ -44,7 +44,7 @@ fn walk(schema: &JSONSchemaProps, path: &mut Vec<Step>, findings: &mut Vec<Findi
     if !format.is_empty() && !is_known(type_, format) {
         let message = format!("the API server warns of the format `{format}` of {}: it does not know it", shown(path));
         let finding = Finding::warning("OP329", Place::Schema(path.clone()), message);
-        findings.push(finding.help(way_out(type_, format)));
+        findings.push(finding.help(way_out(schema, format)));
     }
     for (step, inner) in inside(schema) {
         path.push(step);
@@ -66,15 +66,19 @@ pub fn is_known(type_: &str, format: &str) -> bool {
 }
 
 /// What stands for the same values with a format that is known.
-fn way_out(type_: &str, format: &str) -> String {
-    let (format, range) = match format {
-        "int8" => ("int32", "range(min = -128, max = 127), "),
-        "int16" => ("int32", "range(min = -32768, max = 32767), "),
-        "uint8" => ("int32", "range(max = 255), "),
-        "uint16" => ("int32", "range(max = 65535), "),
-        "uint32" => ("int64", "range(max = 4294967295), "),
-        _ if type_ == "integer" => ("int64", ""),
-        _ => return "remove the format: `#[schemars(extend(\"format\" = null))]`, or use a type without one".into(),
+fn way_out(schema: &JSONSchemaProps, format: &str) -> String {
+    let (format, max) = match format {
+        "int8" | "int16" | "uint8" | "uint16" => ("int32", None),
+        "uint32" => ("int64", Some(u32::MAX)),
+        _ if text(&schema.type_) == "integer" => ("int64", None),
+        _ => return "remove it: `#[schemars(extend(\"format\" = null))]`, or use a type without a format".into(),
     };
-    format!("`#[schemars({range}extend(\"format\" = \"{format}\"))]`, or use `{}`", format.replace("int", "i"))
+    let range = match max {
+        Some(max) if schema.maximum.is_none() => format!("range(max = {max}), "),
+        _ => String::new(),
+    };
+    let rust = format.replace("int", "i");
+    format!(
+        "`#[schemars({range}extend(\"format\" = \"{format}\"))]`, or the type `{rust}`; in a list, wrap the number in a type of your own"
+    )
 }

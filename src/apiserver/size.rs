@@ -1,7 +1,11 @@
 //! How large a CRD may be: for `kubectl apply`, which keeps a copy in an annotation, and for etcd.
 
+use std::io::{self, Write};
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 use super::Finding;
 use crate::model::Place;
@@ -13,7 +17,9 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 const OF_ETCD: usize = 1536 << 10;
 
 pub fn check(crd: &CustomResourceDefinition) -> Option<Finding> {
-    let size = serde_json::to_value(crd).map(|value| written(&value)).expect("a CRD is JSON");
+    let mut json = Serializer::with_formatter(Count::default(), Go);
+    crd.serialize(&mut json).expect("a CRD is JSON, and counting does not fail");
+    let Count(size) = json.into_inner();
     let annotations = crd.metadata.annotations.iter().flatten();
     let others: usize = annotations.map(|(key, value)| key.len() + value.len()).sum();
     // kubectl writes `"annotations":{},` where there are none, and ends with a line break.
@@ -36,29 +42,35 @@ fn smaller(finding: Finding) -> Finding {
     finding.help("make it smaller with `opctl manifests --no-foreign-descriptions` or `--max-description N`")
 }
 
-/// The length of the JSON that kubectl writes, which is Go's: compact, with `<`, `>` and `&` escaped.
-fn written(value: &Value) -> usize {
-    let string = |text: &str| {
-        let escaped: usize = text
-            .chars()
-            .map(|c| match c {
-                '<' | '>' | '&' => 5,
-                '\u{2028}' | '\u{2029}' => 3,
-                _ => 0,
-            })
-            .sum();
-        serde_json::to_string(text).map_or(0, |json| json.len()) + escaped
-    };
-    match value {
-        Value::String(text) => string(text),
-        Value::Array(list) => 1 + list.len().max(1) + list.iter().map(written).sum::<usize>(),
-        Value::Object(map) => {
-            1 + map.len().max(1) + map.iter().map(|(key, value)| string(key) + 1 + written(value)).sum::<usize>()
+/// Counts what Go's JSON has: `<`, `>` and `&` escaped, no point in whole numbers.
+#[derive(Default)]
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Go;
+
+impl Formatter for Go {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        for c in fragment.chars() {
+            match c {
+                '<' | '>' | '&' => write!(writer, "\\u{:04x}", c as u32)?,
+                c => write!(writer, "{c}")?,
+            }
         }
-        Value::Number(number) => {
-            let text = number.to_string();
-            text.strip_suffix(".0").unwrap_or(&text).len()
-        }
-        value => value.to_string().len(),
+        Ok(())
+    }
+
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        write!(writer, "{value}")
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Source: `pkg/apiserver/schema/validation.go`, `complete.go` and `convert.go`.
 
+use std::collections::HashMap;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
@@ -11,7 +13,7 @@ use crate::diagnostic::Severity;
 use crate::model::{Place, Step};
 
 pub fn check(root: &JSONSchemaProps, has_status: bool, findings: &mut Vec<Finding>) {
-    let mut walk = Walk { path: Vec::new(), validated_at: Vec::new(), findings };
+    let mut walk = Walk { path: Vec::new(), validated_at: Vec::new(), patterns: HashMap::new(), findings };
     walk.root(root, has_status);
     walk.schema(root, Meta::Resource);
 }
@@ -28,6 +30,7 @@ struct Walk<'a> {
     path: Vec<Step>,
     /// Where the `anyOf` stands that is being looked into.
     validated_at: Vec<Step>,
+    patterns: HashMap<String, Result<(), String>>,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -201,7 +204,7 @@ impl Walk<'_> {
             "null" => {
                 self.refuse("OP315", |at| format!("{at} is always null, and the API server has no such type"))
                     .help
-                    .push("leave the field out, or use a struct without fields: `struct Nothing {}`".into());
+                    .push("leave the field out, or use a struct without fields".into());
             }
             other => {
                 self.refuse("OP315", |at| format!("{at} has the type `{other}`, which the API server does not know"));
@@ -226,8 +229,11 @@ impl Walk<'_> {
                 .help
                 .push("write the schema out with `properties`, `items` and `additionalProperties`".into());
         }
-        if let Err(reason) = pattern::compile(text(&schema.pattern)) {
-            let pattern = text(&schema.pattern).to_owned();
+        let Some(pattern) = &schema.pattern else { return };
+        // The same few patterns stand in many places, that of quantities above all.
+        let compiled = self.patterns.entry(pattern.clone());
+        let compiled = compiled.or_insert_with(|| pattern::compile(pattern).map(|_| ()));
+        if let Err(reason) = compiled.clone() {
             self.refuse("OP322", |at| {
                 format!("the pattern `{pattern}` of {at} is not one that the API server can read: {reason}")
             })

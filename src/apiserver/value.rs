@@ -105,7 +105,7 @@ fn bounds(count: usize, what: &str, min: Option<i64>, max: Option<i64>) -> Resul
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "Go converts in the same way")]
+#[expect(clippy::cast_precision_loss, reason = "Go converts in the same way")]
 fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), String> {
     let (type_, format) = (text(&schema.type_), text(&schema.format));
     let in_type = |what: &str, value: f64| {
@@ -122,9 +122,7 @@ fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), S
         Ok(())
     };
     let value = number.as_f64().unwrap_or(f64::MAX);
-    if !number.is_i64() {
-        in_type("the value", value)?;
-    } else if type_ == "integer" && format == "int32" {
+    if !number.is_i64() || (type_, format) == ("integer", "int32") {
         in_type("the value", value)?;
     }
     // The bound itself is checked too, and compared as an integer if the value is one.
