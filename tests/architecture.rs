@@ -42,6 +42,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("schemars", &["source/", "emit/"]),
     ("k8s_openapi", &["source/", "emit/", "apiserver/", "project/builtin.rs"]),
     ("annotate_snippets", &["diagnostic.rs"]),
+    ("regex", &["apiserver/pattern.rs"]),
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["plan/interrupt.rs"]),
     ("anyhow", &["commands/", "main.rs"]),

@@ -42,9 +42,16 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
 fn walk(schema: &JSONSchemaProps, path: &mut Vec<Step>, findings: &mut Vec<Finding>) {
     let (type_, format) = (text(&schema.type_), text(&schema.format));
     if !format.is_empty() && !is_known(type_, format) {
-        let message = format!("the API server warns of the format `{format}` of {}: it does not know it", shown(path));
+        let message =
+            format!("{} has the format `{format}`, which the API server does not know and warns of", shown(path));
         let finding = Finding::warning("OP329", Place::Schema(path.clone()), message);
-        findings.push(finding.help(way_out(schema, format)));
+        let finding = finding.help(way_out(schema, format));
+        findings.push(match path.last() {
+            Some(Step::Items | Step::Values) => finding.help(
+                "attributes are about the field as a whole: wrap the item in a type of your own to say more about it",
+            ),
+            _ => finding,
+        });
     }
     for (step, inner) in inside(schema) {
         path.push(step);

@@ -114,14 +114,11 @@ fn by_keys(item: &JSONSchemaProps, keys: &[String], at: &str, refuse: &mut impl 
             refuse(format!("`{key}` is a key of {at}, so it must be a string, a number or a boolean"), "");
         }
         let is_required = item.required.iter().flatten().any(|required| required == key);
-        if !is_required && field.default.is_none() {
+        if field.nullable == Some(true) || !is_required && field.default.is_none() {
             refuse(
-                format!("`{key}` is a key of {at}, so it must be required or have a default"),
+                format!("`{key}` is a key of {at}, so each item must have it, or have a default for it"),
                 "remove the `Option`, or add `#[serde(default = \"…\")]`",
             );
-        }
-        if field.nullable == Some(true) {
-            refuse(format!("`{key}` is a key of {at}, so it cannot be null"), "remove the `Option`");
         }
     }
 }

@@ -53,7 +53,7 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
     let place = Place::Argument("group", 0);
     if !is_dns_subdomain(group) || !group.contains('.') {
         let message = format!("the API server does not take the group `{group}`: it is a domain with at least one dot");
-        let help = format!("`#[kube(group = \"{}.example.com\")]`, of a domain that is yours", first_label(group));
+        let help = "use a domain that is yours: `#[kube(group = \"cache.example.com\")]`";
         findings.push(Finding::error("OP302", place, message).help(help));
     } else if crd.spec.names.plural.len() + 1 + group.len() > 253 {
         findings.push(Finding::error(
@@ -73,10 +73,6 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             );
         }
     }
-}
-
-fn first_label(group: &str) -> &str {
-    Some(group.split('.').next().unwrap_or_default()).filter(|label| is_dns_1035_label(label)).unwrap_or("apps")
 }
 
 fn is_kubernetes_own(group: &str) -> bool {

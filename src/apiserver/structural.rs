@@ -101,7 +101,7 @@ impl Walk<'_> {
             self.refuse("OP313", |at| format!("{at} has no type: the API server must know the one type of each value"))
                 .help
                 .extend([
-                    "use a type that is always an object, an array, a string, a number or a boolean".into(),
+                    "use a type that is always an object, an array, a string, a number or a boolean; for nothing at all (`()`), leave the field out".into(),
                     "for a value of any type: `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`; for a number or a string: `IntOrString`".into(),
                 ]);
         }
@@ -179,7 +179,7 @@ impl Walk<'_> {
             return;
         };
         self.refuse("OP321", |at| format!("{at} is an embedded resource: {why}")).help.push(
-            "`#[schemars(extend(\"type\" = \"object\", \"x-kubernetes-preserve-unknown-fields\" = true))]`".into(),
+            "use `serde_json::Value` with `#[schemars(extend(\"type\" = \"object\", \"x-kubernetes-embedded-resource\" = true, \"x-kubernetes-preserve-unknown-fields\" = true))]`".into(),
         );
     }
 
