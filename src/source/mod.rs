@@ -11,6 +11,7 @@ mod defaults;
 mod json;
 mod known;
 mod kube_schema;
+mod lexer;
 mod locate;
 pub mod markers;
 mod modules;
