@@ -42,16 +42,13 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
 fn walk(schema: &JSONSchemaProps, path: &mut Vec<Step>, findings: &mut Vec<Finding>) {
     let (type_, format) = (text(&schema.type_), text(&schema.format));
     if !format.is_empty() && !is_known(type_, format) {
-        let message =
-            format!("{} has the format `{format}`, which the API server does not know and warns of", shown(path));
+        let at = shown(path);
+        let message = format!("{at} has the format `{format}`, which the API server does not know and warns of");
         let finding = Finding::warning("OP329", Place::Schema(path.clone()), message);
-        let finding = finding.help(way_out(schema, format));
-        findings.push(match path.last() {
-            Some(Step::Items | Step::Values) => finding.help(
-                "attributes are about the field as a whole: wrap the item in a type of your own to say more about it",
-            ),
-            _ => finding,
-        });
+        let finding = finding.help(way_out(schema, format, path.last()));
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
     }
     for (step, inner) in inside(schema) {
         path.push(step);
@@ -73,19 +70,20 @@ pub fn is_known(type_: &str, format: &str) -> bool {
 }
 
 /// What stands for the same values with a format that is known.
-fn way_out(schema: &JSONSchemaProps, format: &str) -> String {
+fn way_out(schema: &JSONSchemaProps, format: &str, step: Option<&Step>) -> String {
     let (format, max) = match format {
         "int8" | "int16" | "uint8" | "uint16" => ("int32", None),
         "uint32" => ("int64", Some(u32::MAX)),
         _ if text(&schema.type_) == "integer" => ("int64", None),
         _ => return "remove it: `#[schemars(extend(\"format\" = null))]`, or use a type without a format".into(),
     };
+    let rust = format.replace("int", "i");
+    if matches!(step, Some(Step::Items | Step::Values)) {
+        return format!("use `{rust}`");
+    }
     let range = match max {
         Some(max) if schema.maximum.is_none() => format!("range(max = {max}), "),
         _ => String::new(),
     };
-    let rust = format.replace("int", "i");
-    format!(
-        "`#[schemars({range}extend(\"format\" = \"{format}\"))]`, or the type `{rust}`; in a list, wrap the number in a type of your own"
-    )
+    format!("use `{rust}`, or say the format: `#[schemars({range}extend(\"format\" = \"{format}\"))]`")
 }

@@ -31,20 +31,20 @@ fn map(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
 }
 
 fn list(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
-    let at = shown(path);
     let keys = schema.x_kubernetes_list_map_keys.as_deref().unwrap_or_default();
+    if schema.x_kubernetes_list_type.is_none() && keys.is_empty() {
+        return;
+    }
+    let at = shown(path);
     let mut refuse = |message: String, help: &str| {
         let finding = Finding::error("OP323", Place::Schema(path.to_vec()), message);
         findings.push(if help.is_empty() { finding } else { finding.help(help) });
     };
     let Some(strategy) = schema.x_kubernetes_list_type.as_deref() else {
-        if !keys.is_empty() {
-            refuse(
-                format!("{at} has keys of a list, and does not say that it is merged by them"),
-                "`ListMerge::Map(…)` says both",
-            );
-        }
-        return;
+        return refuse(
+            format!("{at} has keys of a list, and does not say that it is merged by them"),
+            "`ListMerge::Map(…)` says both",
+        );
     };
     if text(&schema.type_) != "array" {
         return refuse(format!("{at} has a merge strategy for lists, and is of type `{}`", text(&schema.type_)), "");

@@ -61,13 +61,9 @@ struct Go;
 
 impl Formatter for Go {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        for c in fragment.chars() {
-            match c {
-                '<' | '>' | '&' => write!(writer, "\\u{:04x}", c as u32)?,
-                c => write!(writer, "{c}")?,
-            }
-        }
-        Ok(())
+        let escaped = fragment.bytes().filter(|byte| matches!(byte, b'<' | b'>' | b'&')).count();
+        writer.write_all(fragment.as_bytes())?;
+        writer.write_all(&b"u003c".repeat(escaped))
     }
 
     fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
