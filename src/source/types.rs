@@ -148,7 +148,8 @@ impl<'a> Deriver<'a> {
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                let mut shape = entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
+                let mut shape =
+                    entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
                 if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
                     shape.remove_descriptions();
                 }
