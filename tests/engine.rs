@@ -2,6 +2,8 @@
 //! is compiled with kube 5 *and* read by opctl, and the CRDs must be equal as values.
 
 mod common;
+#[path = "common/oracle.rs"]
+mod oracle;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,21 +15,7 @@ use opctl::project::Tree;
 use opctl::source::{self, Source};
 use serde_json::Value;
 
-const MANIFEST: &str = r#"[package]
-name = "oracle"
-version = "0.0.0"
-edition = "2024"
-
-[dependencies]
-chrono = { version = "0.4", features = ["serde"] }
-k8s-openapi = { version = "0.29", features = ["v1_37", "schemars"] }
-kube = { version = "5", default-features = false, features = ["derive"] }
-schemars = { version = "1", features = ["chrono04"] }
-serde = { version = "1", features = ["derive", "rc"] }
-serde_json = "1"
-
-[workspace]
-"#;
+use oracle::{MANIFEST, differ};
 
 #[test]
 fn crds_equal_those_of_the_compiled_types() {
@@ -159,25 +147,4 @@ fn roots(text: &str) -> Vec<String> {
         .skip(1)
         .map(|chunk| after(chunk.split("struct").next().unwrap(), "root").or_else(|| after(chunk, "kind")).unwrap())
         .collect()
-}
-
-/// Every place where two values differ.
-fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {
-    match (compiled, read) {
-        (Value::Object(left), Value::Object(right)) => {
-            for key in left.keys().chain(right.keys().filter(|key| !left.contains_key(*key))) {
-                let nothing = Value::String("(absent)".into());
-                let (left, right) = (left.get(key).unwrap_or(&nothing), right.get(key).unwrap_or(&nothing));
-                differ(&format!("{path}.{key}"), left, right, differences);
-            }
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                differ(&format!("{path}[{index}]"), left, right, differences);
-            }
-        }
-        (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
-        (left, right) if left == right => {}
-        (left, right) => differences.push(format!("{path}:\n  compiled {left}\n  read     {right}")),
-    }
 }

@@ -86,7 +86,7 @@ fn read_package(package: &Path) -> Result<usize, Vec<String>> {
     let mut panicked = Vec::new();
     let mut read = |tree: &Tree, what: &str| {
         let all = || {
-            let (operator, mut diagnostics) = source::read(tree, "");
+            let source::Source { operator, mut diagnostics, .. } = source::read(tree, "");
             diagnostics.extend(emit::crds(&operator.apis).err().into_iter().flatten());
             // Places are drawn, too: each must be one in its file.
             diagnostic::render(&diagnostics, false)
