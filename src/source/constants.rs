@@ -4,9 +4,12 @@
 
 use std::rc::Rc;
 
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use serde_json::{Value, json};
+use syn::parse::Parse;
 use syn::punctuated::Punctuated;
-use syn::{BinOp, Block, Expr, ItemFn, Lit, Path, ReturnType, Stmt, Token, Type, UnOp};
+use syn::{BinOp, Block, Expr, ItemFn, Lit, Path, Stmt, Token, Type, UnOp};
 
 use super::modules::{ModuleId, UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
@@ -148,7 +151,8 @@ impl Deriver<'_> {
             return Ok(Constant::Integer(if limit == "MAX" { *range.end() } else { *range.start() }));
         }
         if let Some((at, item)) = self.const_item(path, scope) {
-            return self.constant(&item.1, &at);
+            let span = self.span(scope, expr);
+            return self.followed(|deriver| deriver.constant(&item.1, &at), span);
         }
         self.not_constant(expr, scope)
     }
@@ -163,7 +167,7 @@ impl Deriver<'_> {
             Named::Associated(module, type_name, last) => self.associated(module, &type_name).find_map(|(at, item)| {
                 item.items.iter().find_map(|item| match item {
                     syn::ImplItem::Const(item) if item.ident == last => {
-                        Some((Scope::of(at), (item.ty.clone(), item.expr.clone())))
+                        Some((Scope::of(at), (spelled_out(&item.ty, &type_name), spelled_out(&item.expr, &type_name))))
                     }
                     _ => None,
                 })
@@ -212,22 +216,32 @@ enum Named {
     Associated(ModuleId, String, String),
 }
 
-/// An associated function as a free one, with `Self` in its result written out.
+/// An associated function as a free one.
 fn free(function: &syn::ImplItemFn, type_name: &str) -> ItemFn {
-    let mut sig = function.sig.clone();
-    if let ReturnType::Type(_, ty) = &mut sig.output
-        && matches!(&**ty, Type::Path(path) if path.path.is_ident("Self"))
-    {
-        let ident = quote::format_ident!("{type_name}");
-        **ty = syn::parse_quote!(#ident);
-    }
     ItemFn {
         attrs: Vec::new(),
         vis: syn::Visibility::Inherited,
         modifiers: function.modifiers.clone(),
-        sig,
-        block: Box::new(function.block.clone()),
+        sig: spelled_out(&function.sig, type_name),
+        block: Box::new(spelled_out(&function.block, type_name)),
     }
+}
+
+/// A part of an `impl` with the type's name for `Self`.
+pub fn spelled_out<T: Parse + ToTokens>(part: &T, type_name: &str) -> T {
+    fn replaced(tokens: TokenStream, type_name: &str) -> TokenStream {
+        let one = |tree| match tree {
+            TokenTree::Ident(ident) if ident == "Self" => Ident::new(type_name, ident.span()).into(),
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), replaced(group.stream(), type_name));
+                inner.set_span(group.span());
+                inner.into()
+            }
+            tree => tree,
+        };
+        tokens.into_iter().map(one).collect()
+    }
+    syn::parse2(replaced(part.to_token_stream(), type_name)).expect("a name stands wherever `Self` does")
 }
 
 fn arithmetic(op: &BinOp, left: Constant, right: Constant) -> Option<Constant> {

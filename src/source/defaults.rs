@@ -10,13 +10,16 @@ use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, DeriveInput, Expr, ExprPath, Path, ReturnType, Stmt, Token, Type, UnOp};
 
 use super::attributes::derives;
-use super::constants::{Constant, only_expression, range_of};
+use super::constants::{Constant, only_expression, range_of, spelled_out};
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope, all};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// The fields of a struct's value, by their Rust names (tuple fields by index); `None`: not serializable.
 pub type Fields = BTreeMap<String, Option<Value>>;
+
+/// So many functions and constants deep values are followed; nobody writes more.
+const CALLS: u8 = 32;
 
 impl Deriver<'_> {
     /// The value that the function at `path` returns, as JSON. `None`: its type cannot be serialized.
@@ -36,6 +39,27 @@ impl Deriver<'_> {
                 self.not_evident(span)
             }
         }
+    }
+
+    /// `Default::default()` or `T::default()`, unless a function of the source has that path.
+    fn is_default_call(&mut self, expr: &Expr, scope: &Scope) -> bool {
+        let Expr::Call(syn::ExprCall { func, args, .. }) = expr else { return false };
+        let Expr::Path(path) = &**func else { return false };
+        args.is_empty()
+            && path.path.segments.len() > 1
+            && ends_with(func, &["default"])
+            && self.function(&path.path, scope).is_none()
+    }
+
+    /// Goes on in the body of a function or in a constant; one that leads back to itself has no value.
+    pub fn followed<T>(&mut self, go_on: impl FnOnce(&mut Self) -> Derived<T>, span: Span) -> Derived<T> {
+        if self.calls == CALLS {
+            return self.not_evident(span);
+        }
+        self.calls += 1;
+        let answer = go_on(self);
+        self.calls -= 1;
+        answer
     }
 
     pub fn not_evident<T>(&mut self, span: Span) -> Derived<T> {
@@ -89,7 +113,9 @@ impl Deriver<'_> {
                 }
                 if let syn::Data::Enum(_) = &input.data {
                     let implementation = self.implementation("Default", module, &name(&input.ident));
-                    if let Some((at, body)) = implementation.and_then(|(at, item)| Some((at, default_body(&item)?))) {
+                    if let Some((at, body)) =
+                        implementation.and_then(|(at, item)| Some((at, default_body(&item, &input.ident)?)))
+                    {
                         let at = Scope::of(at);
                         if let Some(Expr::Path(path)) = only_expression(&body)
                             && let Some(last) = path.path.segments.last()
@@ -121,7 +147,7 @@ impl Deriver<'_> {
                 .collect();
         }
         let implementation = self.implementation("Default", scope.module, &name(&input.ident));
-        match implementation.and_then(|(at, item)| Some((at, default_body(&item)?))) {
+        match implementation.and_then(|(at, item)| Some((at, default_body(&item, &input.ident)?))) {
             Some((at, body)) => self.struct_fields(&body, input, scope, &Scope::of(at)),
             None => {
                 let span = self.span(scope, &input.ident);
@@ -136,6 +162,18 @@ impl Deriver<'_> {
         let syn::Data::Struct(data) = &input.data else { return self.not_evident(span) };
         let literal = match only_expression(body) {
             Some(Expr::Struct(literal)) => literal,
+            Some(Expr::Call(call)) if call.args.is_empty() => {
+                let made = match &*call.func {
+                    Expr::Path(path) => self.function(&path.path, at),
+                    _ => None,
+                };
+                return match made {
+                    Some((at, function)) => {
+                        self.followed(|deriver| deriver.struct_fields(&function.block, input, scope, &at), span)
+                    }
+                    None => self.not_evident(span),
+                };
+            }
             Some(Expr::Call(call)) if call.args.len() == data.fields.len() => {
                 let values = call.args.iter().zip(&data.fields).enumerate();
                 return values
@@ -155,7 +193,7 @@ impl Deriver<'_> {
             });
             let value = match (given, &literal.rest) {
                 (Some(given), _) => self.evaluate_in(&given.expr, &field.ty, scope, at)?,
-                (None, Some(rest)) if is_default_call(rest) && derives(&input.attrs, "Default") => {
+                (None, Some(rest)) if self.is_default_call(rest, at) && derives(&input.attrs, "Default") => {
                     self.default_of(&field.ty, scope)?
                 }
                 _ => return self.not_evident(span),
@@ -191,7 +229,7 @@ impl Deriver<'_> {
                     return self.evaluate(inner, ty, scope);
                 }
             }
-            Expr::Call(call) if is_default_call(expr) && call.args.is_empty() => return self.default_of(ty, scope),
+            _ if self.is_default_call(expr, scope) => return self.default_of(ty, scope),
             Expr::Call(call) if call.args.is_empty() => {
                 if let Expr::Path(path) = &*call.func
                     && let Some((at, function)) = self.function(&path.path, scope)
@@ -199,12 +237,14 @@ impl Deriver<'_> {
                     && let ReturnType::Type(_, returned) = &function.sig.output
                     && let Some(inner) = only_expression(&function.block)
                 {
-                    return self.evaluate(inner, returned, &at);
+                    let span = self.span(scope, expr);
+                    return self.followed(|deriver| deriver.evaluate(inner, returned, &at), span);
                 }
             }
             Expr::Path(path) if path.qself.is_none() => {
                 if let Some((at, (ty, value))) = self.const_item(&path.path, scope) {
-                    return self.evaluate(&value, &ty, &at);
+                    let span = self.span(scope, expr);
+                    return self.followed(|deriver| deriver.evaluate(&value, &ty, &at), span);
                 }
             }
             _ => {}
@@ -271,7 +311,7 @@ impl Deriver<'_> {
             return match (last, self.scalar(expr, scope)?) {
                 ("String" | "str" | "PathBuf" | "Path" | "OsString", Constant::Text(text)) => Ok(text.into()),
                 ("bool", Constant::Bool(value)) => Ok(value.into()),
-                ("char", Constant::Char(letter)) => Ok(letter.to_string().into()),
+                ("String" | "char", Constant::Char(letter)) => Ok(letter.to_string().into()),
                 ("f32", Constant::Float(number)) => Ok(json!(number as f32)),
                 ("f64", Constant::Float(number)) => Ok(json!(number)),
                 (integer, Constant::Integer(number))
@@ -419,7 +459,7 @@ impl Deriver<'_> {
                     (false, true) => &binary.left,
                     _ => return Ok(None),
                 };
-                let other = if is_default_call(strip(other)) {
+                let other = if self.is_default_call(strip(other), at) {
                     self.default_of(ty, scope)?
                 } else {
                     self.evaluate_in(other, ty, scope, at)?
@@ -448,11 +488,6 @@ fn strip(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// `Default::default()` or `T::default()`.
-fn is_default_call(expr: &Expr) -> bool {
-    matches!(expr, Expr::Call(call) if call.args.is_empty() && ends_with(&call.func, &["default"]) && matches!(&*call.func, Expr::Path(path) if path.path.segments.len() > 1))
-}
-
 /// Whether an expression is a path with these last segments.
 fn ends_with(expr: &Expr, segments: &[&str]) -> bool {
     let Expr::Path(path) = expr else { return false };
@@ -465,10 +500,12 @@ fn field_key(field: &syn::Field, index: usize) -> String {
     field.ident.as_ref().map_or_else(|| index.to_string(), name)
 }
 
-/// The body of `fn default() -> Self` in an `impl Default`.
-fn default_body(item: &syn::ItemImpl) -> Option<Block> {
+/// The body of `fn default() -> Self` in an `impl Default` of a type.
+fn default_body(item: &syn::ItemImpl, type_name: &syn::Ident) -> Option<Block> {
     item.items.iter().find_map(|item| match item {
-        syn::ImplItem::Fn(function) if function.sig.ident == "default" => Some(function.block.clone()),
+        syn::ImplItem::Fn(function) if function.sig.ident == "default" => {
+            Some(spelled_out(&function.block, &type_name.to_string()))
+        }
         _ => None,
     })
 }

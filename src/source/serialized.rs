@@ -4,12 +4,12 @@ use serde_derive_internals::ast::{self, Data, Style};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
 use serde_json::{Map, Value, json};
-use syn::DeriveInput;
+use syn::{DeriveInput, Type};
 
 use super::attributes::derives;
 use super::defaults::Fields;
 use super::modules::{ModuleId, name};
-use super::types::{Derived, Deriver, Scope};
+use super::types::{Derived, Deriver, Resolved, Scope};
 
 impl Deriver<'_> {
     /// Whether the type can be serialized; a hand-written `Serialize` is refused, since its output is not evident.
@@ -91,6 +91,13 @@ impl Deriver<'_> {
             match (style, value) {
                 (Style::Struct, Value::Object(inner)) if field.attrs.flatten() => object.extend(inner),
                 (Style::Struct, Value::Null) if field.attrs.flatten() => {}
+                // A unit variant among a struct's fields becomes one of them.
+                (Style::Struct, Value::String(variant))
+                    if field.attrs.flatten() && self.is_enum(field.ty, scope)? =>
+                {
+                    object.insert(variant, Value::Null);
+                }
+                (Style::Struct, _) if field.attrs.flatten() => return self.not_evident(span),
                 (Style::Struct, value) => {
                     object.insert(field.attrs.name().serialize_name().value.clone(), value);
                 }
@@ -103,5 +110,10 @@ impl Deriver<'_> {
             Style::Tuple => list.into(),
             Style::Unit => Value::Null,
         })
+    }
+
+    fn is_enum(&mut self, ty: &Type, scope: &Scope) -> Derived<bool> {
+        let resolved = self.resolved(ty, scope)?;
+        Ok(matches!(resolved, Resolved::Data { input, .. } if matches!(input.data, syn::Data::Enum(_))))
     }
 }

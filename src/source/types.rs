@@ -31,6 +31,8 @@ pub struct Deriver<'a> {
     /// Types without parameters that were derived already.
     done: HashMap<(ModuleId, String), Derived<Shape>>,
     impls: Vec<Implementation>,
+    /// How many functions and constants deep the value is that is being evaluated.
+    pub calls: u8,
 }
 
 /// An `impl Trait for Type` of the source.
@@ -65,8 +67,8 @@ pub enum Resolved {
 
 impl<'a> Deriver<'a> {
     pub fn new(modules: &'a Modules) -> Self {
-        let mut deriver =
-            Self { modules, diagnostics: Vec::new(), open: Vec::new(), done: HashMap::new(), impls: Vec::new() };
+        let (open, impls) = (Vec::new(), Vec::new());
+        let mut deriver = Self { modules, diagnostics: Vec::new(), open, done: HashMap::new(), impls, calls: 0 };
         deriver.impls = modules.ids().flat_map(|id| implementations(modules, id)).collect();
         deriver
     }

@@ -113,7 +113,7 @@ impl World {
                 "std::boxed::Box" | "std::sync::Arc" | "std::rc::Rc" | "std::num::Wrapping" => {
                     self.has_default(&arguments[0])
                 }
-                path => !path.ends_with("v1::Time"),
+                path => !path.ends_with("v1::Time") && !path.ends_with("v1::Condition"),
             },
             Ty::Declared(index, arguments) => match &self.types[*index].shape {
                 Shape::Alias(ty) => self.has_default(ty),
