@@ -35,6 +35,9 @@ pub struct Deriver<'a> {
     pub calls: u8,
 }
 
+/// So deep a generic type may be in itself, as `Tree` is in `Tree<Vec<Tree<()>>>`; what is deeper has no end.
+const NESTED: usize = 4;
+
 /// An `impl Trait for Type` of the source.
 struct Implementation {
     trait_name: String,
@@ -181,7 +184,9 @@ impl<'a> Deriver<'a> {
         {
             return done.clone();
         }
-        if self.open.contains(&key) {
+        // A generic type may hold itself with another argument.
+        let times = self.open.iter().filter(|open| **open == key).count();
+        if times > 0 && (arguments == 0 || times == NESTED) {
             let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", key.1);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
