@@ -107,8 +107,8 @@ impl Deriver<'_> {
                         .iter()
                         .find(|variant| variant.attrs.iter().any(|attribute| attribute.path().is_ident("default")));
                     if let Some(variant) = chosen {
-                        let ident = variant.ident.clone();
-                        return self.unit_variant(&input, &ident, &scope).map(Some);
+                        let span = self.span(&scope, variant);
+                        return self.unit_variant(&input, &variant.ident, &scope, span).map(Some);
                     }
                 }
                 if let syn::Data::Enum(_) = &input.data {
@@ -116,11 +116,11 @@ impl Deriver<'_> {
                     if let Some((at, body)) =
                         implementation.and_then(|(at, item)| Some((at, default_body(&item, &input.ident)?)))
                     {
-                        let at = Scope::of(at);
+                        let span = self.span(&Scope::of(at), &body);
                         if let Some(Expr::Path(path)) = only_expression(&body)
                             && let Some(last) = path.path.segments.last()
                         {
-                            return self.unit_variant(&input, &last.ident.clone(), &at).map(Some);
+                            return self.unit_variant(&input, &last.ident, &scope, span).map(Some);
                         }
                     }
                     let span = self.span(&scope, &input.ident);
@@ -203,96 +203,77 @@ impl Deriver<'_> {
         Ok(fields)
     }
 
-    /// Evaluates an expression that stands at `at` as a value of a type that stands in `scope`.
-    fn evaluate_in(&mut self, expr: &Expr, ty: &Type, scope: &Scope, at: &Scope) -> Derived<Option<Value>> {
-        if scope.module == at.module {
-            return self.evaluate(expr, ty, scope);
-        }
-        // Two modules: the names in the expression mean what they mean there, so only name-free expressions are safe.
-        match expr {
-            Expr::Path(_) | Expr::Struct(_) => {
-                let span = self.span(at, expr);
-                self.not_evident(span)
-            }
-            _ => self.evaluate(expr, ty, scope),
-        }
-    }
-
     /// An expression of a type, as JSON. `None`: the type cannot be serialized.
     pub fn evaluate(&mut self, expr: &Expr, ty: &Type, scope: &Scope) -> Derived<Option<Value>> {
+        self.evaluate_in(expr, ty, scope, scope)
+    }
+
+    /// The same where the type stands in `scope` and the expression at `at`, so that their names mean what they mean there.
+    fn evaluate_in(&mut self, expr: &Expr, ty: &Type, scope: &Scope, at: &Scope) -> Derived<Option<Value>> {
+        let span = self.span(at, expr);
         match expr {
-            Expr::Paren(inner) => return self.evaluate(&inner.expr, ty, scope),
-            Expr::Group(inner) => return self.evaluate(&inner.expr, ty, scope),
-            Expr::Reference(inner) => return self.evaluate(&inner.expr, ty, scope),
+            Expr::Paren(inner) => return self.evaluate_in(&inner.expr, ty, scope, at),
+            Expr::Group(inner) => return self.evaluate_in(&inner.expr, ty, scope, at),
+            Expr::Reference(inner) => return self.evaluate_in(&inner.expr, ty, scope, at),
             Expr::Block(block) => {
                 if let Some(inner) = only_expression(&block.block) {
-                    return self.evaluate(inner, ty, scope);
+                    return self.evaluate_in(inner, ty, scope, at);
                 }
             }
-            _ if self.is_default_call(expr, scope) => return self.default_of(ty, scope),
+            _ if self.is_default_call(expr, at) => return self.default_of(ty, scope),
             Expr::Call(call) if call.args.is_empty() => {
                 if let Expr::Path(path) = &*call.func
-                    && let Some((at, function)) = self.function(&path.path, scope)
+                    && let Some((at, function)) = self.function(&path.path, at)
                     && function.sig.inputs.is_empty()
                     && let ReturnType::Type(_, returned) = &function.sig.output
                     && let Some(inner) = only_expression(&function.block)
                 {
-                    let span = self.span(scope, expr);
                     return self.followed(|deriver| deriver.evaluate(inner, returned, &at), span);
                 }
             }
             Expr::Path(path) if path.qself.is_none() => {
-                if let Some((at, (ty, value))) = self.const_item(&path.path, scope) {
-                    let span = self.span(scope, expr);
+                if let Some((at, (ty, value))) = self.const_item(&path.path, at) {
                     return self.followed(|deriver| deriver.evaluate(&value, &ty, &at), span);
                 }
             }
             _ => {}
         }
         match self.resolved(ty, scope)? {
-            Resolved::Known { path, arguments, .. } => self.known_value(expr, &path, &arguments, scope).map(Some),
+            Resolved::Known { path, arguments, .. } => self.known_value(expr, &path, &arguments, at).map(Some),
             Resolved::Data { module, input, scope: inner, .. } => {
                 if !self.serializes(module, &input, &inner)? {
                     return Ok(None);
                 }
                 match (&input.data, expr) {
                     (syn::Data::Enum(_), Expr::Path(path)) => {
-                        let last = path.path.segments.last().expect("a path has a segment").ident.clone();
-                        self.unit_variant(&input, &last, &inner).map(Some)
+                        let last = &path.path.segments.last().expect("a path has a segment").ident;
+                        self.unit_variant(&input, last, &inner, span).map(Some)
                     }
                     (syn::Data::Struct(_), Expr::Struct(_) | Expr::Call(_)) => {
                         let body =
                             Block { brace_token: Default::default(), stmts: vec![Stmt::Expr(expr.clone(), None)] };
-                        let fields = self.struct_fields(&body, &input, &inner, scope)?;
+                        let fields = self.struct_fields(&body, &input, &inner, at)?;
                         self.serialized(&input, fields, &inner).map(Some)
                     }
-                    _ => {
-                        let span = self.span(scope, expr);
-                        self.not_evident(span)
-                    }
+                    _ => self.not_evident(span),
                 }
             }
             Resolved::Array(element, _) | Resolved::Slice(element) => match expr {
                 Expr::Array(array) => {
-                    let values = all(array.elems.iter().map(|value| self.evaluate(value, &element.0, scope)))?;
+                    let (ty, scope) = *element;
+                    let values = all(array.elems.iter().map(|value| self.evaluate_in(value, &ty, &scope, at)))?;
                     Ok(values.into_iter().collect::<Option<Vec<_>>>().map(Value::from))
                 }
-                _ => {
-                    let span = self.span(scope, expr);
-                    self.not_evident(span)
-                }
+                _ => self.not_evident(span),
             },
             Resolved::Tuple(types) => match expr {
                 Expr::Tuple(tuple) if tuple.elems.len() == types.len() => {
                     let values = tuple.elems.iter().zip(&types);
-                    let values = all(values.map(|(value, (ty, _))| self.evaluate(value, ty, scope)))?;
+                    let values = all(values.map(|(value, (ty, scope))| self.evaluate_in(value, ty, scope, at)))?;
                     let values: Option<Vec<Value>> = values.into_iter().collect();
                     Ok(values.map(|values| if values.is_empty() { Value::Null } else { values.into() }))
                 }
-                _ => {
-                    let span = self.span(scope, expr);
-                    self.not_evident(span)
-                }
+                _ => self.not_evident(span),
             },
         }
     }

@@ -10,6 +10,7 @@ use super::attributes::derives;
 use super::defaults::Fields;
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope};
+use crate::diagnostic::Span;
 
 impl Deriver<'_> {
     /// Whether the type can be serialized; a hand-written `Serialize` is refused, since its output is not evident.
@@ -26,8 +27,14 @@ impl Deriver<'_> {
         Ok(false)
     }
 
-    /// A unit variant as serde writes it.
-    pub fn unit_variant(&mut self, input: &DeriveInput, variant: &syn::Ident, scope: &Scope) -> Derived<Value> {
+    /// A unit variant as serde writes it; `span` is where it is named.
+    pub fn unit_variant(
+        &mut self,
+        input: &DeriveInput,
+        variant: &syn::Ident,
+        scope: &Scope,
+        span: Span,
+    ) -> Derived<Value> {
         let errors = Ctxt::new();
         let private = syn::Ident::new("__private", input.ident.span());
         let container = ast::Container::from_ast(&errors, input, Derive::Serialize, &private);
@@ -39,7 +46,6 @@ impl Deriver<'_> {
             }
             Data::Struct(..) => None,
         };
-        let span = self.span(scope, variant);
         let (Some(found), None) = (found, container.attrs.type_into()) else { return self.not_evident(span) };
         if found.attrs.skip_serializing() || found.attrs.serialize_with().is_some() {
             return self.not_evident(span);
