@@ -90,7 +90,7 @@ impl Deriver<'_> {
                 Ok(values.map(|values| if values.is_empty() { Value::Null } else { values.into() }))
             }
             Resolved::Array(element, length) => {
-                let length = self.integer(&length, scope)?;
+                let length = self.integer(&length, &element.1)?;
                 let value = self.default_of(&element.0, &element.1)?;
                 Ok(value.map(|value| vec![value; usize::try_from(length).unwrap_or(0)].into()))
             }

@@ -152,7 +152,7 @@ impl<'a> Deriver<'a> {
                 let items = self.shape(&element.0, &element.1)?.schema;
                 Ok(json_schema!({ "type": "array", "items": items }).into())
             }
-            Resolved::Array(element, length) => match self.integer(&length, scope)? {
+            Resolved::Array(element, length) => match self.integer(&length, &element.1)? {
                 0 => Ok(json_schema!({ "type": "array", "maxItems": 0 }).into()),
                 length @ 1..=32 => {
                     let length = i64::try_from(length).expect("at most 32");
