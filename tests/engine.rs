@@ -14,7 +14,7 @@ use opctl::diagnostic::{self, Diagnostic};
 use opctl::emit::{self, Options};
 use opctl::model::Api;
 use opctl::project::Tree;
-use opctl::source;
+use opctl::source::{self, Source};
 use serde_json::Value;
 
 const MANIFEST: &str = include_str!("engine/oracle.toml");
@@ -26,7 +26,7 @@ fn crds_equal_those_of_the_compiled_types() {
     let folder = write_oracle(&cases);
     let compiled = compiled(&folder);
 
-    let (operator, diagnostics) = source::read(&Tree::at(&folder), "");
+    let Source { operator, diagnostics, .. } = source::read(&Tree::at(&folder), "");
     let mut apis: BTreeMap<&str, Vec<&Api>> = BTreeMap::new();
     for api in &operator.apis {
         apis.entry(&api.place.file.path).or_default().push(api);
@@ -178,7 +178,7 @@ fn refuses_what_it_cannot_derive() {
         let mut tree = Tree::at(cases.join("nowhere"));
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", std::fs::read_to_string(&path).unwrap());
-        let (operator, mut diagnostics) = source::read(&tree, "");
+        let Source { operator, mut diagnostics, .. } = source::read(&tree, "");
         if let Err(problems) = emit::crds(&operator.apis) {
             diagnostics.extend(problems);
         }
@@ -198,7 +198,7 @@ fn globs_that_lead_everywhere_come_to_an_end() {
     let mut tree = Tree::at("nowhere");
     tree.lay_over("Cargo.toml", MANIFEST);
     tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
-    let (_, diagnostics) = source::read(&tree, "");
+    let diagnostics = source::read(&tree, "").diagnostics;
     assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
 }
 
@@ -214,7 +214,7 @@ fn warns_of_served_versions_with_different_fields() {
         let mut tree = Tree::at("nowhere");
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", text);
-        let (_, diagnostics) = source::read(&tree, "");
+        let diagnostics = source::read(&tree, "").diagnostics;
         diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
     };
     assert!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "x", true)).is_empty());
