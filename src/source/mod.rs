@@ -3,6 +3,7 @@
 
 mod attributes;
 mod by_hand;
+mod calls;
 mod cfg;
 mod constants;
 mod containers;
@@ -19,6 +20,7 @@ mod resolve;
 mod serialized;
 mod skim;
 mod types;
+mod values;
 
 use serde_json::{Map, Value};
 

@@ -67,7 +67,8 @@ fn test_module(trees: &[TokenTree]) -> Option<usize> {
 
 struct Body<'a> {
     group: &'a Group,
-    /// Defaults are made by functions without an argument, and skipped by functions of one.
+    /// Defaults are made by functions without an argument, and skipped by functions of one. A method of more than a
+    /// line is neither.
     needless: bool,
 }
 
@@ -83,7 +84,12 @@ fn function(trees: &[TokenTree]) -> Option<(usize, Body<'_>)> {
     for (index, tree) in trees.iter().enumerate() {
         match tree {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                let needless = takes_self_or_several(arguments.stream());
+                let is_short = group.stream().into_iter().nth(SHORT).is_none();
+                let needless = match arguments_of(arguments.stream()) {
+                    Arguments::AtMostOne => false,
+                    Arguments::Itself => !is_short,
+                    Arguments::Several => true,
+                };
                 return Some((index, Body { group, needless }));
             }
             // A declaration in a trait has no body.
@@ -118,24 +124,34 @@ fn is_word(tree: &TokenTree, word: &str) -> bool {
     matches!(tree, TokenTree::Ident(ident) if ident == word)
 }
 
-/// Whether a method, or a function of more than one argument, has these.
-fn takes_self_or_several(arguments: TokenStream) -> bool {
+/// How many trees are more than a line.
+const SHORT: usize = 16;
+
+enum Arguments {
+    AtMostOne,
+    /// `self` alone.
+    Itself,
+    Several,
+}
+
+fn arguments_of(arguments: TokenStream) -> Arguments {
     let trees: Vec<TokenTree> = arguments.into_iter().collect();
     let mut depth = 0_i32;
+    let mut found = Arguments::AtMostOne;
     for (index, tree) in trees.iter().enumerate() {
         match tree {
-            TokenTree::Ident(ident) if ident == "self" => return true,
+            TokenTree::Ident(ident) if ident == "self" => found = Arguments::Itself,
             TokenTree::Punct(punct) => match punct.as_char() {
                 '<' => depth += 1,
                 '>' => depth -= 1,
                 // A comma at the end separates nothing.
-                ',' if depth == 0 && index + 1 < trees.len() => return true,
+                ',' if depth == 0 && index + 1 < trees.len() => return Arguments::Several,
                 _ => {}
             },
             _ => {}
         }
     }
-    false
+    found
 }
 
 #[cfg(test)]
@@ -156,7 +172,7 @@ mod tests {
             async fn run() { wait!() }
             fn two(a: u8, b: u8) { a + }
             fn is_bare(x: &Map<String, u8>,) -> bool { x.is_empty() }
-            mod inner { impl A { fn of(&self) -> u8 { 1 } fn low() -> Self { A } } }
+            mod inner { impl A { fn of(&self) -> u8 { 1 } fn to(&self, x: u8) { x; } fn low() -> Self { A } } }
             struct A { x: u8 }
             #[cfg(test)] mod tests { not rust }";
         let kept = [
@@ -165,7 +181,7 @@ mod tests {
             "async fn run () { }",
             "fn two (a : u8 , b : u8) { }",
             "fn is_bare (x : & Map < String , u8 > ,) -> bool { x . is_empty () }",
-            "mod inner { impl A { fn of (& self) -> u8 { } fn low () -> Self { A } } }",
+            "mod inner { impl A { fn of (& self) -> u8 { 1 } fn to (& self , x : u8) { } fn low () -> Self { A } } }",
             "struct A { x : u8 }",
         ];
         assert_eq!(skim(text), kept.join("\n"));

@@ -7,16 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Spec {
     #[serde(default = "chosen")]
     pub chosen: u8,
-    #[serde(default = "configured")]
-    pub configured: u8,
 }
 
 const LARGE: bool = true;
 
 fn chosen() -> u8 {
     if LARGE { 10 } else { 1 }
-}
-
-fn configured() -> u8 {
-    if cfg!(windows) { 1 } else { 2 }
 }
