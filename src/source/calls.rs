@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
-use syn::{DeriveInput, Expr, ExprCall, ExprMethodCall, ExprPath, ExprStruct, FnArg, GenericArgument, Pat, ReturnType, Type};
+use syn::{
+    DeriveInput, Expr, ExprCall, ExprMethodCall, ExprPath, ExprStruct, FnArg, GenericArgument, Pat, ReturnType, Type,
+};
 
 use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
@@ -101,7 +103,12 @@ impl Deriver<'_> {
     }
 
     /// What a path makes values of: a struct, or a variant of an enum.
-    fn constructor(&mut self, path: &ExprPath, scope: &Scope, expected: Option<&Typed>) -> Derived<Option<Constructor>> {
+    fn constructor(
+        &mut self,
+        path: &ExprPath,
+        scope: &Scope,
+        expected: Option<&Typed>,
+    ) -> Derived<Option<Constructor>> {
         let owned = match self.owner_of_all(path, scope) {
             Some(ty) => Some((ty, None)),
             None => self.owner(path, scope).map(|Owner { ty, last }| (ty, Some(last))),
@@ -177,8 +184,17 @@ impl Deriver<'_> {
                 let value = self.evaluate(value, scope, None)?;
                 Ok(Value::Json(self.serialized(value, expr, scope)?))
             }
+            ([.., "from"], [value]) if self.owner_is_data(path, scope)? => {
+                let owner = self.owner(path, scope).map(|owner| owner.ty);
+                self.converted(value, expr, scope, owner.as_ref())
+            }
             _ => self.known_call(path, &arguments, expr, scope, expected),
         }
+    }
+
+    fn owner_is_data(&mut self, path: &ExprPath, scope: &Scope) -> Derived<bool> {
+        let Some(Owner { ty, .. }) = self.owner(path, scope) else { return Ok(false) };
+        Ok(matches!(self.resolved(&ty.0, &ty.1)?, Resolved::Data { .. }))
     }
 
     /// A function of a type of std or Kubernetes.
@@ -368,24 +384,28 @@ impl Deriver<'_> {
                     return Ok(Value::Data(data));
                 }
                 match self.method(&data, method) {
-                    Some(function) => {
-                        self.apply(&function, arguments, Some(Value::Data(data)), expr, scope, expected)
-                    }
+                    Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope, expected),
                     None => self.not_evident(expr, scope),
                 }
             }
             (Value::Integer(number), "to_string", []) => Ok(Value::Text(number.to_string())),
             (Value::Bool(value), "to_string", []) => Ok(Value::Text(value.to_string())),
             (Value::Char(letter), "to_string", []) => Ok(Value::Text(letter.to_string())),
-            (Value::Text(text), "to_string" | "to_owned" | "as_str" | "as_ref" | "to_lowercase" | "to_uppercase", []) => {
-                Ok(Value::Text(match method.as_str() {
-                    "to_lowercase" => text.to_lowercase(),
-                    "to_uppercase" => text.to_uppercase(),
-                    _ => text,
-                }))
+            (
+                Value::Text(text),
+                "to_string" | "to_owned" | "as_str" | "as_ref" | "to_lowercase" | "to_uppercase",
+                [],
+            ) => Ok(Value::Text(match method.as_str() {
+                "to_lowercase" => text.to_lowercase(),
+                "to_uppercase" => text.to_uppercase(),
+                _ => text,
+            })),
+            (value, "clone" | "to_vec" | "into_iter" | "iter" | "collect" | "as_ref" | "copied" | "cloned", []) => {
+                Ok(value)
             }
-            (value, "clone" | "to_vec" | "into_iter" | "iter" | "collect" | "as_ref" | "copied" | "cloned", []) => Ok(value),
-            (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => Ok(Value::Json(json)),
+            (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
+                Ok(Value::Json(json))
+            }
             (Value::Json(json), "try_into", []) if expected.is_none() => Ok(Value::Json(json)),
             (Value::Option(Some(value)), "unwrap", []) | (Value::Option(Some(value)), "expect", [_]) => Ok(*value),
             (Value::Option(value), "is_none", []) => Ok(Value::Bool(value.is_none())),
@@ -476,7 +496,8 @@ impl Deriver<'_> {
         let item = &function.item;
         // A body that was skipped in reading is empty.
         let gives = matches!(item.sig.output, ReturnType::Type(..));
-        if gives && item.block.stmts.is_empty() || item.sig.asyncness.is_some() || values.len() != item.sig.inputs.len() {
+        if gives && item.block.stmts.is_empty() || item.sig.asyncness.is_some() || values.len() != item.sig.inputs.len()
+        {
             return self.not_evident(expr, scope);
         }
         let mut inner = function.scope.clone();

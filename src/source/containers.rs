@@ -174,7 +174,12 @@ impl Deriver<'_> {
         Ok(schema)
     }
 
-    fn member(&mut self, field: &Field<'_>, context: &Context<'_>, default: Option<&BTreeMap<String, Value>>) -> Derived<Member> {
+    fn member(
+        &mut self,
+        field: &Field<'_>,
+        context: &Context<'_>,
+        default: Option<&BTreeMap<String, Value>>,
+    ) -> Derived<Member> {
         let scope = context.scope;
         let (common, validation, shape) = self.read_field(field, scope)?;
         if field.attrs.flatten() {

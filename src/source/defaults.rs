@@ -19,7 +19,12 @@ impl Deriver<'_> {
     }
 
     /// The fields of a value of the type that `scope` is in.
-    pub fn fields_of(&mut self, value: Value, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<BTreeMap<String, Value>> {
+    pub fn fields_of(
+        &mut self,
+        value: Value,
+        node: &impl syn::spanned::Spanned,
+        scope: &Scope,
+    ) -> Derived<BTreeMap<String, Value>> {
         match value {
             Value::Data(data) => Ok(data.fields),
             _ => self.not_evident(node, scope),
@@ -38,9 +43,7 @@ impl Deriver<'_> {
                 value.map_or_else(|| self.not_evident(ty, scope), Ok)
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(Value::Unit),
-            Resolved::Tuple(types) => {
-                Ok(Value::List(all(types.iter().map(|(ty, scope)| self.default_of(ty, scope)))?))
-            }
+            Resolved::Tuple(types) => Ok(Value::List(all(types.iter().map(|(ty, scope)| self.default_of(ty, scope)))?)),
             Resolved::Array(element, length, at) => {
                 let value = self.default_of(&element.0, &element.1)?;
                 self.repeated(value, &length, &at)
@@ -49,8 +52,8 @@ impl Deriver<'_> {
             Resolved::Data { module, input, scope, .. } => {
                 if !derives(&input.attrs, "Default") {
                     let implementation = self.implementation("Default", module, &name(&input.ident));
-                    let function = implementation
-                        .and_then(|(at, item)| Function::in_impl(&item, "default", at, &input, &scope));
+                    let function =
+                        implementation.and_then(|(at, item)| Function::in_impl(&item, "default", at, &input, &scope));
                     return match function {
                         Some(function) => {
                             let itself = scope.generics.get("Self").cloned();

@@ -12,6 +12,7 @@ mod defaults;
 mod json;
 mod known;
 mod kube_schema;
+mod lexer;
 mod locate;
 pub mod markers;
 mod modules;

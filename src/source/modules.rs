@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
-use syn::{Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
+use syn::{
+    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree,
+};
 
 use super::cfg::Cfg;
 use super::package::{Dependency, Package, normalize};
@@ -202,7 +204,10 @@ impl Reader<'_> {
     /// Reads what a file includes as text, since it may be a doc comment.
     fn read_included(&mut self, file: &SourceFile) {
         for call in file.text.split("include_str!").skip(1) {
-            let path = call.trim_start_matches(['(', '[', '{', ' ', '\n']).strip_prefix('"').and_then(|rest| rest.split_once('"'));
+            let path = call
+                .trim_start_matches(['(', '[', '{', ' ', '\n'])
+                .strip_prefix('"')
+                .and_then(|rest| rest.split_once('"'));
             let Some((path, _)) = path else { continue };
             let path = normalize(&join(parent(&file.path), path));
             if let Ok(Some(text)) = self.tree.read(&path) {

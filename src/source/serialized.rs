@@ -56,7 +56,8 @@ impl Deriver<'_> {
                 return Ok(false);
             }
         }
-        let is_phantom = matches!(&resolved, Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "PhantomData"));
+        let is_phantom =
+            matches!(&resolved, Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "PhantomData"));
         for argument in own {
             let is_type = !matches!(argument, Type::Verbatim(_)) && !is_phantom;
             if is_type && !self.serializes_argument(&argument, scope, generics)? {
@@ -96,8 +97,23 @@ impl Deriver<'_> {
             }
         }
         const PLAIN: &[&str] = &[
-            "Clone", "Copy", "Debug", "Default", "Deserialize", "DeserializeOwned", "Display", "Eq", "Hash", "JsonSchema",
-            "Ord", "PartialEq", "PartialOrd", "Send", "Sized", "Sync", "Unpin",
+            "Clone",
+            "Copy",
+            "Debug",
+            "Default",
+            "Deserialize",
+            "DeserializeOwned",
+            "Display",
+            "Eq",
+            "Hash",
+            "JsonSchema",
+            "Ord",
+            "PartialEq",
+            "PartialOrd",
+            "Send",
+            "Sized",
+            "Sync",
+            "Unpin",
         ];
         for bound in bounds {
             let TypeParamBound::Trait(bound) = bound else { continue };

@@ -107,15 +107,14 @@ pub enum Resolved {
 
 impl<'a> Deriver<'a> {
     pub fn new(modules: &'a Modules) -> Self {
-        let mut deriver =
-            Self {
-                modules,
-                diagnostics: Vec::new(),
-                open: Vec::new(),
-                done: HashMap::new(),
-                evaluating: 0,
-                impls: Vec::new(),
-            };
+        let mut deriver = Self {
+            modules,
+            diagnostics: Vec::new(),
+            open: Vec::new(),
+            done: HashMap::new(),
+            evaluating: 0,
+            impls: Vec::new(),
+        };
         deriver.impls = modules.ids().flat_map(|id| implementations(modules, id)).collect();
         deriver
     }
@@ -148,8 +147,7 @@ impl<'a> Deriver<'a> {
         let of_type = |found: &&Implementation| {
             found.trait_name.is_empty() && found.target.0 == module && found.target.1 == type_name
         };
-        let found: Vec<_> =
-            self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect();
+        let found: Vec<_> = self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect();
         found.into_iter()
     }
 
@@ -195,7 +193,15 @@ impl<'a> Deriver<'a> {
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters);
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                Ok(entry.shape(parameters))
+                let mut shape = entry.shape(parameters);
+                if path == ["arrayvec", "ArrayVec"]
+                    && let Some((capacity, at)) = arguments.get(1)
+                {
+                    let capacity = syn::parse2(capacity.to_token_stream());
+                    let capacity = self.parsed(at, capacity)?;
+                    shape.schema.insert("maxItems".into(), self.number(&capacity, at)?);
+                }
+                Ok(shape)
             }
             Resolved::Tuple(types) => {
                 let elements = all(types.iter().map(|(ty, scope)| self.shape(ty, scope)))?;
@@ -242,9 +248,7 @@ impl<'a> Deriver<'a> {
         }
         match self.resolved(ty, scope)? {
             Resolved::Data { module, input, arguments, .. } => self.identity_of(module, &input, &arguments),
-            Resolved::Known { path, arguments, .. } => {
-                Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?))
-            }
+            Resolved::Known { path, arguments, .. } => Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?)),
             Resolved::Tuple(types) => Ok(format!("({})", list(self, &types)?)),
             Resolved::Array(element, length, at) => {
                 Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &at)?))
@@ -284,8 +288,7 @@ impl<'a> Deriver<'a> {
         // A type that contains itself with ever larger arguments has no end, either.
         if self.open.contains(&identity) || self.open.len() > 100 {
             let label = "this field or type leads back to it";
-            let message =
-                format!("`{}` contains itself, and a CRD cannot say that: it has no references", input.ident);
+            let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
         }

@@ -123,7 +123,8 @@ impl Deriver<'_> {
             Expr::Lit(literal) => self.literal(&literal.lit, expr, scope, expected),
             Expr::Path(path) => self.path_value(path, scope, expected),
             Expr::Unary(unary) => {
-                let value = self.evaluate(&unary.expr, scope, expected)?;
+                // 128 is no `i8`, but -128 is.
+                let value = self.evaluate_unchecked(&unary.expr, scope, expected)?;
                 match (&unary.op, value) {
                     (UnOp::Deref(_), value) => Ok(value),
                     (UnOp::Neg(_), Value::Integer(number)) => Ok(Value::Integer(-number)),
@@ -363,9 +364,7 @@ impl Deriver<'_> {
     fn equal(&mut self, left: &Value, right: &Value, expr: &Expr, scope: &Scope) -> Derived<bool> {
         fn is_derived(value: &Value) -> bool {
             match value {
-                Value::Data(data) => {
-                    derives(&data.input.attrs, "PartialEq") && data.fields.values().all(is_derived)
-                }
+                Value::Data(data) => derives(&data.input.attrs, "PartialEq") && data.fields.values().all(is_derived),
                 Value::Option(Some(value)) => is_derived(value),
                 Value::List(list) => list.iter().all(is_derived),
                 Value::Map(entries) => entries.iter().all(|(key, value)| is_derived(key) && is_derived(value)),
@@ -486,8 +485,11 @@ impl Deriver<'_> {
                 return self.not_evident(expr, scope);
             };
             rest = after;
-            let value: Option<Expr> =
-                if argument.is_empty() { parts.next() } else { syn::parse_str::<syn::Ident>(argument).ok().map(|name| syn::parse_quote!(#name)) };
+            let value: Option<Expr> = if argument.is_empty() {
+                parts.next()
+            } else {
+                syn::parse_str::<syn::Ident>(argument).ok().map(|name| syn::parse_quote!(#name))
+            };
             let Some(value) = value else { return self.not_evident(expr, scope) };
             match self.evaluate(&value, scope, None)? {
                 Value::Text(part) => text.push_str(&part),
@@ -520,7 +522,9 @@ impl Deriver<'_> {
                 Ok(literal == *value)
             }
             Pat::Ident(binding) if binding.ident == "None" => Ok(*value == Value::Option(None)),
-            Pat::Ident(binding) if binding.subpat.is_none() && binding.ident.to_string().starts_with(char::is_lowercase) => {
+            Pat::Ident(binding)
+                if binding.subpat.is_none() && binding.ident.to_string().starts_with(char::is_lowercase) =>
+            {
                 scope.bind(&binding.ident, Local::Value(value.clone(), None));
                 Ok(true)
             }
@@ -620,7 +624,9 @@ impl Deriver<'_> {
                     ("f64", Value::Float(number)) => Some(Value::Float(number)),
                     ("PhantomData", value @ Value::Unit) => Some(value),
                     (integer, Value::Integer(number)) => range_of(integer)
-                        .is_some_and(|range| range.contains(&number) && (number != 0 || !integer.starts_with("NonZero")))
+                        .is_some_and(|range| {
+                            range.contains(&number) && (number != 0 || !integer.starts_with("NonZero"))
+                        })
                         .then_some(Value::Integer(number)),
                     ("Option", Value::Option(None)) => Some(Value::Option(None)),
                     ("Option", Value::Option(Some(value))) => match element(0) {

@@ -226,22 +226,13 @@ static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
     table
 });
 
-/// The default of a type of std.
+/// The default of a type of which opctl knows no more than its JSON.
 fn default_of(path: &str) -> Option<fn() -> serde_json::Value> {
     use serde_json::json;
 
-    let last = path.rsplit("::").next().unwrap_or(path);
-    Some(match last {
-        "bool" => || json!(false),
-        "char" => || json!("\0"),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => {
-            || json!(0)
-        }
-        "f32" | "f64" => || json!(0.0),
-        "str" | "String" | "PathBuf" => || json!(""),
-        "Option" | "Value" => || json!(null),
-        "Vec" | "VecDeque" | "LinkedList" | "BinaryHeap" | "BTreeSet" | "HashSet" | "IndexSet" => || json!([]),
-        "BTreeMap" | "HashMap" | "IndexMap" | "Map" => || json!({}),
+    Some(match path {
+        "std::time::Duration" => || json!({ "secs": 0, "nanos": 0 }),
+        "uuid::Uuid" => || json!("00000000-0000-0000-0000-000000000000"),
         _ => return None,
     })
 }
@@ -279,7 +270,8 @@ fn either() -> Shape {
             "required": [name]
         })
     };
-    let (left, right) = (Hole::<0>::shape(|shape| shape.schema.clone()), Hole::<1>::shape(|shape| shape.schema.clone()));
+    let (left, right) =
+        (Hole::<0>::shape(|shape| shape.schema.clone()), Hole::<1>::shape(|shape| shape.schema.clone()));
     json_schema!({ "oneOf": [side("Left", left), side("Right", right)] }).into()
 }
 
@@ -409,6 +401,8 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("jiff::civil::Date", 0, formatted!("date")),
         ("jiff::civil::DateTime", 0, formatted!("partial-date-time")),
         ("jiff::civil::Time", 0, formatted!("partial-time")),
+        // Its capacity is a constant, which `types` lays over this.
+        ("arrayvec::ArrayVec", 1, schema_of::<Vec<A>>),
         ("arrayvec::ArrayString", 0, schema_of::<String>),
         ("bigdecimal::BigDecimal", 0, decimal),
         ("bytes::Bytes", 0, bytes),

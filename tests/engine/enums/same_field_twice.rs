@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[kube(group = "test.example.com", version = "v1", kind = "PanicsSameFieldTwice")]
+#[kube(group = "test.example.com", version = "v1", kind = "EnumsSameFieldTwice")]
 pub struct Spec {
     pub source: Source,
 }
