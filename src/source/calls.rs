@@ -39,7 +39,7 @@ impl Deriver<'_> {
     pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
-                Some(Local::Value(value, _)) => return self.known(value),
+                Some(Local::Value(bound)) => return self.known(bound.0),
                 Some(Local::Expression(value, at)) => return self.evaluate(&value, &at, expected),
                 None => {}
             }
@@ -437,7 +437,7 @@ impl Deriver<'_> {
                 let mut values = Vec::new();
                 for value in list {
                     let mut inner = scope.clone();
-                    inner.bind(&parameter.ident, Local::Value(value, None));
+                    inner.bind(&parameter.ident, Local::value(value, None));
                     values.push(self.evaluate(&closure.body, &inner, None)?);
                 }
                 Ok(Value::List(values))
@@ -505,7 +505,7 @@ impl Deriver<'_> {
             match input {
                 FnArg::Receiver(_) => {
                     let itself = inner.generics.get("Self").cloned();
-                    inner.bind(&quote::format_ident!("self"), Local::Value(value, itself));
+                    inner.bind(&quote::format_ident!("self"), Local::value(value, itself));
                 }
                 FnArg::Typed(typed) => {
                     let Pat::Ident(pattern) = &*typed.pat else { return self.not_evident(expr, scope) };
@@ -513,7 +513,7 @@ impl Deriver<'_> {
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
-                    inner.bind(&pattern.ident, Local::Value(value, ty));
+                    inner.bind(&pattern.ident, Local::value(value, ty));
                 }
             }
         }

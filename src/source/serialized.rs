@@ -46,15 +46,15 @@ impl Deriver<'_> {
             Resolved::Array(element, ..) | Resolved::Slice(element) => vec![element.0.clone()],
             _ => arguments(ty),
         };
-        if let Resolved::Data { module, input, scope: inner, .. } = &resolved {
-            if !derives(&input.attrs, "Serialize") {
-                if self.implementation("Serialize", *module, &name(&input.ident)).is_some()
-                    || derives(&input.attrs, "Serialize_repr")
-                {
-                    return self.not_evident(&input.ident, inner);
-                }
-                return Ok(false);
+        if let Resolved::Data { module, input, scope: inner, .. } = &resolved
+            && !derives(&input.attrs, "Serialize")
+        {
+            if self.implementation("Serialize", *module, &name(&input.ident)).is_some()
+                || derives(&input.attrs, "Serialize_repr")
+            {
+                return self.not_evident(&input.ident, inner);
             }
+            return Ok(false);
         }
         let is_phantom =
             matches!(&resolved, Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "PhantomData"));

@@ -59,9 +59,15 @@ impl PartialEq for Data {
 /// What a name of a function's body stands for.
 #[derive(Clone, Debug)]
 pub enum Local {
-    Value(Value, Option<Typed>),
+    Value(Box<(Value, Option<Typed>)>),
     /// A constant argument: its type is that of the parameter.
     Expression(Box<Expr>, Scope),
+}
+
+impl Local {
+    pub fn value(value: Value, ty: Option<Typed>) -> Self {
+        Self::Value(Box::new((value, ty)))
+    }
 }
 
 impl Deriver<'_> {
@@ -239,7 +245,7 @@ impl Deriver<'_> {
                     let is_result = result.as_ref() == Some(&name(&pattern.ident));
                     let ty = ty.or_else(|| expected.filter(|_| is_result).cloned());
                     let value = self.evaluate(&init.expr, &scope, ty.as_ref())?;
-                    scope.bind(&pattern.ident, Local::Value(value, ty));
+                    scope.bind(&pattern.ident, Local::value(value, ty));
                 }
                 Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.attrs.is_empty() => {
                     self.change(call, &mut scope)?;
@@ -266,9 +272,10 @@ impl Deriver<'_> {
             _ => None,
         };
         let Some(local) = local else { return self.not_evident(call, scope) };
-        let Some(Local::Value(mut value, ty)) = scope.locals.get(&local).cloned() else {
+        let Some(Local::Value(bound)) = scope.locals.get(&local).cloned() else {
             return self.not_evident(call, scope);
         };
+        let (mut value, ty) = *bound;
         let method = call.method.to_string();
         let arguments: Vec<&Expr> = call.args.iter().collect();
         match (&mut value, method.as_str(), arguments.as_slice()) {
@@ -292,7 +299,7 @@ impl Deriver<'_> {
             }
             _ => return self.not_evident(call, scope),
         }
-        Rc::make_mut(&mut scope.locals).insert(local, Local::Value(value, ty));
+        Rc::make_mut(&mut scope.locals).insert(local, Local::value(value, ty));
         Ok(())
     }
 
@@ -525,7 +532,7 @@ impl Deriver<'_> {
             Pat::Ident(binding)
                 if binding.subpat.is_none() && binding.ident.to_string().starts_with(char::is_lowercase) =>
             {
-                scope.bind(&binding.ident, Local::Value(value.clone(), None));
+                scope.bind(&binding.ident, Local::value(value.clone(), None));
                 Ok(true)
             }
             Pat::Path(path) => {
@@ -688,7 +695,7 @@ impl Scope {
 fn local_type(expr: &Expr, scope: &Scope) -> Option<Typed> {
     match expr {
         Expr::Path(path) => match scope.locals.get(&name(path.path.get_ident()?))? {
-            Local::Value(_, ty) => ty.clone(),
+            Local::Value(bound) => bound.1.clone(),
             Local::Expression(..) => None,
         },
         Expr::Unary(unary) => local_type(&unary.expr, scope),
