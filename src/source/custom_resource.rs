@@ -84,11 +84,15 @@ impl Deriver<'_> {
             }
             None => default_plural(&singular),
         };
+        let mut title = root.clone();
         let schema = match text("schema").unwrap_or_else(|| "derived".into()).to_lowercase().as_str() {
             "disabled" => None,
             "derived" => Some(self.root_schema(input, &kube, &root, scope)?),
             "manual" => match self.implementation("JsonSchema", scope.module, &root) {
-                Some((at, item)) => Some(self.manual_schema(&Scope::of(at), &item)?.schema),
+                Some((at, item)) => {
+                    title = self.manual_name(&Scope::of(at), &item)?;
+                    Some(self.manual_schema(&Scope::of(at), &item)?.schema)
+                }
                 None => {
                     let message =
                         format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
@@ -120,7 +124,7 @@ impl Deriver<'_> {
             labels: pairs("label"),
             schema: schema.map(|mut schema| {
                 // As `into_root_schema_for`: the root's name is its title, unless it has one.
-                schema.ensure_object().entry("title").or_insert_with(|| root.into());
+                schema.ensure_object().entry("title").or_insert_with(|| title.into());
                 schema.to_value()
             }),
             place,

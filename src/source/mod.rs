@@ -3,6 +3,7 @@
 
 mod attributes;
 mod by_hand;
+mod calls;
 mod cfg;
 mod constants;
 mod containers;
@@ -11,6 +12,7 @@ mod defaults;
 mod json;
 mod known;
 mod kube_schema;
+mod lexer;
 mod locate;
 pub mod markers;
 mod modules;
@@ -19,6 +21,7 @@ mod resolve;
 mod serialized;
 mod skim;
 mod types;
+mod values;
 
 use serde_json::{Map, Value};
 

@@ -7,21 +7,7 @@ pub fn manifest(name: &str) -> String {
     MANIFEST.replace("\"oracle\"", &format!("\"{name}\""))
 }
 
-pub const MANIFEST: &str = r#"[package]
-name = "oracle"
-version = "0.0.0"
-edition = "2024"
-
-[dependencies]
-chrono = { version = "0.4", features = ["serde"] }
-k8s-openapi = { version = "0.29", features = ["v1_37", "schemars"] }
-kube = { version = "5", default-features = false, features = ["derive"] }
-schemars = { version = "1", features = ["chrono04"] }
-serde = { version = "1", features = ["derive", "rc"] }
-serde_json = "1"
-
-[workspace]
-"#;
+pub const MANIFEST: &str = include_str!("../engine/oracle.toml");
 
 /// Every place where two values differ.
 pub fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {
