@@ -4,10 +4,8 @@ use serde_json::Value;
 
 /// The Cargo.toml of an oracle of this name. All have the same dependencies, so that kube is compiled once.
 pub fn manifest(name: &str) -> String {
-    MANIFEST.replace("\"oracle\"", &format!("\"{name}\""))
+    include_str!("../engine/oracle.toml").replace("\"oracle\"", &format!("\"{name}\""))
 }
-
-pub const MANIFEST: &str = include_str!("../engine/oracle.toml");
 
 /// Every place where two values differ.
 pub fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {

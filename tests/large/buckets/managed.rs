@@ -86,7 +86,7 @@ pub struct SecretReference {
 /// What every managed resource tells beside what it observed.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase")]
-pub struct Observed<O = Nothing> {
+pub struct Observed<O: Default = Nothing> {
     #[serde(default)]
     pub at_provider: O,
     #[serde(default)]

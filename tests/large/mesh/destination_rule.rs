@@ -25,9 +25,8 @@ pub struct TrafficPolicy<P> {
     pub connection_pool: Option<ConnectionPool>,
     pub outlier_detection: Option<OutlierDetection>,
     pub tls: Option<Tls>,
-    #[serde(default = "Vec::new")]
     #[schemars(length(max = 4096))]
-    pub port_level_settings: Vec<P>,
+    pub port_level_settings: Option<Vec<P>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +77,7 @@ pub struct TcpPool {
     pub tcp_keepalive: Wrapped<Keepalive>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Keepalive {
     pub probes: u32,
 }

@@ -12,7 +12,7 @@ use super::common;
 #[serde(rename_all = "camelCase")]
 pub struct DashboardSpec {
     pub version: String,
-    #[serde(default = "Default::default")]
+    #[serde(default = "i32::default")]
     pub count: i32,
     #[serde(rename = "searchRef", default)]
     pub search: Reference,
