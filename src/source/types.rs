@@ -285,8 +285,10 @@ impl<'a> Deriver<'a> {
         if let Some(done) = self.done.get(&identity) {
             return done.clone();
         }
+        let of_type = |identity: &String| identity.split('<').next().map(String::from);
+        let nested = self.open.iter().filter(|open| of_type(open) == of_type(&identity)).count();
         // A type that contains itself with ever larger arguments has no end, either.
-        if self.open.contains(&identity) || self.open.len() > 100 {
+        if self.open.contains(&identity) || nested > 8 {
             let label = "this field or type leads back to it";
             let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";

@@ -1,0 +1,18 @@
+use kube::{CustomResource, KubeSchema};
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, KubeSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Rules")]
+#[x_kube(validation = rule())]
+pub struct RulesSpec {
+    #[x_kube(validation = Rule::new("self > 0").reason(reason()))]
+    pub x: u8,
+    #[x_kube(merge_strategy = strategy())]
+    pub list: Vec<String>,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, schemars::JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Hidden", schema = "manual")]
+pub struct HiddenSpec {
+    pub x: u8,
+}
