@@ -3,6 +3,7 @@
 //! Follows kube-derive 5: the root type that its macro makes is made here as syntax and derived like any other type.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quote::{format_ident, quote};
 use serde_json::{Map, Value, json};
@@ -127,6 +128,7 @@ impl Deriver<'_> {
                 schema.ensure_object().entry("title").or_insert_with(|| title.into());
                 schema.to_value()
             }),
+            enums: Arc::default(),
             place,
         })
     }

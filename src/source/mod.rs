@@ -23,6 +23,8 @@ mod skim;
 mod types;
 mod values;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
@@ -59,6 +61,8 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
     for module in modules.ids() {
         operator.apis.extend(deriver.custom_resources(module));
     }
+    let enums = Arc::new(std::mem::take(&mut deriver.enums));
+    operator.apis.iter_mut().for_each(|api| api.enums = enums.clone());
     diagnostics.append(&mut deriver.diagnostics);
     for file in &modules.files {
         let (rules, mut problems) = markers::read(file);

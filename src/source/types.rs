@@ -17,6 +17,7 @@ use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::model::Enumeration;
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub struct Deriver<'a> {
     open: Vec<String>,
     /// Types that were derived already.
     done: HashMap<String, Derived<Shape>>,
+    /// The enums that were derived, inner ones first.
+    pub enums: Vec<Enumeration>,
     /// How many functions and constants are being evaluated: one that needs itself would not end.
     pub evaluating: usize,
     impls: Vec<Implementation>,
@@ -98,10 +101,20 @@ impl Scope {
 
 /// A type with its aliases, imports and parameters resolved.
 pub enum Resolved {
-    Data { module: ModuleId, input: Rc<DeriveInput>, scope: Scope, arguments: Vec<Typed> },
-    Known { path: Vec<String>, entry: Entry, arguments: Vec<Typed> },
+    Data {
+        module: ModuleId,
+        input: Rc<DeriveInput>,
+        scope: Scope,
+        arguments: Vec<Typed>,
+    },
+    Known {
+        path: Vec<String>,
+        entry: Entry,
+        arguments: Vec<Typed>,
+    },
     Tuple(Vec<Typed>),
-    Array(Box<Typed>, syn::Expr, Scope),
+    /// Elements, and how many of them.
+    Array(Box<Typed>, syn::Expr),
     Slice(Box<Typed>),
 }
 
@@ -112,6 +125,7 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             open: Vec::new(),
             done: HashMap::new(),
+            enums: Vec::new(),
             evaluating: 0,
             impls: Vec::new(),
         };
@@ -218,7 +232,7 @@ impl<'a> Deriver<'a> {
                 let items = self.shape(&element.0, &element.1)?.schema;
                 Ok(json_schema!({ "type": "array", "items": items }).into())
             }
-            Resolved::Array(element, length, at) => match self.integer(&length, &at)? {
+            Resolved::Array(element, length) => match self.integer(&length, &element.1)? {
                 0 => Ok(json_schema!({ "type": "array", "maxItems": 0 }).into()),
                 length @ 1..=32 => {
                     let length = i64::try_from(length).expect("at most 32");
@@ -250,8 +264,8 @@ impl<'a> Deriver<'a> {
             Resolved::Data { module, input, arguments, .. } => self.identity_of(module, &input, &arguments),
             Resolved::Known { path, arguments, .. } => Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?)),
             Resolved::Tuple(types) => Ok(format!("({})", list(self, &types)?)),
-            Resolved::Array(element, length, at) => {
-                Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &at)?))
+            Resolved::Array(element, length) => {
+                Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &element.1)?))
             }
             Resolved::Slice(element) => Ok(format!("[{}]", self.identity(&element.0, &element.1)?)),
         }
@@ -340,7 +354,7 @@ impl<'a> Deriver<'a> {
             Type::Paren(inner) => self.resolved(&inner.elem, scope),
             Type::Group(inner) => self.resolved(&inner.elem, scope),
             Type::Tuple(tuple) => Ok(Resolved::Tuple(tuple.elems.iter().map(here).collect())),
-            Type::Array(array) => Ok(Resolved::Array(Box::new(here(&array.elem)), array.len.clone(), scope.clone())),
+            Type::Array(array) => Ok(Resolved::Array(Box::new(here(&array.elem)), array.len.clone())),
             Type::Slice(slice) => Ok(Resolved::Slice(Box::new(here(&slice.elem)))),
             _ => {
                 let span = self.span(scope, ty);
