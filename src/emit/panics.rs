@@ -25,6 +25,10 @@ pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
     let error = |what: String, label: &str| error(what).at(found.place.clone(), label);
     let one_schema = "a CRD has one schema a field, whatever the variant";
     match (conflict(&reason), &found.tag) {
+        (Some(property), Some(tag)) if property == tag && are_empty(found) => {
+            error(format!("each variant of `{name}` has its own `{tag}`"), one_schema)
+                .help("remove the tag: variants without fields are then texts, of which a CRD has a list")
+        }
         (Some(property), Some(tag)) if property == tag => {
             let variant = first_variant(found).unwrap_or("variant");
             error(format!("each variant of `{name}` has its own `{tag}`"), one_schema)
@@ -86,6 +90,12 @@ fn first_variant(found: &Enumeration) -> Option<&str> {
     variants(&found.schema)?.iter().find_map(|variant| variant["properties"][tag]["const"].as_str())
 }
 
+/// Whether no variant has more than its tag.
+fn are_empty(found: &Enumeration) -> bool {
+    let mut variants = variants(&found.schema).into_iter().flatten();
+    variants.all(|variant| variant["properties"].as_object().is_some_and(|fields| fields.len() == 1))
+}
+
 fn without_fields(found: &Enumeration) -> Vec<&str> {
     let names = variants(&found.schema).into_iter().flatten().flat_map(|variant| match &variant["enum"] {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
@@ -109,6 +119,9 @@ fn in_the_users_terms(reason: &str) -> String {
         }
         reason if reason.starts_with("invalid type: integer") && reason.ends_with("expected a boolean") => {
             "a schema has an exclusive bound that is a number, and a CRD has those as booleans".into()
+        }
+        reason if reason.starts_with("invalid type: boolean") => {
+            "a schema allows anything, as that of `serde_json::Value`, at a place where kube cannot say so".into()
         }
         reason => format!("kube says: {reason}"),
     }

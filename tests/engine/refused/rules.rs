@@ -16,3 +16,16 @@ pub struct RulesSpec {
 pub struct HiddenSpec {
     pub x: u8,
 }
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, KubeSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Lost")]
+#[kube(scale(spec_replicas_path = ".spec.x", status_replicas_path = ".status.x"))]
+pub struct LostSpec {
+    #[x_kube(merge_strategy = StructMerge::Atomic)]
+    pub x: Inner,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, schemars::JsonSchema)]
+pub struct Inner {
+    pub y: u8,
+}
