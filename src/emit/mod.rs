@@ -3,6 +3,7 @@
 mod crd;
 mod kinds;
 mod kustomization;
+mod panics;
 mod rbac;
 mod structural;
 mod yaml;

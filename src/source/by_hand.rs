@@ -8,22 +8,15 @@ use super::constants::Function;
 use super::known::Shape;
 use super::types::{Derived, Deriver, Refused, Scope};
 use super::values::Value;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 
 impl Deriver<'_> {
     /// `impl JsonSchema` by hand.
     pub fn manual_schema(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
-        let function = associated(implementation, "json_schema", at);
-        let schema = function.map(|function| self.schema_made_by(&function));
-        if let Some(Ok(schema)) = schema {
-            return Ok(schema.into());
-        }
         let span = self.span(at, &implementation.self_ty);
-        self.refuse(
-            Diagnostic::error("OP013", "this `JsonSchema` is written by hand, and its schema is not evident")
-                .at(span, "")
-                .help("let its `json_schema` be one `json_schema!({ … })` literal, or derive it"),
-        )
+        let help = "let its `json_schema` be one `json_schema!({ … })` literal, or derive it";
+        let function = associated(implementation, "json_schema", at);
+        self.schema_made_by(function, "this `JsonSchema` is written by hand, and its schema is not evident", span, help)
     }
 
     /// `schema_name()` of an `impl JsonSchema` by hand.
@@ -47,23 +40,29 @@ impl Deriver<'_> {
 
     /// `schema_with = "function"`.
     fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
-        let schema = self.function(path, scope).map(|function| self.schema_made_by(&function));
-        if let Some(Ok(schema)) = schema {
-            return Ok(schema.into());
-        }
         let span = self.span(scope, path);
-        self.refuse(
-            Diagnostic::error("OP013", "this function makes a schema that is not evident")
-                .at(span, "")
-                .help("let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`"),
-        )
+        let help = "let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`";
+        let function = self.function(path, scope);
+        self.schema_made_by(function, "this function makes a schema that is not evident", span, help)
     }
 
-    fn schema_made_by(&mut self, function: &Function) -> Derived<Schema> {
-        match self.block(&function.item.block, &function.scope, None)? {
-            Value::Json(schema) => Schema::try_from(schema).map_err(|_| Refused),
-            _ => Err(Refused),
-        }
+    /// The schema that a function makes; else a refusal at what is not evident in it.
+    fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
+        let made = function
+            .map(|function| self.if_needed(|deriver| deriver.block(&function.item.block, &function.scope, None)));
+        let place = match made {
+            Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {
+                return Ok(Schema::try_from(schema).expect("tried").into());
+            }
+            // What it is made of has no schema for a reason of its own.
+            Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != "OP014") => {
+                return self.known(Value::Unknown(reasons)).and(Err(Refused));
+            }
+            Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.place),
+            _ => None,
+        };
+        let (place, label) = place.unwrap_or((span, String::new()));
+        self.refuse(Diagnostic::error("OP013", message).at(place, label).help(help))
     }
 }
 

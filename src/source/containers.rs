@@ -18,6 +18,7 @@ use super::modules::name;
 use super::types::{Derived, Deriver, Scope, all};
 use super::values::Value;
 use crate::diagnostic::Diagnostic;
+use crate::model::Enumeration;
 
 /// A schema that is not finished: extensions come last, whatever is added in between.
 struct Draft {
@@ -98,7 +99,19 @@ impl Deriver<'_> {
                     };
                     Draft::new(self.named_fields(fields, &context, default.as_ref())?)
                 }
-                Data::Enum(variants) => Draft::new(self.enumeration(variants, container.attrs.tag(), &context)?),
+                Data::Enum(variants) => {
+                    let schema = self.enumeration(variants, container.attrs.tag(), &context)?;
+                    self.enums.push(Enumeration {
+                        name: name(&input.ident),
+                        place: self.span(scope, &input.ident),
+                        tag: match container.attrs.tag() {
+                            TagType::Internal { tag } | TagType::Adjacent { tag, .. } => Some(tag.clone()),
+                            TagType::External | TagType::None => None,
+                        },
+                        schema: schema.clone().to_value(),
+                    });
+                    Draft::new(schema)
+                }
             }
         };
         self.describe(&mut draft, &common, scope)?;

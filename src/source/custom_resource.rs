@@ -3,6 +3,7 @@
 //! Follows kube-derive 5: the root type that its macro makes is made here as syntax and derived like any other type.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quote::{format_ident, quote};
 use serde_json::{Map, Value, json};
@@ -12,7 +13,7 @@ use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Pa
 use super::attributes::{derives, value};
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Api, Scope as ApiScope};
 use crate::names::{default_plural, nearest};
 
@@ -25,7 +26,7 @@ struct Kube {
     pairs: BTreeMap<&'static str, BTreeMap<String, String>>,
     status: Option<Path>,
     columns: Vec<Value>,
-    scale: Option<Value>,
+    scale: Option<(Value, Span)>,
     validations: Vec<Expr>,
     attributes: Vec<Meta>,
     deprecated: Option<Option<String>>,
@@ -84,6 +85,13 @@ impl Deriver<'_> {
             }
             None => default_plural(&singular),
         };
+        if let (Some((_, span)), None) = (&kube.scale, &kube.status) {
+            self.diagnostics.push(
+                Diagnostic::warning("OP028", "`scale` has no effect: kube drops it where there is no `status`")
+                    .at(span.clone(), "")
+                    .help("add `status = \"…Status\"` with the replicas in it"),
+            );
+        }
         let mut title = root.clone();
         let schema = match text("schema").unwrap_or_else(|| "derived".into()).to_lowercase().as_str() {
             "disabled" => None,
@@ -117,7 +125,7 @@ impl Deriver<'_> {
             storage: flag("storage", true),
             deprecated: kube.deprecated.clone(),
             status_subresource: kube.status.is_some(),
-            scale: kube.scale.clone(),
+            scale: kube.scale.as_ref().map(|(scale, _)| scale.clone()),
             columns: kube.columns.clone(),
             selectable_fields: list("selectable"),
             annotations: pairs("annotation"),
@@ -127,6 +135,7 @@ impl Deriver<'_> {
                 schema.ensure_object().entry("title").or_insert_with(|| title.into());
                 schema.to_value()
             }),
+            enums: Arc::default(),
             place,
         })
     }
@@ -253,7 +262,8 @@ impl Deriver<'_> {
                 }
                 "scale" => {
                     let keys = ["spec_replicas_path", "status_replicas_path", "label_selector_path"];
-                    kube.scale = Some(self.object(meta, &keys, &["specReplicasPath", "statusReplicasPath"], scope)?);
+                    let scale = self.object(meta, &keys, &["specReplicasPath", "statusReplicasPath"], scope)?;
+                    kube.scale = Some((scale, span));
                 }
                 "validation" => {
                     let expr = value(meta);

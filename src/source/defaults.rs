@@ -44,9 +44,9 @@ impl Deriver<'_> {
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(Value::Unit),
             Resolved::Tuple(types) => Ok(Value::List(all(types.iter().map(|(ty, scope)| self.default_of(ty, scope)))?)),
-            Resolved::Array(element, length, at) => {
+            Resolved::Array(element, length) => {
                 let value = self.default_of(&element.0, &element.1)?;
-                self.repeated(value, &length, &at)
+                self.repeated(value, &length, &element.1)
             }
             Resolved::Slice(_) => Ok(Value::List(Vec::new())),
             Resolved::Data { module, input, scope, .. } => {

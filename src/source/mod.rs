@@ -10,8 +10,9 @@ mod containers;
 mod custom_resource;
 mod defaults;
 mod json;
-mod known;
+pub mod known;
 mod kube_schema;
+mod kubernetes_version;
 mod lexer;
 mod locate;
 pub mod markers;
@@ -22,6 +23,8 @@ mod serialized;
 mod skim;
 mod types;
 mod values;
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -59,6 +62,8 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
     for module in modules.ids() {
         operator.apis.extend(deriver.custom_resources(module));
     }
+    let enums = Arc::new(std::mem::take(&mut deriver.enums));
+    operator.apis.iter_mut().for_each(|api| api.enums = enums.clone());
     diagnostics.append(&mut deriver.diagnostics);
     for file in &modules.files {
         let (rules, mut problems) = markers::read(file);

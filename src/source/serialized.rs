@@ -11,6 +11,7 @@ use super::attributes::derives;
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope};
 use super::values::{Data, Value};
+use crate::diagnostic::Diagnostic;
 
 impl Deriver<'_> {
     /// Whether schemars can write values of the type: it asks where the derive stands, so that a type parameter of the
@@ -52,7 +53,7 @@ impl Deriver<'_> {
             if self.implementation("Serialize", *module, &name(&input.ident)).is_some()
                 || derives(&input.attrs, "Serialize_repr")
             {
-                return self.not_evident(&input.ident, inner);
+                return self.written_by_hand(&input.ident, inner);
             }
             return Ok(false);
         }
@@ -169,11 +170,19 @@ impl Deriver<'_> {
         }
     }
 
+    fn written_by_hand<T>(&mut self, ident: &syn::Ident, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, ident);
+        let message =
+            format!("the default is a `{ident}`, which is written by code of its own, and only a compiler can run it");
+        let help = "derive `Serialize`, or set the schema's default: `#[schemars(!default, extend(\"default\" = …))]`";
+        self.refuse(Diagnostic::error("OP014", message).at(span, "").help(help))
+    }
+
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let place = &input.ident;
         if !derives(&input.attrs, "Serialize") || self.implementation("Serialize", module, &name(place)).is_some() {
-            return self.not_evident(place, &scope);
+            return self.written_by_hand(place, &scope);
         }
         let errors = Ctxt::new();
         let private = syn::Ident::new("__private", input.ident.span());

@@ -12,11 +12,12 @@ use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
 use super::attributes::{attribute_macro, derives};
-use super::known::{self, Entry, Shape};
+use super::known::{self, Entry, Minor, NoSchema, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::model::Enumeration;
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub struct Deriver<'a> {
     open: Vec<String>,
     /// Types that were derived already.
     done: HashMap<String, Derived<Shape>>,
+    /// The enums that were derived, inner ones first.
+    pub enums: Vec<Enumeration>,
     /// How many functions and constants are being evaluated: one that needs itself would not end.
     pub evaluating: usize,
     impls: Vec<Implementation>,
@@ -98,10 +101,20 @@ impl Scope {
 
 /// A type with its aliases, imports and parameters resolved.
 pub enum Resolved {
-    Data { module: ModuleId, input: Rc<DeriveInput>, scope: Scope, arguments: Vec<Typed> },
-    Known { path: Vec<String>, entry: Entry, arguments: Vec<Typed> },
+    Data {
+        module: ModuleId,
+        input: Rc<DeriveInput>,
+        scope: Scope,
+        arguments: Vec<Typed>,
+    },
+    Known {
+        path: Vec<String>,
+        entry: Entry,
+        arguments: Vec<Typed>,
+    },
     Tuple(Vec<Typed>),
-    Array(Box<Typed>, syn::Expr, Scope),
+    /// Elements, and how many of them.
+    Array(Box<Typed>, syn::Expr),
     Slice(Box<Typed>),
 }
 
@@ -112,6 +125,7 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             open: Vec::new(),
             done: HashMap::new(),
+            enums: Vec::new(),
             evaluating: 0,
             impls: Vec::new(),
         };
@@ -184,16 +198,18 @@ impl<'a> Deriver<'a> {
                 self.data(module, &input, &inner, identity, place)
             }
             Resolved::Known { path, entry, arguments } => {
-                self.check_kubernetes_version(&path, ty, scope)?;
                 let parameters: Derived<Vec<Shape>> =
-                    all(arguments.iter().take(entry.parameters).map(|(ty, scope)| self.shape(ty, scope)));
+                    all(arguments.iter().take(entry.parameters()).map(|(ty, scope)| self.shape(ty, scope)));
                 let parameters = parameters?;
-                if parameters.len() < entry.parameters {
+                if parameters.len() < entry.parameters() {
                     let span = self.span(scope, ty);
-                    let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters);
+                    let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                let mut shape = entry.shape(parameters);
+                let mut shape = match entry.shape(parameters) {
+                    Ok(shape) => shape,
+                    Err(problem) => return self.refuse_known(problem, &path, ty, scope),
+                };
                 if path == ["arrayvec", "ArrayVec"]
                     && let Some((capacity, at)) = arguments.get(1)
                 {
@@ -218,7 +234,7 @@ impl<'a> Deriver<'a> {
                 let items = self.shape(&element.0, &element.1)?.schema;
                 Ok(json_schema!({ "type": "array", "items": items }).into())
             }
-            Resolved::Array(element, length, at) => match self.integer(&length, &at)? {
+            Resolved::Array(element, length) => match self.integer(&length, &element.1)? {
                 0 => Ok(json_schema!({ "type": "array", "maxItems": 0 }).into()),
                 length @ 1..=32 => {
                     let length = i64::try_from(length).expect("at most 32");
@@ -250,8 +266,8 @@ impl<'a> Deriver<'a> {
             Resolved::Data { module, input, arguments, .. } => self.identity_of(module, &input, &arguments),
             Resolved::Known { path, arguments, .. } => Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?)),
             Resolved::Tuple(types) => Ok(format!("({})", list(self, &types)?)),
-            Resolved::Array(element, length, at) => {
-                Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &at)?))
+            Resolved::Array(element, length) => {
+                Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &element.1)?))
             }
             Resolved::Slice(element) => Ok(format!("[{}]", self.identity(&element.0, &element.1)?)),
         }
@@ -285,8 +301,10 @@ impl<'a> Deriver<'a> {
         if let Some(done) = self.done.get(&identity) {
             return done.clone();
         }
+        let of_type = |identity: &String| identity.split('<').next().map(String::from);
+        let nested = self.open.iter().filter(|open| of_type(open) == of_type(&identity)).count();
         // A type that contains itself with ever larger arguments has no end, either.
-        if self.open.contains(&identity) || self.open.len() > 100 {
+        if self.open.contains(&identity) || nested > 8 {
             let label = "this field or type leads back to it";
             let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
@@ -338,7 +356,7 @@ impl<'a> Deriver<'a> {
             Type::Paren(inner) => self.resolved(&inner.elem, scope),
             Type::Group(inner) => self.resolved(&inner.elem, scope),
             Type::Tuple(tuple) => Ok(Resolved::Tuple(tuple.elems.iter().map(here).collect())),
-            Type::Array(array) => Ok(Resolved::Array(Box::new(here(&array.elem)), array.len.clone(), scope.clone())),
+            Type::Array(array) => Ok(Resolved::Array(Box::new(here(&array.elem)), array.len.clone())),
             Type::Slice(slice) => Ok(Resolved::Slice(Box::new(here(&slice.elem)))),
             _ => {
                 let span = self.span(scope, ty);
@@ -403,7 +421,11 @@ impl<'a> Deriver<'a> {
                         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
                     *path.last_mut().expect("checked above") = format!("NonZero{upper}");
                 }
-                match known::find(&path) {
+                let kubernetes = match path[0].as_str() {
+                    "k8s_openapi" => Some(self.kubernetes(ty, scope)?),
+                    _ => None,
+                };
+                match known::find(&path, kubernetes) {
                     Some(entry) => Ok(Resolved::Known { path, entry, arguments }),
                     None => {
                         let span = self.span(scope, ty);
@@ -438,28 +460,37 @@ impl<'a> Deriver<'a> {
         )
     }
 
-    /// opctl carries the types of one version of Kubernetes; those of another may differ.
-    fn check_kubernetes_version(&mut self, path: &[String], ty: &Type, scope: &Scope) -> Derived<()> {
-        if path[0] != "k8s_openapi" {
-            return Ok(());
-        }
-        let Some(dependency) = self.modules.dependency(scope.module, "k8s_openapi") else { return Ok(()) };
-        let other = |feature: &&String| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37";
-        let asked = match dependency.features.iter().find(other) {
-            Some(feature) => format!("the feature `{feature}` of k8s-openapi"),
-            None if dependency.accepts("0.29") => return Ok(()),
-            None => format!("k8s-openapi {}", dependency.version.as_deref().unwrap_or_default()),
+    fn refuse_known<T>(&mut self, problem: NoSchema, path: &[String], ty: &Type, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let path = path.join("::");
+        self.refuse(match problem {
+            NoSchema::Recursive => Diagnostic::error(
+                "OP015",
+                format!("`{path}` contains itself, and a CRD cannot say that: it has no references"),
+            )
+            .at(span, "")
+            .help("keep it as `serde_json::Value` with `#[schemars(schema_with = …)]`"),
+            NoSchema::NotImplemented => {
+                Diagnostic::error("OP019", format!("`{path}` has no schema: it does not implement `JsonSchema`"))
+                    .at(span, "used in a custom resource")
+                    .help("say the schema: `#[schemars(with = \"…\")]`")
+            }
+        })
+    }
+
+    /// The version of Kubernetes whose types the package uses.
+    fn kubernetes(&mut self, ty: &Type, scope: &Scope) -> Derived<Minor> {
+        let problem = match self.modules.kubernetes(scope.module) {
+            Ok(minor) => return Ok(*minor),
+            Err(problem) => problem.clone(),
         };
         // One mistake in Cargo.toml; its other places are no news.
         if self.diagnostics.iter().any(|said| said.code == "OP017") {
             return Err(Refused);
         }
         let span = self.span(scope, ty);
-        let message = format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
         self.refuse(
-            Diagnostic::error("OP017", message)
-                .at(span, "a type of Kubernetes")
-                .help("use k8s-openapi 0.29 with its feature `latest`, or print the CRDs from the compiled types"),
+            Diagnostic::error("OP017", problem.to_string()).at(span, "a type of Kubernetes").help(problem.help()),
         )
     }
 }

@@ -73,7 +73,8 @@ impl Local {
 impl Deriver<'_> {
     /// The value of an expression, of this type if one is expected.
     pub fn evaluate(&mut self, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
-        if self.evaluating > 64 {
+        // Deeper than anyone writes a constant.
+        if self.evaluating > 40 {
             return self.not_evident(expr, scope);
         }
         self.evaluating += 1;
