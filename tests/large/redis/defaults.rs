@@ -48,7 +48,6 @@ pub fn yes() -> bool {
 }
 
 pub fn save() -> Vec<super::spec::Save> {
-    use super::spec::Save;
     vec![]
 }
 
