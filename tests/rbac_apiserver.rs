@@ -110,6 +110,7 @@ fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
         annotations: Default::default(),
         labels: Default::default(),
         schema: Some(json!({"type": "object", "properties": {"spec": {"type": "object"}}})),
+        enums: Default::default(),
         place,
     };
     emit::crds(&[api])

@@ -4,6 +4,7 @@ mod crd;
 mod descriptions;
 mod kinds;
 mod kustomization;
+mod panics;
 mod rbac;
 mod structural;
 mod yaml;

@@ -1,6 +1,7 @@
 //! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Span};
 
@@ -50,8 +51,22 @@ pub struct Api {
     pub labels: BTreeMap<String, String>,
     /// The root type's schema as schemars gives it before any transform; `None` with `schema = "disabled"`.
     pub schema: Option<serde_json::Value>,
+    /// All enums of the source that are part of some custom resource, inner ones first: to tell which it is that no CRD
+    /// can say.
+    pub enums: Arc<Vec<Enumeration>>,
     /// The type's name, where it is declared.
     pub place: Span,
+}
+
+/// An enum of the source.
+#[derive(Clone, Debug)]
+pub struct Enumeration {
+    pub name: String,
+    pub place: Span,
+    /// `#[serde(tag = "…")]`
+    pub tag: Option<String>,
+    /// Before any transform, and without what describes it.
+    pub schema: serde_json::Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

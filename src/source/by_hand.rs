@@ -1,59 +1,33 @@
-//! Schemas that the user wrote by hand: `impl JsonSchema`, `schema_with`, as far as they are one literal.
+//! Schemas that the user wrote by hand: `impl JsonSchema`, `schema_with`, as far as their values are evident.
 
 use schemars::Schema;
-use syn::{Expr, ExprPath, ItemImpl};
+use syn::{ExprPath, ItemImpl};
 
 use super::attributes::With;
+use super::constants::Function;
 use super::known::Shape;
-use super::types::{Derived, Deriver, Scope};
-use crate::diagnostic::Diagnostic;
+use super::types::{Derived, Deriver, Refused, Scope};
+use super::values::Value;
+use crate::diagnostic::{Diagnostic, Span};
 
 impl Deriver<'_> {
-    /// `impl JsonSchema` by hand: derivable when its `json_schema` is one literal.
-    pub fn manual_schema(&mut self, scope: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
-        let function = implementation.items.iter().find_map(|item| match item {
-            syn::ImplItem::Fn(function) if function.sig.ident == "json_schema" => Some(function),
-            _ => None,
-        });
-        let literal = function.and_then(|function| self.schema_literal(&function.block, scope));
-        match literal {
-            Some(schema) => Ok(schema.into()),
-            None => {
-                let span = self.span(scope, &implementation.self_ty);
-                self.refuse(
-                    Diagnostic::error("OP013", "this `JsonSchema` is written by hand: only a compiler can run it")
-                        .at(span, "")
-                        .help("let its `json_schema` be one `json_schema!({ … })` literal, or derive it"),
-                )
-            }
-        }
+    /// `impl JsonSchema` by hand.
+    pub fn manual_schema(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
+        let span = self.span(at, &implementation.self_ty);
+        let help = "let its `json_schema` be one `json_schema!({ … })` literal, or derive it";
+        let function = associated(implementation, "json_schema", at);
+        self.schema_made_by(function, "this `JsonSchema` is written by hand, and its schema is not evident", span, help)
     }
 
-    /// The literal that a function's body consists of: `json_schema!({…})`, or `json!({…})` turned into a schema.
-    fn schema_literal(&mut self, block: &syn::Block, scope: &Scope) -> Option<Schema> {
-        let [syn::Stmt::Expr(expr, None)] = block.stmts.as_slice() else {
-            let [syn::Stmt::Macro(statement)] = block.stmts.as_slice() else { return None };
-            return self.literal_of_macro(&statement.mac, scope);
+    /// `schema_name()` of an `impl JsonSchema` by hand.
+    pub fn manual_name(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<String> {
+        let Some(function) = associated(implementation, "schema_name", at) else {
+            return self.not_evident(&implementation.self_ty, at);
         };
-        let mut expr = expr;
-        loop {
-            expr = match expr {
-                Expr::Macro(literal) => return self.literal_of_macro(&literal.mac, scope),
-                Expr::MethodCall(call) if ["unwrap", "expect", "into"].iter().any(|name| call.method == name) => {
-                    &call.receiver
-                }
-                Expr::Call(call) if call.args.len() == 1 => &call.args[0],
-                Expr::Paren(inner) => &inner.expr,
-                _ => return None,
-            };
+        match self.block(&function.item.block, at, None)? {
+            Value::Text(text) => Ok(text),
+            _ => self.not_evident(&function.item.block, at),
         }
-    }
-
-    fn literal_of_macro(&mut self, literal: &syn::Macro, scope: &Scope) -> Option<Schema> {
-        let name = literal.path.segments.last()?.ident.to_string();
-        let value =
-            matches!(name.as_str(), "json_schema" | "json").then(|| self.json(literal.tokens.clone(), scope))?;
-        Schema::try_from(value.ok()?).ok()
     }
 
     /// What `with` or `schema_with` says instead of the type.
@@ -66,20 +40,32 @@ impl Deriver<'_> {
 
     /// `schema_with = "function"`.
     fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
-        let literal =
-            self.function(&path.path, scope).and_then(|(at, function)| self.schema_literal(&function.block, &at));
-        match literal {
-            Some(schema) => Ok(schema.into()),
-            None => {
-                let span = self.span(scope, path);
-                self.refuse(
-                    Diagnostic::error("OP013", "this function makes a schema, and only a compiler can run it")
-                        .at(span, "")
-                        .help(
-                            "let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`",
-                        ),
-                )
-            }
-        }
+        let span = self.span(scope, path);
+        let help = "let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`";
+        let function = self.function(path, scope);
+        self.schema_made_by(function, "this function makes a schema that is not evident", span, help)
     }
+
+    /// The schema that a function makes; else a refusal at what is not evident in it.
+    fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
+        let made = function
+            .map(|function| self.if_needed(|deriver| deriver.block(&function.item.block, &function.scope, None)));
+        let place = match made {
+            Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {
+                return Ok(Schema::try_from(schema).expect("tried").into());
+            }
+            // What it is made of has no schema for a reason of its own.
+            Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != "OP014") => {
+                return self.known(Value::Unknown(reasons)).and(Err(Refused));
+            }
+            Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.place),
+            _ => None,
+        };
+        let (place, label) = place.unwrap_or((span, String::new()));
+        self.refuse(Diagnostic::error("OP013", message).at(place, label).help(help))
+    }
+}
+
+fn associated(implementation: &ItemImpl, function: &str, at: &Scope) -> Option<Function> {
+    Some(Function { scope: at.clone(), item: super::constants::function_of(implementation, function)? })
 }

@@ -3,23 +3,27 @@
 //! Follows `schema_exprs.rs` of schemars_derive 1.2.3 and `cel_schema` of kube-derive 5 function by function; the
 //! helpers that the expansions call are schemars' and kube-core's own.
 
+use std::collections::BTreeMap;
+
 use schemars::{_private as expansion, Schema, json_schema};
 use serde_derive_internals::ast::{self, Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
 use serde_derive_internals::{Ctxt, Derive};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value as Json, json};
 use syn::DeriveInput;
 
 use super::attributes::{self, Bounds, Common, Validation, With};
-use super::defaults::Fields;
 use super::known::{Hole, Shape, with_holes};
+use super::modules::name;
 use super::types::{Derived, Deriver, Scope, all};
+use super::values::Value;
 use crate::diagnostic::Diagnostic;
+use crate::model::Enumeration;
 
 /// A schema that is not finished: extensions come last, whatever is added in between.
 struct Draft {
     schema: Schema,
-    extensions: Vec<(String, Value)>,
+    extensions: Vec<(String, Json)>,
 }
 
 impl Draft {
@@ -38,6 +42,7 @@ impl Draft {
 /// What the fields of one container or variant share.
 struct Context<'a> {
     scope: &'a Scope,
+    generics: &'a syn::Generics,
     deny_unknown_fields: bool,
 }
 
@@ -80,14 +85,12 @@ impl Deriver<'_> {
         } else if let Some(from) = container.attrs.type_from().or(container.attrs.type_try_from()) {
             Draft::new(self.shape(from, scope)?.schema)
         } else {
-            let context = Context { scope, deny_unknown_fields: container.attrs.deny_unknown_fields() };
+            let deny_unknown_fields = container.attrs.deny_unknown_fields();
+            let context = Context { scope, generics: &input.generics, deny_unknown_fields };
             match &container.data {
                 Data::Struct(Style::Unit, _) => Draft::new(unit()),
                 Data::Struct(Style::Newtype, fields) => self.field(&fields[0], scope, false)?,
-                Data::Struct(Style::Tuple, _) => {
-                    let span = self.span(scope, &input.ident);
-                    return self.refuse_tuple(span);
-                }
+                Data::Struct(Style::Tuple, fields) => Draft::new(self.unnamed_fields(fields, scope)?),
                 Data::Struct(Style::Struct, fields) => {
                     let default = match container.attrs.default() {
                         SerdeDefault::None => None,
@@ -96,7 +99,19 @@ impl Deriver<'_> {
                     };
                     Draft::new(self.named_fields(fields, &context, default.as_ref())?)
                 }
-                Data::Enum(variants) => Draft::new(self.enumeration(variants, container.attrs.tag(), &context)?),
+                Data::Enum(variants) => {
+                    let schema = self.enumeration(variants, container.attrs.tag(), &context)?;
+                    self.enums.push(Enumeration {
+                        name: name(&input.ident),
+                        place: self.span(scope, &input.ident),
+                        tag: match container.attrs.tag() {
+                            TagType::Internal { tag } | TagType::Adjacent { tag, .. } => Some(tag.clone()),
+                            TagType::External | TagType::None => None,
+                        },
+                        schema: schema.clone().to_value(),
+                    });
+                    Draft::new(schema)
+                }
             }
         };
         self.describe(&mut draft, &common, scope)?;
@@ -109,26 +124,38 @@ impl Deriver<'_> {
             let span = self.span(scope, &input.ident);
             return self.refuse(Diagnostic::error("OP004", "`JsonSchema_repr` is for enums").at(span, ""));
         };
-        let mut next = 0;
-        let mut values = Vec::new();
-        for variant in &data.variants {
-            if let Some((_, discriminant)) = &variant.discriminant {
-                next = self.integer(discriminant, scope)?;
-            }
-            values.push(json!(i64::try_from(next).unwrap_or(i64::MAX)));
-            next += 1;
-        }
+        let variants = data.variants.iter();
+        let values = all(variants.map(|variant| {
+            let number = self.discriminant(input, &name(&variant.ident), scope)?;
+            Ok(json!(i64::try_from(number).unwrap_or(i64::MAX)))
+        }))?;
         let mut draft = Draft::new(json_schema!({ "type": "integer", "enum": values }));
         let common = self.parsed(scope, Common::read(&input.attrs))?;
         self.describe(&mut draft, &common, scope)?;
         Ok(draft.finish().into())
     }
 
+    /// The number of a variant without fields.
+    pub fn discriminant(&mut self, input: &DeriveInput, variant: &str, scope: &Scope) -> Derived<i128> {
+        let syn::Data::Enum(data) = &input.data else { return self.not_evident(&input.ident, scope) };
+        let mut next = 0;
+        for found in &data.variants {
+            if let Some((_, discriminant)) = &found.discriminant {
+                next = self.integer(discriminant, scope)?;
+            }
+            if name(&found.ident) == variant {
+                return Ok(next);
+            }
+            next += 1;
+        }
+        self.not_evident(&input.ident, scope)
+    }
+
     fn named_fields(
         &mut self,
         fields: &[Field<'_>],
         context: &Context<'_>,
-        default: Option<&Fields>,
+        default: Option<&BTreeMap<String, Value>>,
     ) -> Derived<Schema> {
         let mut schema = json_schema!({ "type": "object" });
         if context.deny_unknown_fields {
@@ -149,7 +176,23 @@ impl Deriver<'_> {
         Ok(schema)
     }
 
-    fn member(&mut self, field: &Field<'_>, context: &Context<'_>, default: Option<&Fields>) -> Derived<Member> {
+    fn unnamed_fields(&mut self, fields: &[Field<'_>], scope: &Scope) -> Derived<Schema> {
+        let fields = fields.iter().filter(|field| !field.attrs.skip_deserializing());
+        let items = all(fields.map(|field| Ok(self.field(field, scope, false)?.finish().to_value())))?;
+        let mut schema = json_schema!({ "type": "array", "maxItems": items.len() });
+        if !items.is_empty() {
+            schema.insert("minItems".into(), items.len().into());
+            schema.insert("prefixItems".into(), items.into());
+        }
+        Ok(schema)
+    }
+
+    fn member(
+        &mut self,
+        field: &Field<'_>,
+        context: &Context<'_>,
+        default: Option<&BTreeMap<String, Value>>,
+    ) -> Derived<Member> {
         let scope = context.scope;
         let (common, validation, shape) = self.read_field(field, scope)?;
         if field.attrs.flatten() {
@@ -163,7 +206,7 @@ impl Deriver<'_> {
         let has_default = default.is_some() || !field.attrs.default().is_none();
         if has_default
             && !field.attrs.skip_serializing()
-            && let Some(value) = self.field_default(field, default, scope)?
+            && let Some(value) = self.field_default(field, default, context)?
         {
             draft.schema.insert("default".into(), value);
         }
@@ -175,26 +218,36 @@ impl Deriver<'_> {
     }
 
     /// The value that serde fills in, as JSON; `None`: it is skipped, or its type cannot be serialized.
-    fn field_default(&mut self, field: &Field<'_>, default: Option<&Fields>, scope: &Scope) -> Derived<Option<Value>> {
-        let value = match field.attrs.default() {
+    fn field_default(
+        &mut self,
+        field: &Field<'_>,
+        default: Option<&BTreeMap<String, Value>>,
+        context: &Context<'_>,
+    ) -> Derived<Option<Json>> {
+        let ty = (field.ty.clone(), context.scope.clone());
+        let value = self.if_needed(|deriver| match field.attrs.default() {
             SerdeDefault::None => {
                 let key = match &field.member {
-                    syn::Member::Named(ident) => super::modules::name(ident),
+                    syn::Member::Named(ident) => name(ident),
                     syn::Member::Unnamed(index) => index.index.to_string(),
                 };
-                default.and_then(|fields| fields.get(&key).cloned()).flatten()
+                match default.and_then(|fields| fields.get(&key)) {
+                    Some(value) => Ok(value.clone()),
+                    None => deriver.not_evident(field.original, context.scope),
+                }
             }
-            SerdeDefault::Default => self.default_of(field.ty, scope)?,
-            SerdeDefault::Path(path) => self.made_by(path, field.ty, scope)?,
-        };
-        let Some(value) = value else { return Ok(None) };
-        if let Some(skip) = field.attrs.skip_serializing_if()
-            && self.skips(skip, &value, field.ty, scope)?
-        {
-            return Ok(None);
-        }
+            SerdeDefault::Default => deriver.default_of(field.ty, context.scope),
+            SerdeDefault::Path(path) => deriver.made_by(path, &ty, context.scope),
+        });
+        let skip = field.attrs.skip_serializing_if();
         if let Some(with) = field.attrs.serialize_with() {
-            let span = self.span(scope, with);
+            let value = self.known(value)?;
+            if let Some(skip) = skip
+                && self.skips(skip, &value, &ty)?
+            {
+                return Ok(None);
+            }
+            let span = self.span(context.scope, with);
             return self.refuse(
                 Diagnostic::error(
                     "OP014",
@@ -204,7 +257,7 @@ impl Deriver<'_> {
                 .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
             );
         }
-        Ok(Some(value))
+        self.default_json(value, &ty, skip, context.generics, field.original)
     }
 
     fn field(&mut self, field: &Field<'_>, scope: &Scope, tagged_newtype: bool) -> Derived<Draft> {
@@ -267,7 +320,7 @@ impl Deriver<'_> {
                 && !variant.attrs.untagged();
             if simple {
                 if !variant.attrs.skip_deserializing() {
-                    names.push(Value::from(variant.attrs.name().deserialize_name().value.clone()));
+                    names.push(Json::from(variant.attrs.name().deserialize_name().value.clone()));
                 }
             } else {
                 complex.push((variant, common));
@@ -351,10 +404,7 @@ impl Deriver<'_> {
         match variant.style {
             Style::Unit => Ok(Draft::new(unit())),
             Style::Newtype => self.field(&variant.fields[0], context.scope, internal),
-            Style::Tuple => {
-                let span = self.span(context.scope, &variant.ident);
-                self.refuse_tuple(span)
-            }
+            Style::Tuple => Ok(Draft::new(self.unnamed_fields(&variant.fields, context.scope)?)),
             Style::Struct => Ok(Draft::new(self.named_fields(&variant.fields, context, None)?)),
         }
     }

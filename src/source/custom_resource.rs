@@ -3,6 +3,7 @@
 //! Follows kube-derive 5: the root type that its macro makes is made here as syntax and derived like any other type.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quote::{format_ident, quote};
 use serde_json::{Map, Value, json};
@@ -12,7 +13,7 @@ use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Pa
 use super::attributes::{derives, value};
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Api, Scope as ApiScope, Underivable};
 use crate::names::{default_plural, nearest};
 
@@ -25,7 +26,7 @@ struct Kube {
     pairs: BTreeMap<&'static str, BTreeMap<String, String>>,
     status: Option<Path>,
     columns: Vec<Value>,
-    scale: Option<Value>,
+    scale: Option<(Value, Span)>,
     validations: Vec<Expr>,
     attributes: Vec<Meta>,
     deprecated: Option<Option<String>>,
@@ -83,6 +84,13 @@ impl Deriver<'_> {
             }
             None => default_plural(&singular),
         };
+        if let (Some((_, span)), None) = (&kube.scale, &kube.status) {
+            self.diagnostics.push(
+                Diagnostic::warning("OP028", "`scale` has no effect: kube drops it where there is no `status`")
+                    .at(span.clone(), "")
+                    .help("add `status = \"…Status\"` with the replicas in it"),
+            );
+        }
         self.reasons.clear();
         let schema = self.schema(input, &kube, &root, scope).inspect_err(|_| {
             let reasons = std::mem::take(&mut self.reasons);
@@ -101,16 +109,13 @@ impl Deriver<'_> {
             storage: flag("storage", true),
             deprecated: kube.deprecated.clone(),
             status_subresource: kube.status.is_some(),
-            scale: kube.scale.clone(),
+            scale: kube.scale.as_ref().map(|(scale, _)| scale.clone()),
             columns: kube.columns.clone(),
             selectable_fields: list("selectable"),
             annotations: pairs("annotation"),
             labels: pairs("label"),
-            schema: schema.map(|mut schema| {
-                // As `into_root_schema_for`: the root's name is its title, unless it has one.
-                schema.ensure_object().entry("title").or_insert_with(|| root.into());
-                schema.to_value()
-            }),
+            schema: schema.map(schemars::Schema::to_value),
+            enums: Arc::default(),
             place,
         })
     }
@@ -126,22 +131,29 @@ impl Deriver<'_> {
         self.check_attribute_macros(input, scope)?;
         let place = self.span(scope, &input.ident);
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
-        match mode.to_lowercase().as_str() {
-            "disabled" => Ok(None),
-            "derived" => self.root_schema(input, kube, root, scope).map(Some),
+        let (mut schema, name) = match mode.to_lowercase().as_str() {
+            "disabled" => return Ok(None),
+            "derived" => (self.root_schema(input, kube, root, scope)?, root.to_owned()),
             "manual" => match self.implementation("JsonSchema", scope.module, root) {
-                Some((at, item)) => Ok(Some(self.manual_schema(&Scope::of(at), &item)?.schema)),
+                Some((at, item)) => {
+                    let at = Scope::of(at);
+                    let name = self.manual_name(&at, &item)?;
+                    (self.manual_schema(&at, &item)?.schema, name)
+                }
                 None => {
                     let message =
                         format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
-                    self.refuse(Diagnostic::error("OP013", message).at(place, ""))
+                    return self.refuse(Diagnostic::error("OP013", message).at(place, ""));
                 }
             },
-            mode => {
+            _ => {
                 let message = format!("`schema = \"{mode}\"` is not `derived`, `manual` or `disabled`");
-                self.refuse(Diagnostic::error("OP005", message).at(place, ""))
+                return self.refuse(Diagnostic::error("OP005", message).at(place, ""));
             }
-        }
+        };
+        // As `into_root_schema_for`: the root's name is its title, unless it has one.
+        schema.ensure_object().entry("title").or_insert_with(|| name.into());
+        Ok(Some(schema))
     }
 
     /// The schema of the type that kube's macro generates around the spec.
@@ -266,7 +278,8 @@ impl Deriver<'_> {
                 }
                 "scale" => {
                     let keys = ["spec_replicas_path", "status_replicas_path", "label_selector_path"];
-                    kube.scale = Some(self.object(meta, &keys, &["specReplicasPath", "statusReplicasPath"], scope)?);
+                    let scale = self.object(meta, &keys, &["specReplicasPath", "statusReplicasPath"], scope)?;
+                    kube.scale = Some((scale, span));
                 }
                 "validation" => {
                     let expr = value(meta);

@@ -2,33 +2,15 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use serde_json::{Map, Value};
-use syn::punctuated::Punctuated;
-use syn::{Expr, Token};
+use syn::Expr;
 
-use super::constants::Constant;
 use super::types::{Derived, Deriver, Scope, all};
 
 impl Deriver<'_> {
     /// An expression of no particular type, as JSON: an example.
     pub fn untyped(&mut self, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        match expr {
-            Expr::Reference(inner) => self.untyped(&inner.expr, scope),
-            Expr::Array(array) => Ok(all(array.elems.iter().map(|value| self.untyped(value, scope)))?.into()),
-            Expr::Macro(list) if list.mac.path.is_ident("vec") => {
-                let elements = list.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
-                let elements = self.parsed(scope, elements)?;
-                Ok(all(elements.iter().map(|value| self.untyped(value, scope)))?.into())
-            }
-            Expr::Macro(literal) if literal.mac.path.segments.last().is_some_and(|last| last.ident == "json") => {
-                self.json(literal.mac.tokens.clone(), scope)
-            }
-            _ => match self.scalar(expr, scope)? {
-                Constant::Text(text) => Ok(text.into()),
-                Constant::Bool(value) => Ok(value.into()),
-                Constant::Char(letter) => Ok(letter.to_string().into()),
-                _ => self.number(expr, scope),
-            },
-        }
+        let value = self.evaluate(expr, scope, None)?;
+        self.serialized(value, expr, scope)
     }
 
     /// The tokens of a `json!({ … })`, whose values may be constants and `generator.subschema_for::<T>()`.
@@ -53,25 +35,8 @@ impl Deriver<'_> {
             _ => {
                 let expr = syn::parse2::<Expr>(tokens);
                 let expr = self.parsed(scope, expr)?;
-                self.json_value(&expr, scope)
+                self.untyped(&expr, scope)
             }
-        }
-    }
-
-    fn json_value(&mut self, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        match expr {
-            Expr::Paren(inner) => self.json_value(&inner.expr, scope),
-            Expr::MethodCall(call) if call.method == "subschema_for" => {
-                let ty = call.turbofish.as_ref().and_then(|list| match list.args.first() {
-                    Some(syn::GenericArgument::Type(ty)) => Some(ty),
-                    _ => None,
-                });
-                match ty {
-                    Some(ty) => Ok(self.shape(ty, scope)?.schema.to_value()),
-                    None => self.not_constant(expr, scope),
-                }
-            }
-            _ => self.untyped(expr, scope),
         }
     }
 }

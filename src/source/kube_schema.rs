@@ -117,8 +117,15 @@ impl Deriver<'_> {
             }
             ([.., "MapMerge", "Atomic"], None) => Strategy::Map(MapMerge::Atomic),
             ([.., "MapMerge", "Granular"], None) => Strategy::Map(MapMerge::Granular),
-            ([.., "StructMerge", "Atomic"], None) => Strategy::Struct(StructMerge::Atomic),
-            ([.., "StructMerge", "Granular"], None) => Strategy::Struct(StructMerge::Granular),
+            ([.., "StructMerge", _], None) => {
+                let span = self.span(scope, &expr);
+                self.diagnostics.push(
+                    Diagnostic::warning("OP027", "`StructMerge` has no effect: kube loses it on the way to the CRD")
+                        .at(span, "")
+                        .help("write `MapMerge::Atomic`, which is for structs, too; granular they are anyway"),
+                );
+                Strategy::Struct(StructMerge::Granular)
+            }
             _ => return self.not_a_rule(&expr, scope),
         };
         Ok(Some(strategy))

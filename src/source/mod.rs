@@ -3,6 +3,7 @@
 
 mod attributes;
 mod by_hand;
+mod calls;
 mod cfg;
 mod constants;
 mod containers;
@@ -21,6 +22,9 @@ mod resolve;
 mod serialized;
 mod skim;
 mod types;
+mod values;
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -75,7 +79,9 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
 
     let mut deriver = Deriver::new(&source.modules, options);
     let mut apis: Vec<Api> = source.modules.ids().flat_map(|module| deriver.custom_resources(module)).collect();
-    let Deriver { mut diagnostics, underivable, .. } = deriver;
+    let Deriver { mut diagnostics, underivable, enums, .. } = deriver;
+    let enums = Arc::new(enums);
+    apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
     source.add_rules();
     if !apis.is_empty() {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
-use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
+use syn::{
+    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree,
+};
 
 use super::cfg::Cfg;
 use super::known::Minor;
@@ -29,6 +31,8 @@ pub struct Modules {
     crates: Vec<Krate>,
     /// Every Rust file that was read, once, in reading order.
     pub files: Vec<Arc<SourceFile>>,
+    /// The files that `include_str!` names, by path.
+    pub included: BTreeMap<String, String>,
 }
 
 /// A library or a binary.
@@ -188,6 +192,7 @@ impl Reader<'_> {
         let file = known.unwrap_or_else(|| {
             let file = SourceFile::new(path, text);
             self.modules.files.push(file.clone());
+            self.read_included(&file);
             file
         });
         let items = match skim::items(&file.text) {
@@ -203,6 +208,21 @@ impl Reader<'_> {
             }
         };
         self.add(file, items, parent, place)
+    }
+
+    /// Reads what a file includes as text, since it may be a doc comment.
+    fn read_included(&mut self, file: &SourceFile) {
+        for call in file.text.split("include_str!").skip(1) {
+            let path = call
+                .trim_start_matches(['(', '[', '{', ' ', '\n'])
+                .strip_prefix('"')
+                .and_then(|rest| rest.split_once('"'));
+            let Some((path, _)) = path else { continue };
+            let path = normalize(&join(parent(&file.path), path));
+            if let Ok(Some(text)) = self.tree.read(&path) {
+                self.modules.included.insert(path, text);
+            }
+        }
     }
 
     fn add(&mut self, file: Arc<SourceFile>, items: Vec<Item>, parent: Option<ModuleId>, place: Place) -> ModuleId {
@@ -243,7 +263,18 @@ impl Reader<'_> {
                 item.block.stmts.retain(|statement| self.cfg.keeps(statement_attributes(statement)));
                 module.functions.insert(name(&item.sig.ident), Rc::new(item));
             }
-            Item::Impl(item) => module.impls.push(Rc::new(item)),
+            Item::Static(item) => {
+                let (ident, ty, value) = (&item.ident, &item.ty, &item.expr);
+                module.consts.insert(name(ident), Rc::new(syn::parse_quote!(const #ident: #ty = #value;)));
+            }
+            Item::Impl(mut item) => {
+                item.items.retain_mut(|item| {
+                    let ImplItem::Fn(function) = item else { return self.cfg.keeps(impl_attributes(item)) };
+                    function.block.stmts.retain(|statement| self.cfg.keeps(statement_attributes(statement)));
+                    self.cfg.keeps(&function.attrs)
+                });
+                module.impls.push(Rc::new(item));
+            }
             Item::Use(item) => {
                 let mut prefix = UsePath { global: item.leading_colon.is_some(), segments: Vec::new() };
                 add_use(module, &mut prefix, &item.tree);
@@ -368,10 +399,19 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Fn(item) => &item.attrs,
         Item::Impl(item) => &item.attrs,
         Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
         Item::Struct(item) => &item.attrs,
         Item::Type(item) => &item.attrs,
         Item::Union(item) => &item.attrs,
         Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+fn impl_attributes(item: &ImplItem) -> &[Attribute] {
+    match item {
+        ImplItem::Const(item) => &item.attrs,
+        ImplItem::Type(item) => &item.attrs,
         _ => &[],
     }
 }

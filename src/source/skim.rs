@@ -33,6 +33,17 @@ fn is_code((token, _): &(Token, Range<usize>)) -> bool {
     !matches!(token, Token::LineComment | Token::BlockComment)
 }
 
+/// What a function takes.
+enum Arguments {
+    AtMostOne,
+    /// `self` alone.
+    Itself,
+    Several,
+}
+
+/// More tokens than these are more than a line.
+const SHORT: usize = 24;
+
 struct Skim<'a> {
     text: &'a str,
     tokens: Vec<(Token, Range<usize>)>,
@@ -111,22 +122,28 @@ impl<'a> Skim<'a> {
         self.tokens[start..self.at].iter().map(|(_, range)| &self.text[range.clone()]).collect()
     }
 
-    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one:
-    /// the bodies of others are left out.
+    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one,
+    /// or by methods of a line: the bodies of others are left out.
     fn function(&mut self, is_async: bool) {
-        let mut several = None;
+        let mut arguments = None;
         while let Some((token, _)) = self.tokens.get(self.at) {
             match token {
                 Token::Sign(b'(') => {
                     let start = self.at + 1;
                     self.group();
-                    several.get_or_insert_with(|| self.takes_self_or_several(start..self.at.saturating_sub(1)));
+                    arguments.get_or_insert_with(|| self.arguments(start..self.at.saturating_sub(1)));
                 }
                 Token::Sign(b'[') => self.group(),
                 Token::Sign(b'{') => {
                     let start = self.at;
                     self.group();
-                    if (is_async || several == Some(true)) && self.sign(self.at - 1) == Some(b'}') {
+                    let is_needless = is_async
+                        || match arguments {
+                            Some(Arguments::Several) => true,
+                            Some(Arguments::Itself) => self.at - start > SHORT,
+                            Some(Arguments::AtMostOne) | None => false,
+                        };
+                    if is_needless && self.sign(self.at - 1) == Some(b'}') {
                         self.needless.push(self.tokens[start].1.end..self.tokens[self.at - 1].1.start);
                     }
                     return;
@@ -142,22 +159,22 @@ impl<'a> Skim<'a> {
         }
     }
 
-    /// Whether a method, or a function of more than one argument, has these.
-    fn takes_self_or_several(&self, arguments: Range<usize>) -> bool {
+    fn arguments(&self, arguments: Range<usize>) -> Arguments {
         let mut depth = 0_i32;
+        let mut found = Arguments::AtMostOne;
         let mut index = arguments.start;
         while index < arguments.end {
             match self.tokens[index].0 {
-                Token::Word if self.word(index) == "self" => return true,
+                Token::Word if self.word(index) == "self" => found = Arguments::Itself,
                 Token::Sign(b'<' | b'(' | b'[' | b'{') => depth += 1,
                 Token::Sign(b'>' | b')' | b']' | b'}') => depth -= 1,
                 // A comma at the end separates nothing.
-                Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return true,
+                Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return Arguments::Several,
                 _ => {}
             }
             index += 1;
         }
-        false
+        found
     }
 
     /// Past a group in parentheses, brackets or braces.
@@ -206,7 +223,7 @@ mod tests {
             async fn run() { wait!() }
             fn two(a: u8, b: u8) { a + }
             fn is_bare(x: &Map<String, u8>,) -> bool { x.is_empty() }
-            mod inner { impl A { fn of(&self) -> u8 { 1 } fn low() -> Self { A } } }
+            mod inner { impl A { fn of(&self) -> u8 { 1 } fn to(&self, x: u8) { x; } fn low() -> Self { A } } }
             struct A { x: u8 }
             #[cfg(test)] mod tests { not rust }";
         let kept = [
@@ -215,7 +232,7 @@ mod tests {
             "async fn run () { }",
             "fn two (a : u8 , b : u8) { }",
             "fn is_bare (x : & Map < String , u8 > ,) -> bool { x . is_empty () }",
-            "mod inner { impl A { fn of (& self) -> u8 { } fn low () -> Self { A } } }",
+            "mod inner { impl A { fn of (& self) -> u8 { 1 } fn to (& self , x : u8) { } fn low () -> Self { A } } }",
             "struct A { x : u8 }",
         ];
         assert_eq!(skim(text), kept.join("\n"));

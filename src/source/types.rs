@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use quote::ToTokens;
 use schemars::json_schema;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
@@ -15,8 +16,9 @@ use super::attributes::{attribute_macro, derives};
 use super::known::{self, Entry, Minor, NoSchema, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
+use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::model::Underivable;
+use crate::model::{Enumeration, Underivable};
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +35,13 @@ pub struct Deriver<'a> {
     pub reasons: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
-    open: Vec<(ModuleId, String)>,
-    /// Types without parameters that were derived already.
-    done: HashMap<(ModuleId, String), Result<Shape, Vec<Diagnostic>>>,
+    open: Vec<String>,
+    /// Types that were derived already.
+    done: HashMap<String, Result<Shape, Vec<Diagnostic>>>,
+    /// The enums that were derived, inner ones first.
+    pub enums: Vec<Enumeration>,
+    /// How many functions and constants are being evaluated: one that needs itself would not end.
+    pub evaluating: usize,
     impls: Vec<Implementation>,
 }
 
@@ -47,26 +53,74 @@ struct Implementation {
     item: Rc<ItemImpl>,
 }
 
-/// Where a type expression stands: what its names mean there.
-#[derive(Clone)]
+/// A type expression and where it stands.
+pub type Typed = (Type, Scope);
+
+/// Where an expression stands: what its names mean there.
+#[derive(Clone, Debug)]
 pub struct Scope {
     pub module: ModuleId,
-    generics: Rc<BTreeMap<String, (Type, Scope)>>,
+    /// Type parameters, and `Self`.
+    pub generics: Rc<BTreeMap<String, Typed>>,
+    /// Constant parameters, parameters of functions, `let`.
+    pub locals: Rc<BTreeMap<String, Local>>,
 }
 
 impl Scope {
     pub fn of(module: ModuleId) -> Self {
-        Self { module, generics: Rc::default() }
+        Self { module, generics: Rc::default(), locals: Rc::default() }
+    }
+
+    /// The scope within something generic: its parameters stand for the arguments that `outer` means.
+    fn within(module: ModuleId, generics: &Generics, arguments: Vec<Typed>, itself: Option<Typed>) -> Self {
+        let mut scope = Self::of(module);
+        if let Some(itself) = itself {
+            Rc::make_mut(&mut scope.generics).insert("Self".into(), itself);
+        }
+        let mut arguments = arguments.into_iter();
+        for parameter in &generics.params {
+            let (ident, default) = match parameter {
+                GenericParam::Type(parameter) => (&parameter.ident, parameter.default.clone().map(|(_, ty)| ty)),
+                GenericParam::Const(parameter) => {
+                    let default = parameter.default.as_ref().map(|(_, value)| value.to_token_stream());
+                    (&parameter.ident, default.map(Type::Verbatim))
+                }
+                GenericParam::Lifetime(_) => continue,
+            };
+            let Some((ty, at)) = arguments.next().or_else(|| Some((default?, scope.clone()))) else { continue };
+            match parameter {
+                // `List<LENGTH>` has the look of a type.
+                GenericParam::Const(_) => {
+                    if let Ok(value) = syn::parse2(ty.to_token_stream()) {
+                        Rc::make_mut(&mut scope.locals).insert(name(ident), Local::Expression(Box::new(value), at));
+                    }
+                }
+                _ => {
+                    Rc::make_mut(&mut scope.generics).insert(name(ident), (ty, at));
+                }
+            }
+        }
+        scope
     }
 }
 
 /// A type with its aliases, imports and parameters resolved.
 pub enum Resolved {
-    Data { module: ModuleId, input: Rc<DeriveInput>, scope: Scope, arguments: usize },
-    Known { path: Vec<String>, entry: Entry, arguments: Vec<(Type, Scope)> },
-    Tuple(Vec<(Type, Scope)>),
-    Array(Box<(Type, Scope)>, syn::Expr),
-    Slice(Box<(Type, Scope)>),
+    Data {
+        module: ModuleId,
+        input: Rc<DeriveInput>,
+        scope: Scope,
+        arguments: Vec<Typed>,
+    },
+    Known {
+        path: Vec<String>,
+        entry: Entry,
+        arguments: Vec<Typed>,
+    },
+    Tuple(Vec<Typed>),
+    /// Elements, and how many of them.
+    Array(Box<Typed>, syn::Expr),
+    Slice(Box<Typed>),
 }
 
 impl<'a> Deriver<'a> {
@@ -79,6 +133,8 @@ impl<'a> Deriver<'a> {
             underivable: Vec::new(),
             open: Vec::new(),
             done: HashMap::new(),
+            enums: Vec::new(),
+            evaluating: 0,
             impls: modules.ids().flat_map(|id| implementations(modules, id)).collect(),
         }
     }
@@ -98,12 +154,21 @@ impl<'a> Deriver<'a> {
         Some((found.module, found.item.clone()))
     }
 
+    /// The `impl From<_>` for a type of the source.
+    pub fn conversions(&self, module: ModuleId, type_name: &str) -> Vec<(ModuleId, Rc<ItemImpl>)> {
+        let of_type = |found: &&Implementation| {
+            found.trait_name == "From" && found.target.0 == module && found.target.1 == type_name
+        };
+        self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect()
+    }
+
     /// Every associated constant or function of a type, from its inherent impls.
-    pub fn associated(&self, module: ModuleId, type_name: &str) -> impl Iterator<Item = (ModuleId, Rc<ItemImpl>)> {
-        let of_type = move |found: &&Implementation| {
+    pub fn associated(&self, module: ModuleId, type_name: &str) -> std::vec::IntoIter<(ModuleId, Rc<ItemImpl>)> {
+        let of_type = |found: &&Implementation| {
             found.trait_name.is_empty() && found.target.0 == module && found.target.1 == type_name
         };
-        self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone()))
+        let found: Vec<_> = self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect();
+        found.into_iter()
     }
 
     pub fn span(&self, scope: &Scope, node: &impl Spanned) -> Span {
@@ -135,9 +200,9 @@ impl<'a> Deriver<'a> {
     pub fn shape(&mut self, ty: &Type, scope: &Scope) -> Derived<Shape> {
         match self.resolved(ty, scope)? {
             Resolved::Data { module, input, scope: inner, arguments } => {
-                let label = "this field or type leads back to it";
+                let identity = self.identity_of(module, &input, &arguments)?;
                 let place = self.span(scope, ty);
-                self.data(module, &input, &inner, arguments, place, label)
+                self.data(module, &input, &inner, identity, place)
             }
             Resolved::Known { path, entry, arguments } => {
                 let parameters: Derived<Vec<Shape>> =
@@ -153,18 +218,31 @@ impl<'a> Deriver<'a> {
                 if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
                     shape.remove_descriptions();
                 }
+                if path == ["arrayvec", "ArrayVec"]
+                    && let Some((capacity, at)) = arguments.get(1)
+                {
+                    let capacity = syn::parse2(capacity.to_token_stream());
+                    let capacity = self.parsed(at, capacity)?;
+                    shape.schema.insert("maxItems".into(), self.number(&capacity, at)?);
+                }
                 Ok(shape)
             }
-            Resolved::Tuple(types) if types.is_empty() => Ok(json_schema!({ "type": "null" }).into()),
-            Resolved::Tuple(_) => {
-                let span = self.span(scope, ty);
-                self.refuse_tuple(span)
+            Resolved::Tuple(types) => {
+                let elements = all(types.iter().map(|(ty, scope)| self.shape(ty, scope)))?;
+                match known::tuple(elements) {
+                    Some(shape) => Ok(shape),
+                    None => {
+                        let span = self.span(scope, ty);
+                        let message = "a tuple of more than 16 elements has no schema: schemars knows 1 to 16";
+                        self.refuse(Diagnostic::error("OP012", message).at(span, "").help("use a struct"))
+                    }
+                }
             }
             Resolved::Slice(element) => {
                 let items = self.shape(&element.0, &element.1)?.schema;
                 Ok(json_schema!({ "type": "array", "items": items }).into())
             }
-            Resolved::Array(element, length) => match self.integer(&length, scope)? {
+            Resolved::Array(element, length) => match self.integer(&length, &element.1)? {
                 0 => Ok(json_schema!({ "type": "array", "maxItems": 0 }).into()),
                 length @ 1..=32 => {
                     let length = i64::try_from(length).expect("at most 32");
@@ -180,37 +258,92 @@ impl<'a> Deriver<'a> {
         }
     }
 
+    /// A type by a text that is the same for the same type, wherever it is named.
+    fn identity(&mut self, ty: &Type, scope: &Scope) -> Derived<String> {
+        let list = |deriver: &mut Self, types: &[Typed]| {
+            Ok(all(types.iter().map(|(ty, scope)| deriver.identity(ty, scope)))?.join(","))
+        };
+        // A constant argument has the look of a type, or is none.
+        if let Ok(value) = syn::parse2::<syn::Expr>(ty.to_token_stream())
+            && !matches!(value, syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Reference(_))
+            && (!matches!(value, syn::Expr::Path(_)) || self.is_constant(ty, scope))
+        {
+            return Ok(self.integer(&value, scope)?.to_string());
+        }
+        if let Type::Path(TypePath { qself: None, path, .. }) = ty
+            && let Some((bound, outer)) = path.get_ident().and_then(|ident| scope.generics.get(&name(ident)).cloned())
+        {
+            return self.identity(&bound, &outer);
+        }
+        let before = self.diagnostics.len();
+        let is_bare_name = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.iter().all(|segment| segment.arguments.is_none()));
+        let resolved = match self.resolved(ty, scope) {
+            // A type that kube generates, or of another crate: it may be there only to tell types apart. Where its schema
+            // is needed, it is refused.
+            Err(Refused) if is_bare_name(ty) => {
+                self.diagnostics.truncate(before);
+                return Ok(format!("{:?} {}", scope.module, ty.to_token_stream()));
+            }
+            resolved => resolved?,
+        };
+        match resolved {
+            Resolved::Data { module, input, arguments, .. } => self.identity_of(module, &input, &arguments),
+            Resolved::Known { path, arguments, .. } => Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?)),
+            Resolved::Tuple(types) => Ok(format!("({})", list(self, &types)?)),
+            Resolved::Array(element, length) => {
+                Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &element.1)?))
+            }
+            Resolved::Slice(element) => Ok(format!("[{}]", self.identity(&element.0, &element.1)?)),
+        }
+    }
+
+    fn identity_of(&mut self, module: ModuleId, input: &DeriveInput, arguments: &[Typed]) -> Derived<String> {
+        let arguments = all(arguments.iter().map(|(ty, scope)| self.identity(ty, scope)))?;
+        Ok(format!("{module:?} {}<{}>", name(&input.ident), arguments.join(",")))
+    }
+
+    /// Whether what stands where a type may stand is the name of a constant.
+    fn is_constant(&self, ty: &Type, scope: &Scope) -> bool {
+        let Type::Path(TypePath { qself: None, path, .. }) = ty else { return false };
+        let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
+        let is_local = matches!(segments.as_slice(), [only] if scope.locals.contains_key(only));
+        let path = UsePath { global: path.leading_colon.is_some(), segments };
+        is_local
+            || resolve(self.modules, scope.module, &path, Namespace::Type).is_none()
+                && resolve(self.modules, scope.module, &path, Namespace::Value).is_some()
+    }
+
     /// A struct or enum of the source, by whatever gives it a schema.
     fn data(
         &mut self,
         module: ModuleId,
         input: &Rc<DeriveInput>,
         scope: &Scope,
-        arguments: usize,
+        identity: String,
         place: Span,
-        label: &str,
     ) -> Derived<Shape> {
-        let key = (module, name(&input.ident));
-        if arguments == 0
-            && let Some(done) = self.done.get(&key)
-        {
+        if let Some(done) = self.done.get(&identity) {
             return done.clone().map_err(|reasons| {
                 self.reasons.extend(reasons);
                 Refused
             });
         }
-        if self.open.contains(&key) {
-            let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", key.1);
+        let of_type = |identity: &String| identity.split('<').next().map(String::from);
+        let nested = self.open.iter().filter(|open| of_type(open) == of_type(&identity)).count();
+        // A type that contains itself with ever larger arguments has no end, either.
+        if self.open.contains(&identity) || nested > 8 {
+            let label = "this field or type leads back to it";
+            let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
         }
-        self.open.push(key.clone());
+        self.open.push(identity.clone());
         let before = self.reasons.len();
         let shape = self.derived_data(module, input, scope);
         self.open.pop();
         // A refusal within a circle is not the type's own: it may be derivable from elsewhere.
-        if arguments == 0 && (shape.is_ok() || self.open.is_empty()) {
-            self.done.insert(key, shape.clone().map_err(|Refused| self.reasons[before..].to_vec()));
+        if shape.is_ok() || self.open.is_empty() {
+            self.done.insert(identity, shape.clone().map_err(|Refused| self.reasons[before..].to_vec()));
         }
         shape
     }
@@ -224,22 +357,14 @@ impl<'a> Deriver<'a> {
         } else if derives(&input.attrs, "JsonSchema_repr") {
             self.repr_enum(input, scope)
         } else if let Some((at, implementation)) = self.implementation("JsonSchema", module, &name(&input.ident)) {
-            self.manual_schema(&Scope::of(at), &implementation)
+            let at = impl_scope(&implementation, at, input, scope);
+            self.manual_schema(&at, &implementation)
         } else {
             let span = self.span(scope, &input.ident);
             let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
             let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
             self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
         }
-    }
-
-    /// schemars can say a tuple, but only by a list of schemas, which the API server refuses.
-    pub fn refuse_tuple<T>(&mut self, span: Span) -> Derived<T> {
-        self.refuse(
-            Diagnostic::error("OP012", "a tuple has no structural schema")
-                .at(span, "it becomes an array with a schema for each element")
-                .help("use a struct with named fields, or a `Vec` if all elements are of one type"),
-        )
     }
 
     pub fn check_attribute_macros(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
@@ -280,12 +405,13 @@ impl<'a> Deriver<'a> {
             return self.resolved(&bound, &outer);
         }
         let segments: Vec<String> = path.segments.iter().map(|segment| name(&segment.ident)).collect();
-        let arguments: Vec<(Type, Scope)> = match &path.segments.last().expect("a path has a segment").arguments {
+        let arguments: Vec<Typed> = match &path.segments.last().expect("a path has a segment").arguments {
             PathArguments::AngleBracketed(list) => list
                 .args
                 .iter()
                 .filter_map(|argument| match argument {
                     GenericArgument::Type(ty) => Some((ty.clone(), scope.clone())),
+                    GenericArgument::Const(value) => Some((Type::Verbatim(value.to_token_stream()), scope.clone())),
                     _ => None,
                 })
                 .collect(),
@@ -300,12 +426,12 @@ impl<'a> Deriver<'a> {
         match target {
             Some(Target::Item(module, name)) => match self.modules.module(module).types.get(&name).cloned() {
                 Some(TypeDecl::Data(input)) => {
-                    let count = arguments.len();
-                    let scope = Scope { module, generics: Rc::new(bind(&input.generics, arguments, module)) };
-                    Ok(Resolved::Data { module, input, scope, arguments: count })
+                    let itself = (ty.clone(), scope.clone());
+                    let scope = Scope::within(module, &input.generics, arguments.clone(), Some(itself));
+                    Ok(Resolved::Data { module, input, scope, arguments })
                 }
                 Some(TypeDecl::Alias(alias)) => {
-                    let scope = Scope { module, generics: Rc::new(bind(&alias.generics, arguments, module)) };
+                    let scope = Scope::within(module, &alias.generics, arguments, None);
                     self.resolved(&alias.ty, &scope)
                 }
                 None => self.unknown(ty, &segments, scope),
@@ -420,24 +546,36 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
     modules.module(id).impls.iter().filter_map(of_item).collect()
 }
 
-/// Type parameters → the arguments they stand for, or their defaults.
-fn bind(generics: &Generics, arguments: Vec<(Type, Scope)>, module: ModuleId) -> BTreeMap<String, (Type, Scope)> {
-    let parameters = generics.params.iter().filter_map(|parameter| match parameter {
-        GenericParam::Type(parameter) => Some(parameter),
-        _ => None,
+/// The scope within an `impl` for a type: its parameters stand for what those of the type stand for in `scope`.
+pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Scope {
+    let mut inner = Scope::of(module);
+    let generics = Rc::make_mut(&mut inner.generics);
+    if let Some(itself) = scope.generics.get("Self") {
+        generics.insert("Self".into(), itself.clone());
+    }
+    let Type::Path(TypePath { path, .. }) = &*item.self_ty else { return inner };
+    let Some(PathArguments::AngleBracketed(list)) = path.segments.last().map(|last| &last.arguments) else {
+        return inner;
+    };
+    let parameters = input.generics.params.iter().filter_map(|parameter| match parameter {
+        GenericParam::Type(parameter) => Some(name(&parameter.ident)),
+        GenericParam::Const(parameter) => Some(name(&parameter.ident)),
+        GenericParam::Lifetime(_) => None,
     });
-    let mut arguments = arguments.into_iter();
-    let mut bound = BTreeMap::new();
-    for parameter in parameters {
-        let argument = arguments.next().or_else(|| {
-            let scope = Scope { module, generics: Rc::new(bound.clone()) };
-            Some((parameter.default.clone()?.1, scope))
-        });
-        if let Some(argument) = argument {
-            bound.insert(name(&parameter.ident), argument);
+    let arguments = list.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(Type::Path(path)) => Some(path.path.get_ident().map(name)),
+        GenericArgument::Lifetime(_) => None,
+        _ => Some(None),
+    });
+    for (parameter, own) in parameters.zip(arguments) {
+        let Some(own) = own else { continue };
+        if let Some(bound) = scope.generics.get(&parameter) {
+            generics.insert(own, bound.clone());
+        } else if let Some(bound) = scope.locals.get(&parameter) {
+            Rc::make_mut(&mut inner.locals).insert(own, bound.clone());
         }
     }
-    bound
+    inner
 }
 
 /// Collects all results, so that every problem is reported, not only the first.

@@ -151,6 +151,34 @@ impl Entry {
     }
 }
 
+/// A tuple of these; `None`: schemars knows none so long.
+pub fn tuple(elements: Vec<Shape>) -> Option<Shape> {
+    macro_rules! of {
+        ($($n:literal)*) => { schema_of::<($(Hole<$n>,)*)> as Known };
+    }
+    let shape = match elements.len() {
+        0 => of!(),
+        1 => of!(0),
+        2 => of!(0 1),
+        3 => of!(0 1 2),
+        4 => of!(0 1 2 3),
+        5 => of!(0 1 2 3 4),
+        6 => of!(0 1 2 3 4 5),
+        7 => of!(0 1 2 3 4 5 6),
+        8 => of!(0 1 2 3 4 5 6 7),
+        9 => of!(0 1 2 3 4 5 6 7 8),
+        10 => of!(0 1 2 3 4 5 6 7 8 9),
+        11 => of!(0 1 2 3 4 5 6 7 8 9 10),
+        12 => of!(0 1 2 3 4 5 6 7 8 9 10 11),
+        13 => of!(0 1 2 3 4 5 6 7 8 9 10 11 12),
+        14 => of!(0 1 2 3 4 5 6 7 8 9 10 11 12 13),
+        15 => of!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14),
+        16 => of!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15),
+        _ => return None,
+    };
+    Some(standing_for(elements, shape))
+}
+
 /// A foreign type by its canonical path; one of Kubernetes in the version that the package is built for.
 pub fn find(path: &[String], kubernetes: Option<Minor>) -> Option<Entry> {
     match kubernetes_path(path) {
@@ -197,6 +225,9 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
         ["kube_core", "Duration"] | ["kube_core" | "kube", .., "duration", "Duration"] => &["kube", "core", "Duration"],
         ["serde_json", "value", name @ ("Value" | "Number" | "Map")] => &["serde_json", name],
         ["serde_json", "map", "Map"] => &["serde_json", "Map"],
+        ["chrono", "Duration"] => &["chrono", "TimeDelta"],
+        ["chrono", "prelude" | "naive", name] => &["chrono", name],
+        ["indexmap", "map" | "set", name @ ("IndexMap" | "IndexSet")] => &["indexmap", name],
         _ => return path,
     };
     replaced.iter().map(ToString::to_string).collect()
@@ -236,22 +267,13 @@ static TABLE: LazyLock<HashMap<&str, Linked>> = LazyLock::new(|| {
     types().into_iter().map(linked).collect()
 });
 
-/// The default of a type of std.
+/// The default of a type of which opctl knows no more than its JSON.
 fn default_of(path: &str) -> Option<fn() -> serde_json::Value> {
     use serde_json::json;
 
-    let last = path.rsplit("::").next().unwrap_or(path);
-    Some(match last {
-        "bool" => || json!(false),
-        "char" => || json!("\0"),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => {
-            || json!(0)
-        }
-        "f32" | "f64" => || json!(0.0),
-        "str" | "String" | "PathBuf" => || json!(""),
-        "Option" | "Value" => || json!(null),
-        "Vec" | "VecDeque" | "LinkedList" | "BinaryHeap" | "BTreeSet" | "HashSet" | "IndexSet" => || json!([]),
-        "BTreeMap" | "HashMap" | "IndexMap" | "Map" => || json!({}),
+    Some(match path {
+        "std::time::Duration" => || json!({ "secs": 0, "nanos": 0 }),
+        "uuid::Uuid" => || json!("00000000-0000-0000-0000-000000000000"),
         _ => return None,
     })
 }
@@ -261,6 +283,56 @@ macro_rules! formatted {
     ($format:literal) => {
         || json_schema!({ "type": "string", "format": $format }).into()
     };
+}
+
+fn weekday() -> Shape {
+    json_schema!({ "type": "string", "enum": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] }).into()
+}
+
+fn time_delta() -> Shape {
+    json_schema!({
+        "type": "array",
+        "prefixItems": [
+            { "type": "integer", "format": "int64" },
+            { "type": "integer", "minimum": 0, "exclusiveMaximum": 1_000_000_000 }
+        ],
+        "minItems": 2,
+        "maxItems": 2
+    })
+    .into()
+}
+
+fn either() -> Shape {
+    let side = |name: &str, schema: Schema| {
+        json_schema!({
+            "type": "object",
+            "properties": { name: schema },
+            "additionalProperties": false,
+            "required": [name]
+        })
+    };
+    let (left, right) =
+        (Hole::<0>::shape(|shape| shape.schema.clone()), Hole::<1>::shape(|shape| shape.schema.clone()));
+    json_schema!({ "oneOf": [side("Left", left), side("Right", right)] }).into()
+}
+
+fn bytes() -> Shape {
+    json_schema!({ "type": ["array", "string"], "items": schema_of::<u8>().schema }).into()
+}
+
+fn decimal() -> Shape {
+    json_schema!({ "type": ["string", "number"], "pattern": r"^-?\d+(\.\d+)?([eE]\d+)?$" }).into()
+}
+
+fn small_vec() -> Shape {
+    let items = Hole::<0>::shape(|shape| shape.schema.get("items").cloned());
+    json_schema!({ "type": "array", "items": items }).into()
+}
+
+fn version() -> Shape {
+    // <https://semver.org/#is-there-a-suggested-regular-expression-regex-to-check-a-semver-string>
+    let pattern = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$";
+    json_schema!({ "type": "string", "pattern": pattern }).into()
 }
 
 fn types() -> Vec<(&'static str, usize, Known)> {
@@ -298,6 +370,8 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("std::collections::HashSet", 1, schema_of::<HashSet<A>>),
         ("std::collections::LinkedList", 1, schema_of::<LinkedList<A>>),
         ("std::collections::VecDeque", 1, schema_of::<VecDeque<A>>),
+        ("std::ffi::CStr", 0, schema_of::<std::ffi::CStr>),
+        ("std::ffi::CString", 0, schema_of::<std::ffi::CString>),
         ("std::ffi::OsStr", 0, schema_of::<std::ffi::OsStr>),
         ("std::ffi::OsString", 0, schema_of::<std::ffi::OsString>),
         ("std::marker::PhantomData", 0, schema_of::<std::marker::PhantomData<()>>),
@@ -311,11 +385,13 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("std::num::NonZeroI16", 0, schema_of::<std::num::NonZeroI16>),
         ("std::num::NonZeroI32", 0, schema_of::<std::num::NonZeroI32>),
         ("std::num::NonZeroI64", 0, schema_of::<std::num::NonZeroI64>),
+        ("std::num::NonZeroI128", 0, schema_of::<std::num::NonZeroI128>),
         ("std::num::NonZeroIsize", 0, schema_of::<std::num::NonZeroIsize>),
         ("std::num::NonZeroU8", 0, schema_of::<std::num::NonZeroU8>),
         ("std::num::NonZeroU16", 0, schema_of::<std::num::NonZeroU16>),
         ("std::num::NonZeroU32", 0, schema_of::<std::num::NonZeroU32>),
         ("std::num::NonZeroU64", 0, schema_of::<std::num::NonZeroU64>),
+        ("std::num::NonZeroU128", 0, schema_of::<std::num::NonZeroU128>),
         ("std::num::NonZeroUsize", 0, schema_of::<std::num::NonZeroUsize>),
         ("std::num::Wrapping", 1, schema_of::<std::num::Wrapping<A>>),
         ("std::ops::Bound", 1, schema_of::<std::ops::Bound<A>>),
@@ -325,11 +401,24 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("std::path::Path", 0, schema_of::<std::path::Path>),
         ("std::path::PathBuf", 0, schema_of::<std::path::PathBuf>),
         ("std::rc::Rc", 1, schema_of::<std::rc::Rc<A>>),
+        ("std::rc::Weak", 1, schema_of::<std::rc::Weak<A>>),
         ("std::result::Result", 2, schema_of::<Result<A, B>>),
         ("std::string::String", 0, schema_of::<String>),
         ("std::sync::Arc", 1, schema_of::<std::sync::Arc<A>>),
         ("std::sync::Mutex", 1, schema_of::<std::sync::Mutex<A>>),
         ("std::sync::RwLock", 1, schema_of::<std::sync::RwLock<A>>),
+        ("std::sync::Weak", 1, schema_of::<std::sync::Weak<A>>),
+        ("std::sync::atomic::AtomicBool", 0, schema_of::<std::sync::atomic::AtomicBool>),
+        ("std::sync::atomic::AtomicI8", 0, schema_of::<std::sync::atomic::AtomicI8>),
+        ("std::sync::atomic::AtomicI16", 0, schema_of::<std::sync::atomic::AtomicI16>),
+        ("std::sync::atomic::AtomicI32", 0, schema_of::<std::sync::atomic::AtomicI32>),
+        ("std::sync::atomic::AtomicI64", 0, schema_of::<std::sync::atomic::AtomicI64>),
+        ("std::sync::atomic::AtomicIsize", 0, schema_of::<std::sync::atomic::AtomicIsize>),
+        ("std::sync::atomic::AtomicU8", 0, schema_of::<std::sync::atomic::AtomicU8>),
+        ("std::sync::atomic::AtomicU16", 0, schema_of::<std::sync::atomic::AtomicU16>),
+        ("std::sync::atomic::AtomicU32", 0, schema_of::<std::sync::atomic::AtomicU32>),
+        ("std::sync::atomic::AtomicU64", 0, schema_of::<std::sync::atomic::AtomicU64>),
+        ("std::sync::atomic::AtomicUsize", 0, schema_of::<std::sync::atomic::AtomicUsize>),
         ("std::time::Duration", 0, schema_of::<std::time::Duration>),
         ("std::time::SystemTime", 0, schema_of::<std::time::SystemTime>),
         ("std::vec::Vec", 1, schema_of::<Vec<A>>),
@@ -341,9 +430,29 @@ fn types() -> Vec<(&'static str, usize, Known)> {
         ("chrono::NaiveDate", 0, formatted!("date")),
         ("chrono::NaiveDateTime", 0, formatted!("partial-date-time")),
         ("chrono::NaiveTime", 0, formatted!("partial-time")),
+        ("chrono::TimeDelta", 0, time_delta),
+        ("chrono::Weekday", 0, weekday),
+        ("either::Either", 2, either),
         ("indexmap::IndexMap", 2, schema_of::<BTreeMap<A, B>>),
         ("indexmap::IndexSet", 1, schema_of::<BTreeSet<A>>),
+        ("jiff::SignedDuration", 0, formatted!("duration")),
+        ("jiff::Span", 0, formatted!("duration")),
         ("jiff::Timestamp", 0, formatted!("date-time")),
+        ("jiff::Zoned", 0, formatted!("zoned-date-time")),
+        ("jiff::civil::Date", 0, formatted!("date")),
+        ("jiff::civil::DateTime", 0, formatted!("partial-date-time")),
+        ("jiff::civil::Time", 0, formatted!("partial-time")),
+        // Its capacity is a constant, which `types` lays over this.
+        ("arrayvec::ArrayVec", 1, schema_of::<Vec<A>>),
+        ("arrayvec::ArrayString", 0, schema_of::<String>),
+        ("bigdecimal::BigDecimal", 0, decimal),
+        ("bytes::Bytes", 0, bytes),
+        ("bytes::BytesMut", 0, bytes),
+        ("rust_decimal::Decimal", 0, decimal),
+        ("semver::Version", 0, version),
+        // Its parameter is an array, and it is a list of what the array has.
+        ("smallvec::SmallVec", 1, small_vec),
+        ("smol_str::SmolStr", 0, schema_of::<String>),
         ("url::Url", 0, formatted!("uri")),
         ("uuid::Uuid", 0, formatted!("uuid")),
     ]

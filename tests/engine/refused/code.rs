@@ -10,8 +10,6 @@ pub struct CodeSpec {
     #[schemars(schema_with = "made")]
     pub made: String,
     pub by_hand: ByHand,
-    #[serde(default = "computed")]
-    pub computed: i32,
     #[schemars(length(max = limit()))]
     pub limited: String,
 }
@@ -19,16 +17,13 @@ pub struct CodeSpec {
 fn change(_: &mut schemars::Schema) {}
 
 fn made(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    let schema = generator.subschema_for::<String>();
+    let mut schema = generator.subschema_for::<String>();
+    change(&mut schema);
     schema
 }
 
-fn computed() -> i32 {
-    std::env::args().count() as i32
-}
-
-const fn limit() -> usize {
-    7
+fn limit() -> usize {
+    std::mem::size_of::<String>()
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -39,7 +34,6 @@ impl JsonSchema for ByHand {
         "ByHand".into()
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let inner = generator.subschema_for::<u8>();
-        inner
+        generator.root_schema_for::<u8>()
     }
 }

@@ -11,12 +11,8 @@ pub struct TypesSpec {
     pub function: fn(u8) -> u8,
     pub tree: Tree,
     pub long: [u8; 33],
-    pub range: (u16, u16),
-    pub point: Point,
+    pub grows: Grows<u8>,
 }
-
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Point(pub f64, pub f64);
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Underived {
@@ -26,4 +22,10 @@ pub struct Underived {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Tree {
     pub children: Vec<Tree>,
+}
+
+/// Larger at each step.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Grows<T> {
+    pub inner: Option<Box<Grows<Vec<T>>>>,
 }

@@ -1,0 +1,15 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "CfgDerives")]
+pub struct Spec {
+    pub inner: Inner,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "on", derive(JsonSchema))]
+pub struct Inner {
+    pub x: u8,
+}

@@ -1,0 +1,17 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "EnumsAliasesAndOther")]
+pub struct Spec {
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub enum Kind {
+    #[serde(alias = "uno")]
+    One,
+    #[serde(other)]
+    Unknown,
+}

@@ -1,0 +1,16 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "FlattenRequired")]
+pub struct Spec {
+    #[serde(flatten)]
+    #[schemars(required)]
+    pub common: Option<Common>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Common {
+    pub by: String,
+}

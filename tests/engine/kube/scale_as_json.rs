@@ -1,0 +1,16 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "KubeScaleAsJson", status = "Status", scale = r#"{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}"#)]
+pub struct Spec {
+    pub replicas: i32,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+pub struct Status {
+    pub replicas: i32,
+    #[serde(default)]
+    pub words: Option<String>,
+}

@@ -1,0 +1,9 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "KubeSchemaDerived", schema = "derived")]
+pub struct Spec {
+    pub x: u8,
+}

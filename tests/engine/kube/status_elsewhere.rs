@@ -1,0 +1,20 @@
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "KubeStatusElsewhere", status = "inner::Status")]
+pub struct Spec {
+    pub x: u8,
+}
+
+mod inner {
+    use super::*;
+
+    #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+    pub struct Status {
+        pub replicas: i32,
+        #[serde(default)]
+        pub words: Option<String>,
+    }
+}
