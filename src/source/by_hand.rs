@@ -42,7 +42,7 @@ impl Deriver<'_> {
     fn schema_function(&mut self, path: &ExprPath, scope: &Scope) -> Derived<Shape> {
         let span = self.span(scope, path);
         let help = "let its body be one `json_schema!({ … })` literal, or use `#[schemars(with = \"Type\")]`";
-        let function = self.function(path, scope);
+        let function = self.function(path, scope, None);
         self.schema_made_by(function, "this function makes a schema that is not evident", span, help)
     }
 

@@ -139,7 +139,7 @@ impl Deriver<'_> {
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
         let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        if let Some(function) = self.function(path, scope) {
+        if let Some(function) = self.function(path, scope, expected) {
             let value = self.apply(&function, &arguments, None, expr, scope, expected)?;
             return Ok(value);
         }
@@ -269,7 +269,7 @@ impl Deriver<'_> {
     }
 
     /// `Vec` does not say its argument; what is expected does.
-    fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
+    pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
         let Some(expected) = expected else { return Ok(ty) };
         Ok(match (self.resolved(&ty.0, &ty.1)?, self.resolved(&expected.0, &expected.1)?) {
             (Resolved::Known { path: left, .. }, Resolved::Known { path: right, .. }) if left == right => {

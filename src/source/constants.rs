@@ -102,13 +102,14 @@ impl Deriver<'_> {
         })
     }
 
-    /// A function of the source, free or associated.
-    pub fn function(&mut self, path: &ExprPath, scope: &Scope) -> Option<Function> {
+    /// A function of the source, free or associated; `expected` is what it is called for.
+    pub fn function(&mut self, path: &ExprPath, scope: &Scope, expected: Option<&Typed>) -> Option<Function> {
         if let Some((module, name)) = self.free(path, scope) {
             let item = self.modules.module(module).functions.get(&name)?.clone();
             return Some(Function { scope: Scope::of(module), item });
         }
         let Owner { ty, last } = self.owner(path, scope)?;
+        let ty = self.or_expected(ty, expected).ok()?;
         let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
         self.associated(module, &name(&input.ident))
             .find_map(|(at, item)| Function::in_impl(&item, &last, at, &input, &scope))

@@ -135,7 +135,7 @@ impl Deriver<'_> {
     /// Whether a `skip_serializing_if` function is true of a value.
     pub fn skips(&mut self, function: &ExprPath, value: &Value, ty: &Typed) -> Derived<bool> {
         let scope = &ty.1;
-        if let Some(found) = self.function(function, scope) {
+        if let Some(found) = self.function(function, scope, None) {
             let argument = (value.clone(), Some(ty.clone()));
             if let Value::Bool(skips) = self.applied(&found, vec![argument], function, scope, None)? {
                 return Ok(skips);
