@@ -1083,7 +1083,7 @@ fn of_the_engine() -> Vec<CustomResourceDefinition> {
         apis.iter_mut().for_each(|api| api.group = format!("case{index}.{}", api.group));
         crds.extend(emit::crds(&apis).unwrap_or_default());
     }
-    assert!(crds.len() > 20, "these are not the engine's cases");
+    assert!(crds.len() > 5, "these are not the engine's cases");
     crds
 }
 
