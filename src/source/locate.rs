@@ -9,17 +9,18 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
-use super::Source;
 use super::attributes::{self, Common, With, value};
 use super::modules::{ModuleId, TypeDecl};
 use super::types::{Deriver, Resolved, Scope};
+use super::{Options, Source};
 use crate::diagnostic::Span;
 use crate::model::{Api, Place, Step};
 
 impl Source {
     /// The deepest place on the way that is in the source; at least the kind's.
     pub fn locate(&self, api: &Api, place: &Place) -> Span {
-        let mut way = Way { deriver: Deriver::new(&self.modules), found: api.place.clone() };
+        let options = Options::default();
+        let mut way = Way { deriver: Deriver::new(&self.modules, &options), found: api.place.clone() };
         let declared = self.modules.ids().find_map(|module| {
             let here = &self.modules.module(module);
             let is_here = Arc::ptr_eq(&here.file, &api.place.file);

@@ -10,11 +10,13 @@ use schemars::json_schema;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
+use super::Options;
 use super::attributes::{attribute_macro, derives};
 use super::known::{self, Entry, Minor, NoSchema, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::model::Underivable;
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +27,15 @@ pub type Derived<T> = Result<T, Refused>;
 /// Derives the schemas of types, and collects what it cannot derive.
 pub struct Deriver<'a> {
     pub modules: &'a Modules,
+    options: &'a Options,
     pub diagnostics: Vec<Diagnostic>,
+    /// The refusals since this was last emptied, those included that were reported before.
+    pub reasons: Vec<Diagnostic>,
+    pub underivable: Vec<Underivable>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<(ModuleId, String)>,
     /// Types without parameters that were derived already.
-    done: HashMap<(ModuleId, String), Derived<Shape>>,
+    done: HashMap<(ModuleId, String), Result<Shape, Vec<Diagnostic>>>,
     impls: Vec<Implementation>,
 }
 
@@ -64,11 +70,17 @@ pub enum Resolved {
 }
 
 impl<'a> Deriver<'a> {
-    pub fn new(modules: &'a Modules) -> Self {
-        let mut deriver =
-            Self { modules, diagnostics: Vec::new(), open: Vec::new(), done: HashMap::new(), impls: Vec::new() };
-        deriver.impls = modules.ids().flat_map(|id| implementations(modules, id)).collect();
-        deriver
+    pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
+        Self {
+            modules,
+            options,
+            diagnostics: Vec::new(),
+            reasons: Vec::new(),
+            underivable: Vec::new(),
+            open: Vec::new(),
+            done: HashMap::new(),
+            impls: modules.ids().flat_map(|id| implementations(modules, id)).collect(),
+        }
     }
 
     /// The `impl` of a trait for a type of the source, and the module where it stands.
@@ -101,8 +113,9 @@ impl<'a> Deriver<'a> {
     /// Reports and gives up on what is being derived.
     pub fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Derived<T> {
         if !self.diagnostics.contains(&diagnostic) {
-            self.diagnostics.push(diagnostic);
+            self.diagnostics.push(diagnostic.clone());
         }
+        self.reasons.push(diagnostic);
         Err(Refused)
     }
 
@@ -135,7 +148,12 @@ impl<'a> Deriver<'a> {
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))
+                let mut shape =
+                    entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
+                if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
+                    shape.remove_descriptions();
+                }
+                Ok(shape)
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(json_schema!({ "type": "null" }).into()),
             Resolved::Tuple(_) => {
@@ -176,7 +194,10 @@ impl<'a> Deriver<'a> {
         if arguments == 0
             && let Some(done) = self.done.get(&key)
         {
-            return done.clone();
+            return done.clone().map_err(|reasons| {
+                self.reasons.extend(reasons);
+                Refused
+            });
         }
         if self.open.contains(&key) {
             let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", key.1);
@@ -184,11 +205,12 @@ impl<'a> Deriver<'a> {
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
         }
         self.open.push(key.clone());
+        let before = self.reasons.len();
         let shape = self.derived_data(module, input, scope);
         self.open.pop();
         // A refusal within a circle is not the type's own: it may be derivable from elsewhere.
         if arguments == 0 && (shape.is_ok() || self.open.is_empty()) {
-            self.done.insert(key, shape.clone());
+            self.done.insert(key, shape.clone().map_err(|Refused| self.reasons[before..].to_vec()));
         }
         shape
     }
@@ -365,8 +387,8 @@ impl<'a> Deriver<'a> {
             Err(problem) => problem.clone(),
         };
         // One mistake in Cargo.toml; its other places are no news.
-        if self.diagnostics.iter().any(|said| said.code == "OP017") {
-            return Err(Refused);
+        if let Some(said) = self.diagnostics.iter().find(|said| said.code == "OP017") {
+            return self.refuse(said.clone());
         }
         let span = self.span(scope, ty);
         self.refuse(
