@@ -5,6 +5,7 @@
 mod control_plane;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -822,11 +823,12 @@ fn findings_stand_at_their_fields() {
         let text = with_header(text, "places.example.com");
         let source = read(&text);
         let api = &source.operator.apis[0];
+        let mut locator = source.locator();
         let crds =
             emit::crds(&source.operator.apis).unwrap_or_else(|problems| panic!("{text}\n{}", render(&problems, false)));
         let findings = apiserver::check(&crds[0]);
         let found: BTreeSet<usize> =
-            findings.iter().map(|finding| source.locate(api, &finding.place).range.start).collect();
+            findings.iter().map(|finding| locator.locate(api, &finding.place).range.start).collect();
         let expected: BTreeSet<usize> = text.match_indices("/*^*/").map(|(at, mark)| at + mark.len()).collect();
         if found != expected {
             writeln!(wrong, "{text}\n  expected {expected:?}, found {found:?} {findings:?}").unwrap();
@@ -864,6 +866,157 @@ fn the_api_server_says_the_same() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     assert_eq!(formats, said.formats, "unrecognized formats");
+}
+
+/// Schemas that nobody wrote, mostly almost right.
+#[test]
+fn the_api_server_judges_random_schemas_alike() {
+    let count = env::var("OPCTL_SCHEMAS").map_or(300, |count| count.parse().unwrap());
+    let Some(cluster) = ControlPlane::start("random schemas", 0) else { return };
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let base = json!(crd_of("struct S { x: String }", "random.example.com"));
+    let crds: Vec<CustomResourceDefinition> = (0..count)
+        .map(|index| {
+            let mut crd = base.clone();
+            schema(&mut crd)["properties"]["spec"]["properties"]["x"] = random.schema(3);
+            crd["spec"]["names"]["plural"] = format!("ks{index}").into();
+            crd["metadata"]["name"] = format!("ks{index}.random.example.com").into();
+            serde_json::from_value(crd).unwrap()
+        })
+        .collect();
+    let said = say(&cluster, crds.iter());
+    let mut wrong = String::new();
+    for crd in &crds {
+        let findings = apiserver::check(crd);
+        if is_refused(&findings) == said.accepted.contains(&name(crd)) {
+            let x =
+                json!(crd.spec.versions[0].schema)["openAPIV3Schema"]["properties"]["spec"]["properties"]["x"].clone();
+            let refusals: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+            let server = said.refused(&name(crd));
+            writeln!(wrong, "{x}\n  found {refusals:?}\n  the API server says: {server}").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    let share = said.accepted.len() * 100 / crds.len();
+    assert!((20..80).contains(&share), "{share} % of the schemas are accepted: these say little");
+}
+
+/// The same numbers in every run (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+
+    fn one_of<T: Clone>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())].clone()
+    }
+
+    fn schema(&mut self, depth: usize) -> Value {
+        let types = ["string", "string", "integer", "number", "boolean", "array", "object", "object"];
+        let type_ = if depth == 0 { self.one_of(&types[..5]) } else { self.one_of(&types) };
+        let mut schema = json!({"type": type_});
+        match type_ {
+            "array" if self.below(20) > 0 => schema["items"] = self.schema(depth - 1),
+            "object" => {
+                if self.below(3) > 0 {
+                    for name in ["a", "b", "metadata"].iter().take(self.below(4)) {
+                        schema["properties"][*name] = self.schema(depth - 1);
+                    }
+                } else {
+                    schema["additionalProperties"] = self.schema(depth - 1);
+                }
+            }
+            _ => {}
+        }
+        for _ in 0..self.below(3) {
+            self.restrict(&mut schema, type_);
+        }
+        if self.below(4) == 0 {
+            schema["default"] = self.value(&schema);
+        }
+        if self.below(40) == 0 {
+            schema.as_object_mut().unwrap().remove("type");
+        }
+        if self.below(8) == 0 {
+            let mut inner = json!({});
+            self.restrict(&mut inner, type_);
+            let word = self.one_of(&["anyOf", "allOf", "oneOf"]);
+            schema[word] = json!([inner, {"enum": ["a", 1]}]);
+        }
+        schema
+    }
+
+    fn restrict(&mut self, schema: &mut Value, type_: &str) {
+        let of_type: Vec<(&str, Value)> = match type_ {
+            "string" => vec![
+                ("minLength", json!(self.below(3))),
+                ("maxLength", json!(self.below(3))),
+                ("pattern", self.one_of(&["^a", "[a", "a{", "^[0-9]+$", "(?i)A", "a|b", "\\\\d"]).into()),
+                (
+                    "format",
+                    self.one_of(&["ipv4", "date", "date-time", "duration", "uuid", "ipv6", "ip", "cidr"]).into(),
+                ),
+                ("enum", json!(["a", "b"])),
+            ],
+            "integer" | "number" => vec![
+                ("minimum", json!(self.one_of(&[-1.0, 0.0, 0.5, 1.0, 3e9]))),
+                ("maximum", json!(self.one_of(&[1.0, 2.0, 2.5, 3e9]))),
+                ("exclusiveMinimum", true.into()),
+                ("exclusiveMaximum", true.into()),
+                ("multipleOf", json!(self.one_of(&[1.0, 2.0, 0.5, 0.0]))),
+                ("format", self.one_of(&["int32", "int64", "float", "double", "uint8"]).into()),
+                ("enum", json!([1, 2.5])),
+            ],
+            "array" => vec![
+                ("minItems", json!(self.below(3))),
+                ("maxItems", json!(self.below(3))),
+                ("uniqueItems", json!(self.below(4) == 0)),
+                ("x-kubernetes-list-type", self.one_of(&["set", "map", "atomic"]).into()),
+                ("x-kubernetes-list-map-keys", json!(["a"])),
+            ],
+            "object" => vec![
+                ("minProperties", json!(self.below(3))),
+                ("maxProperties", json!(self.below(3))),
+                ("required", json!(["a"])),
+                ("x-kubernetes-map-type", self.one_of(&["atomic", "granular"]).into()),
+                ("x-kubernetes-preserve-unknown-fields", true.into()),
+                ("x-kubernetes-embedded-resource", json!(self.below(4) == 0)),
+            ],
+            _ => vec![("nullable", true.into()), ("enum", json!([true]))],
+        };
+        let (word, value) = if self.below(8) == 0 { ("nullable", true.into()) } else { self.one_of(&of_type) };
+        schema[word] = value;
+    }
+
+    /// Of the schema's type, as a rule.
+    fn value(&mut self, schema: &Value) -> Value {
+        let texts = ["", "a", "ab", "1", "1.2.3.4", "::1", "2020-01-01", "2020-01-01T10:00:00Z", "10s", "1.2.3.4/8"];
+        match schema["type"].as_str() {
+            _ if self.below(20) == 0 => self.one_of(&[json!("a"), json!(1), json!([]), json!({}), json!({"a": null})]),
+            Some("string") => self.one_of(&texts).into(),
+            Some("integer") => {
+                self.one_of(&[json!(0), json!(1), json!(2), json!(-1), json!(1.0), json!(4_000_000_000_u64)])
+            }
+            Some("number") => self.one_of(&[json!(0), json!(1), json!(2.5), json!(1.0), json!(1e300)]),
+            Some("array") => (0..self.below(3)).map(|_| self.value(&schema["items"])).collect::<Vec<_>>().into(),
+            Some("object") => {
+                let mut object = json!({});
+                for name in ["a", "b", "c"].iter().take(self.below(4)) {
+                    let inner = schema["properties"].get(name).unwrap_or(&schema["additionalProperties"]);
+                    if !inner.is_null() || self.below(10) == 0 {
+                        object[name] = self.value(inner);
+                    }
+                }
+                object
+            }
+            _ => self.one_of(&[true, false]).into(),
+        }
+    }
 }
 
 /// At the limit, and a byte beyond.
@@ -931,7 +1084,7 @@ fn of_the_engine() -> Vec<CustomResourceDefinition> {
         apis.iter_mut().for_each(|api| api.group = format!("case{index}.{}", api.group));
         crds.extend(emit::crds(&apis).unwrap_or_default());
     }
-    assert!(crds.len() > 20, "these are not the engine's cases");
+    assert!(crds.len() > 5, "these are not the engine's cases");
     crds
 }
 

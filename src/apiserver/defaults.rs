@@ -6,27 +6,29 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSche
 use serde_json::Value;
 
 use super::{Finding, each, items, property, shown, value, values};
-use crate::model::Place;
+use crate::diagnostic::Severity;
+use crate::model::{Place, Step};
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     each(root, &mut Vec::new(), &mut |schema, path| {
         let Some(default) = &schema.default else { return };
         let at = shown(path);
-        if let Some(field) = dropped(&default.0, Some(schema), "") {
+        let place = Place::Schema(path.to_vec());
+        let finding = if let Some(field) = dropped(&default.0, Some(schema), "") {
             let message = format!(
                 "the default of {at} has the field `{field}`, which its schema has not: the API server would drop it"
             );
-            findings.push(
-                Finding::error("OP327", Place::Schema(path.to_vec()), message)
-                    .help("is the field skipped or renamed for one direction only? Both must have one name"),
-            );
+            Finding::error("OP327", place, message)
+                .help("is the field skipped or renamed for one direction only? Both must have one name")
         } else if let Err(problem) = value::check(&default.0, schema) {
-            let message = format!("the default of {at} does not fit its own schema: {problem}");
-            findings.push(
-                Finding::error("OP326", Place::Schema(path.to_vec()), message)
-                    .help("change the default or what restricts the field"),
-            );
-        }
+            Finding::error("OP326", place, format!("the default of {at} does not fit its own schema: {problem}"))
+                .help("change the default or what restricts the field")
+        } else {
+            return;
+        };
+        // The API server does not look into the values of maps; it sets such a default, and then refuses the object.
+        let severity = if path.contains(&Step::Values) { Severity::Warning } else { Severity::Error };
+        findings.push(Finding { severity, ..finding });
     });
 }
 

@@ -73,11 +73,11 @@ pub fn check(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
 }
 
 fn has_type(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
-    let is_integer =
-        |value: &Value| value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|f| f.fract() == 0.0);
+    let is_integer = |value: &Value| value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole);
     let type_ = text(&schema.type_);
     let fits = match (type_, value) {
-        ("", _) => true,
+        // A format without a type is one of texts.
+        ("", value) => text(&schema.format).is_empty() || value.is_string() || value.is_array() || value.is_null(),
         (_, Value::Null) => schema.nullable == Some(true),
         ("string", Value::String(_)) | ("boolean", Value::Bool(_)) => true,
         ("number", Value::Number(_)) | ("array", Value::Array(_)) | ("object", Value::Object(_)) => true,
@@ -122,14 +122,16 @@ fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), S
         Ok(())
     };
     let value = number.as_f64().unwrap_or(f64::MAX);
-    if !number.is_i64() || (type_, format) == ("integer", "int32") {
+    // kubectl sends `1.0` as `1`.
+    let is_integer = number.is_i64() || value.fract() == 0.0 && value.abs() < i64::MAX as f64;
+    if !is_integer || (type_, format) == ("integer", "int32") {
         in_type("the value", value)?;
     }
     // The bound itself is checked too, and compared as an integer if the value is one.
     let bound = |what: &str, bound: Option<f64>| -> Result<Option<f64>, String> {
         let Some(bound) = bound else { return Ok(None) };
         in_type(what, bound)?;
-        Ok(Some(if number.is_i64() { bound.trunc() } else { bound }))
+        Ok(Some(if is_integer { bound.trunc() } else { bound }))
     };
     if let Some(min) = bound("the minimum", schema.minimum)?
         && (value < min || schema.exclusive_minimum == Some(true) && value <= min)
@@ -143,12 +145,17 @@ fn number(number: &serde_json::Number, schema: &JSONSchemaProps) -> Result<(), S
     }
     if let Some(factor) = bound("the factor", schema.multiple_of)? {
         let quotient = if factor < 1.0 { 1.0 / factor * value } else { value / factor };
-        let is_whole = (quotient - quotient.round()).abs() < 1e-9;
-        if factor <= 0.0 || !is_whole {
+        if factor <= 0.0 || !is_whole(quotient) {
             return Err(format!("{number} is not a multiple of {factor}"));
         }
     }
     Ok(())
+}
+
+/// Nearly, and within what JSON holds exactly. Source: `IsFloat64AJSONInteger` of go-openapi/swag.
+fn is_whole(number: f64) -> bool {
+    let rest = (number - number.trunc()).abs();
+    number.abs() < 9_007_199_254_740_992.0 && (rest == 0.0 || rest / (number.abs() + number.trunc().abs()) < 1e-9)
 }
 
 fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), String> {

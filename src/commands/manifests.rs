@@ -9,11 +9,10 @@ use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
 use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, Manifest};
 use crate::plan::{Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
-use crate::source::Source;
 
 /// Where manifests are made from and go to.
 pub struct Place<'a> {
@@ -111,9 +110,16 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
 fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
+    let mut locator = source.locator();
     for crd in crds {
-        let findings = apiserver::check(crd).into_iter();
-        diagnostics.extend(findings.map(|finding| located(source, &crd.spec.group, &crd.spec.names.plural, finding)));
+        for finding in apiserver::check(crd) {
+            let api = source.operator.apis.iter().find(|api| {
+                (&api.group, &api.plural) == (&crd.spec.group, &crd.spec.names.plural)
+                    && finding.version.as_ref().is_none_or(|version| *version == api.version)
+            });
+            let place = api.map(|api| locator.locate(api, &finding.place));
+            diagnostics.push(told(finding, place, || format!("{}.{}", crd.spec.names.plural, crd.spec.group)));
+        }
     }
     match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
         Err(errors) => diagnostics.extend(errors),
@@ -123,21 +129,17 @@ fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Ma
     (None, diagnostics)
 }
 
-/// What the API server says to the kind `plural.group`, at its place in the source; the compiled types have none.
-fn located(source: &Source, group: &str, plural: &str, finding: Finding) -> Diagnostic {
-    let api = source.operator.apis.iter().find(|api| {
-        (api.group.as_str(), api.plural.as_str()) == (group, plural)
-            && finding.version.as_ref().is_none_or(|version| *version == api.version)
-    });
-    let message = match api {
+/// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.
+fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) -> Diagnostic {
+    let message = match place {
         Some(_) => finding.message,
-        None => format!("in the CRD `{plural}.{group}` of the compiled types: {}", finding.message),
+        None => format!("in the CRD `{}` of the compiled types: {}", name(), finding.message),
     };
     Diagnostic {
         severity: finding.severity,
         code: finding.code,
         message,
-        place: api.map(|api| (source.locate(api, &finding.place), String::new())),
+        place: place.map(|place| (place, String::new())),
         help: finding.help,
     }
 }

@@ -10,17 +10,30 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
 use super::attributes::{self, Common, With, value};
-use super::modules::{ModuleId, TypeDecl};
+use super::modules::{ModuleId, Modules, TypeDecl};
 use super::types::{Deriver, Resolved, Scope};
 use super::{Options, Source};
 use crate::diagnostic::Span;
 use crate::model::{Api, Place, Step};
 
 impl Source {
+    pub fn locator(&self) -> Locator<'_> {
+        Locator { modules: &self.modules, deriver: None }
+    }
+}
+
+pub struct Locator<'a> {
+    modules: &'a Modules,
+    /// Made for the first place, and kept for all others.
+    deriver: Option<Deriver<'a>>,
+}
+
+impl Locator<'_> {
     /// The deepest place on the way that is in the source; at least the kind's.
-    pub fn locate(&self, api: &Api, place: &Place) -> Span {
-        let options = Options::default();
-        let mut way = Way { deriver: Deriver::new(&self.modules, &options), found: api.place.clone() };
+    pub fn locate(&mut self, api: &Api, place: &Place) -> Span {
+        static OPTIONS: Options = Options { foreign_descriptions: true };
+        let deriver = self.deriver.get_or_insert_with(|| Deriver::new(self.modules, &OPTIONS));
+        let mut way = Way { deriver, found: api.place.clone() };
         let declared = self.modules.ids().find_map(|module| {
             let here = &self.modules.module(module);
             let is_here = Arc::ptr_eq(&here.file, &api.place.file);
@@ -44,12 +57,12 @@ impl Source {
     }
 }
 
-struct Way<'a> {
-    deriver: Deriver<'a>,
+struct Way<'a, 'm> {
+    deriver: &'a mut Deriver<'m>,
     found: Span,
 }
 
-impl Way<'_> {
+impl Way<'_, '_> {
     fn argument(&mut self, module: ModuleId, input: &DeriveInput, name: &str, nth: usize) {
         let arguments = kube_arguments(&input.attrs);
         let of_name = |name: &str| arguments.iter().filter(|meta| meta.path().is_ident(name)).collect::<Vec<_>>();
