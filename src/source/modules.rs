@@ -12,6 +12,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree};
 
 use super::cfg::Cfg;
+use super::known::Minor;
+use super::kubernetes_version::{self, Unclear};
 use super::package::{Dependency, Package, normalize};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -36,6 +38,7 @@ struct Krate {
     root: ModuleId,
     folder: String,
     dependencies: BTreeMap<String, Dependency>,
+    kubernetes: Result<Minor, Unclear>,
 }
 
 /// One module and what it declares; items that `cfg` removes are not there.
@@ -100,43 +103,49 @@ impl Modules {
         matches!(name, "std" | "core" | "alloc").then(|| Err(name.into()))
     }
 
-    /// A dependency of the crate of `id`, by the dependency's own crate name.
-    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<&Dependency> {
-        self.crates[self.module(id).krate].dependencies.values().find(|dependency| dependency.krate == krate)
+    /// The version of Kubernetes that the crate of `id` is compiled for.
+    pub fn kubernetes(&self, id: ModuleId) -> &Result<Minor, Unclear> {
+        &self.crates[self.module(id).krate].kubernetes
     }
 
     /// Reads the library and the binaries of a package, and the libraries of its path dependencies.
     pub fn read(&mut self, tree: &Tree, package: &Package, diagnostics: &mut Vec<Diagnostic>) {
+        self.read_with(tree, package, &kubernetes_version::of(tree, package), diagnostics);
+    }
+
+    /// Reads them as part of a build for this version of Kubernetes.
+    fn read_with(
+        &mut self,
+        tree: &Tree,
+        package: &Package,
+        kubernetes: &Result<Minor, Unclear>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
         if self.crates.iter().any(|krate| krate.folder == package.folder) {
             return;
         }
         let library = package.library.iter().map(|(name, root)| (Some(name.clone()), root));
         for (name, root) in library.chain(package.binaries.iter().map(|root| (None, root))) {
-            self.read_crate(tree, package, name, root, diagnostics);
+            self.crates.push(Krate {
+                name,
+                root: ModuleId(self.all.len()),
+                folder: package.folder.clone(),
+                dependencies: package.dependencies.clone(),
+                kubernetes: kubernetes.clone(),
+            });
+            self.read_crate(tree, package, root, diagnostics);
         }
         for folder in package.dependencies.values().filter_map(|dependency| dependency.folder.as_deref()) {
             // A path dependency that cannot be read is reported where one of its types is needed.
             for package in Package::read(tree, folder).unwrap_or_default() {
-                self.read(tree, &Package { binaries: Vec::new(), ..package }, diagnostics);
+                self.read_with(tree, &Package { binaries: Vec::new(), ..package }, kubernetes, diagnostics);
             }
         }
     }
 
-    fn read_crate(
-        &mut self,
-        tree: &Tree,
-        package: &Package,
-        name: Option<String>,
-        root: &str,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        let krate = self.crates.len();
-        self.crates.push(Krate {
-            name,
-            root: ModuleId(self.all.len()),
-            folder: package.folder.clone(),
-            dependencies: package.dependencies.clone(),
-        });
+    /// Reads the crate that was added last.
+    fn read_crate(&mut self, tree: &Tree, package: &Package, root: &str, diagnostics: &mut Vec<Diagnostic>) {
+        let krate = self.crates.len() - 1;
         let folder = parent(root).to_string();
         let mut reader = Reader { modules: self, tree, cfg: Cfg::new(&package.features), krate, diagnostics };
         let text = match tree.read(root) {

@@ -18,6 +18,7 @@ pub struct Package {
     pub binaries: Vec<String>,
     /// By the name that the source uses.
     pub dependencies: BTreeMap<String, Dependency>,
+    pub dev_dependencies: BTreeMap<String, Dependency>,
     /// What `cargo run` enables: `default` and all that follows from it.
     pub features: BTreeSet<String>,
 }
@@ -65,7 +66,34 @@ impl Package {
         }
         Ok(packages)
     }
+
+    /// The members of the workspace that the package in `folder` belongs to.
+    pub fn members_beside(tree: &Tree, folder: &str) -> Vec<Self> {
+        let workspace = Manifest::read(tree, folder).and_then(|manifest| manifest.workspace(tree));
+        let Ok(Some(workspace)) = workspace else { return Vec::new() };
+        let members = workspace.members(tree).into_iter().chain([workspace.folder.clone()]);
+        let members = members.filter_map(|member| Manifest::read(tree, &member).ok());
+        let members = members.filter(|member| member.document.contains_key("package"));
+        members.map(|member| member.package(tree, Some(&workspace))).collect()
+    }
 }
+
+/// The variable that cargo sets for build scripts in `folder`: the nearest `.cargo/config.toml` that has it under `[env]`.
+pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> {
+    let mut folder = folder.to_string();
+    for _ in 0..STEPS_UP {
+        let config = tree.read(&join(&folder, ".cargo/config.toml")).ok().flatten();
+        let config: Option<DocumentMut> = config.and_then(|text| text.parse().ok());
+        if let Some(set) = config.as_ref().and_then(|config| config.get("env")?.get(variable)) {
+            return set.as_str().or_else(|| set.get("value")?.as_str()).map(String::from);
+        }
+        folder = normalize(&join(&folder, ".."));
+    }
+    None
+}
+
+/// More than any layout has; above the tree's root the way goes on with `..`.
+const STEPS_UP: usize = 5;
 
 /// A parsed Cargo.toml and where it is.
 struct Manifest {
@@ -100,8 +128,7 @@ impl Manifest {
     /// The workspace that this package inherits from: the nearest folder above whose Cargo.toml has `[workspace]`.
     fn workspace(&self, tree: &Tree) -> Result<Option<Self>, Diagnostic> {
         let mut folder = self.folder.clone();
-        // Five steps up are more than any layout has; above the tree's root the way goes on with `..`.
-        for _ in 0..5 {
+        for _ in 0..STEPS_UP {
             if tree.has(&join(&folder, "Cargo.toml")) {
                 let manifest = Self::read(tree, &folder)?;
                 if manifest.document.contains_key("workspace") {
@@ -179,14 +206,15 @@ impl Manifest {
             folder: self.folder.clone(),
             library,
             binaries: binaries.into_iter().collect(),
-            dependencies: self.dependencies(workspace),
+            dependencies: self.dependencies("dependencies", workspace),
+            dev_dependencies: self.dependencies("dev-dependencies", workspace),
             features: self.features(),
         }
     }
 
-    fn dependencies(&self, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
+    fn dependencies(&self, table: &str, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
         let mut dependencies = BTreeMap::new();
-        let Some(table) = self.document.get("dependencies").and_then(Item::as_table_like) else { return dependencies };
+        let Some(table) = self.document.get(table).and_then(Item::as_table_like) else { return dependencies };
         for (name, item) in table.iter() {
             let own = item.as_table_like();
             let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));

@@ -12,7 +12,7 @@ use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathAr
 
 use super::Options;
 use super::attributes::{attribute_macro, derives};
-use super::known::{self, Entry, Shape};
+use super::known::{self, Entry, Minor, NoSchema, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
 use crate::diagnostic::{Diagnostic, Span};
@@ -140,16 +140,16 @@ impl<'a> Deriver<'a> {
                 self.data(module, &input, &inner, arguments, place, label)
             }
             Resolved::Known { path, entry, arguments } => {
-                self.check_kubernetes_version(&path, ty, scope)?;
                 let parameters: Derived<Vec<Shape>> =
-                    all(arguments.iter().take(entry.parameters).map(|(ty, scope)| self.shape(ty, scope)));
+                    all(arguments.iter().take(entry.parameters()).map(|(ty, scope)| self.shape(ty, scope)));
                 let parameters = parameters?;
-                if parameters.len() < entry.parameters {
+                if parameters.len() < entry.parameters() {
                     let span = self.span(scope, ty);
-                    let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters);
+                    let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                let mut shape = entry.shape(parameters);
+                let mut shape =
+                    entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
                 if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
                     shape.remove_descriptions();
                 }
@@ -323,7 +323,11 @@ impl<'a> Deriver<'a> {
                         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
                     *path.last_mut().expect("checked above") = format!("NonZero{upper}");
                 }
-                match known::find(&path) {
+                let kubernetes = match path[0].as_str() {
+                    "k8s_openapi" => Some(self.kubernetes(ty, scope)?),
+                    _ => None,
+                };
+                match known::find(&path, kubernetes) {
                     Some(entry) => Ok(Resolved::Known { path, entry, arguments }),
                     None => {
                         let span = self.span(scope, ty);
@@ -358,28 +362,37 @@ impl<'a> Deriver<'a> {
         )
     }
 
-    /// opctl carries the types of one version of Kubernetes; those of another may differ.
-    fn check_kubernetes_version(&mut self, path: &[String], ty: &Type, scope: &Scope) -> Derived<()> {
-        if path[0] != "k8s_openapi" {
-            return Ok(());
-        }
-        let Some(dependency) = self.modules.dependency(scope.module, "k8s_openapi") else { return Ok(()) };
-        let other = |feature: &&String| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37";
-        let asked = match dependency.features.iter().find(other) {
-            Some(feature) => format!("the feature `{feature}` of k8s-openapi"),
-            None if dependency.accepts("0.29") => return Ok(()),
-            None => format!("k8s-openapi {}", dependency.version.as_deref().unwrap_or_default()),
+    fn refuse_known<T>(&mut self, problem: NoSchema, path: &[String], ty: &Type, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let path = path.join("::");
+        self.refuse(match problem {
+            NoSchema::Recursive => Diagnostic::error(
+                "OP015",
+                format!("`{path}` contains itself, and a CRD cannot say that: it has no references"),
+            )
+            .at(span, "")
+            .help("keep it as `serde_json::Value` with `#[schemars(schema_with = …)]`"),
+            NoSchema::NotImplemented => {
+                Diagnostic::error("OP019", format!("`{path}` has no schema: it does not implement `JsonSchema`"))
+                    .at(span, "used in a custom resource")
+                    .help("say the schema: `#[schemars(with = \"…\")]`")
+            }
+        })
+    }
+
+    /// The version of Kubernetes whose types the package uses.
+    fn kubernetes(&mut self, ty: &Type, scope: &Scope) -> Derived<Minor> {
+        let problem = match self.modules.kubernetes(scope.module) {
+            Ok(minor) => return Ok(*minor),
+            Err(problem) => problem.clone(),
         };
         // One mistake in Cargo.toml; its other places are no news.
         if let Some(said) = self.diagnostics.iter().find(|said| said.code == "OP017") {
             return self.refuse(said.clone());
         }
         let span = self.span(scope, ty);
-        let message = format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
         self.refuse(
-            Diagnostic::error("OP017", message)
-                .at(span, "a type of Kubernetes")
-                .help("use k8s-openapi 0.29 with its feature `latest`, or print the CRDs from the compiled types"),
+            Diagnostic::error("OP017", problem.to_string()).at(span, "a type of Kubernetes").help(problem.help()),
         )
     }
 }
