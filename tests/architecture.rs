@@ -57,6 +57,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("schemars", &["source/", "emit/"]),
     ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs"]),
     ("annotate_snippets", &["diagnostic.rs"]),
+    ("regex", &["apiserver/pattern.rs"]),
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
     ("nix", &["interrupt.rs"]),

@@ -151,7 +151,7 @@ mod tests {
         assert!(entries().count() > 30);
         for (code, entry) in entries() {
             assert!(code.len() == 5 && code.starts_with("OP"), "{code}");
-            assert!(!entry.contains("\n#"), "{code} runs into the next chapter");
+            assert!(!entry.contains("\n# ") && !entry.contains("\n## "), "{code} runs into the next chapter");
         }
         assert!(!list().contains("]("));
     }
