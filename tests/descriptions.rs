@@ -1,5 +1,9 @@
 //! A CRD with a PodTemplateSpec in it: most of its size are descriptions of Kubernetes' own types, which can be left out.
 
+#[path = "common/control_plane.rs"]
+mod control_plane;
+
+use control_plane::ControlPlane;
 use opctl::emit::{self, CustomResourceDefinition};
 use opctl::project::Tree;
 use opctl::source::{self, Options};
@@ -104,4 +108,17 @@ fn descriptions_are_cut_everywhere_and_nothing_else_is() {
         without_descriptions(&mut short);
         assert_eq!(whole, short);
     }
+}
+
+#[test]
+fn the_api_server_accepts_both() {
+    let Some(cluster) = ControlPlane::start("descriptions", 0) else { return };
+    let (whole, short) = (text(&crd(true)), text(&crd(false)));
+    cluster.kubectl(&["create", "-f", "-"], &whole);
+    cluster.kubectl(&["delete", "-f", "-"], &whole);
+    // What kubectl does when nothing else is said keeps the whole object in an annotation.
+    let refused = cluster.run(&["apply", "-f", "-"], &whole);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("may not be more than 262144 bytes"), "{said}");
+    cluster.kubectl(&["apply", "-f", "-"], &short);
 }

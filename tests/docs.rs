@@ -7,6 +7,8 @@ use std::path::Path;
 
 use clap::Parser;
 use opctl::cli::Cli;
+use opctl::diagnostic::Diagnostic;
+use opctl::source;
 use walkdir::WalkDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -90,6 +92,19 @@ fn every_diagnostic_has_its_entry() {
     let entries: Vec<String> = text.lines().filter_map(|line| line.strip_prefix("### ")).map(String::from).collect();
     assert!(entries.is_sorted(), "the entries are not in order");
     assert_eq!(entries.into_iter().collect::<BTreeSet<_>>(), used);
+}
+
+#[test]
+fn what_is_left_to_the_compiler_is_told() {
+    let page = read("docs/engines.md");
+    let told = page.split("## What is left to the compiler").nth(1).unwrap().split("\n## ").next().unwrap();
+    for path in files("src") {
+        for code in read(&path).split('"').filter(|piece| is_code(piece)) {
+            let diagnostic = Diagnostic::error(code.to_owned().leak(), "");
+            let listed = told.contains(&format!("[{code}](reference/diagnostics.md#"));
+            assert_eq!(listed, source::only_a_compiler_knows(&diagnostic), "{code} in docs/engines.md");
+        }
+    }
 }
 
 /// `OP` and three digits.

@@ -227,6 +227,36 @@ fn warns_of_served_versions_with_different_fields() {
     assert_eq!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "y", true)), ["OP022"]);
 }
 
+/// Which kinds a compiler has to be asked about: those that an error stopped, also one that another kind met first.
+#[test]
+fn every_kind_that_an_error_stops_is_named() {
+    let kind = |name: &str, field: &str| {
+        format!(
+            "mod {} {{ use super::*;\n    #[derive(CustomResource, JsonSchema)]\n    #[kube(group = \"g\", version = \"v1\", \
+             kind = \"{name}\")]\n    struct S {{ x: {field} }}\n}}\n",
+            name.to_lowercase()
+        )
+    };
+    let shared = "struct Shared;\nimpl JsonSchema for Shared { fn json_schema(g: &mut G) -> Schema { make(g) } }\n\
+        #[derive(JsonSchema)] struct Of<T> { t: T, shared: Shared }\nmake_custom_resource!(CustomResource);\n";
+    let kinds =
+        [kind("A", "Shared"), kind("B", "Vec<Shared>"), kind("C", "Of<u8>"), kind("D", "Of<u8>"), kind("E", "u8")];
+    let mut tree = Tree::at("nowhere");
+    tree.lay_over("Cargo.toml", MANIFEST);
+    tree.lay_over("src/lib.rs", format!("{shared}{}", kinds.concat()));
+    let source = source::read(&tree, "");
+    let codes: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes, ["OP021", "OP013"]);
+    let stopped = source.operator.underivable.iter().map(|stopped| {
+        let codes: Vec<&str> = stopped.reasons.iter().map(|reason| reason.code).collect();
+        (stopped.kind.as_ref().map_or("", |(_, kind)| kind), codes.join(" "))
+    });
+    let stopped: Vec<(&str, String)> = stopped.collect();
+    let expected = [("", "OP021"), ("A", "OP013"), ("B", "OP013"), ("C", "OP013"), ("D", "OP013")];
+    assert_eq!(stopped, expected.map(|(kind, codes)| (kind, codes.to_owned())));
+    assert_eq!(source.operator.apis.len(), 1);
+}
+
 /// The names of the types that kube generates in a case: `root`, else `kind`.
 fn roots(text: &str) -> Vec<String> {
     let after =

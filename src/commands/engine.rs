@@ -160,9 +160,12 @@ fn notices(operator: &Operator) -> Vec<String> {
         for reason in &stopped.reasons {
             let kind = stopped.kind.as_ref().map_or("what a macro makes".into(), |(_, kind)| format!("`{kind}`"));
             let place = reason.place.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
-            lines.push(format!("{kind} needs a compiler: {}{place}, {}", reason.code, reason.message));
+            let line = format!("{kind} needs a compiler: {}{place}, {}", reason.code, reason.message);
+            // Several versions of a kind, or a file of the library and a binary, say the same.
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
     }
-    lines.dedup();
     lines
 }
