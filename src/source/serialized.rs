@@ -50,7 +50,7 @@ impl Deriver<'_> {
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
             && !derives(&input.attrs, "Serialize")
         {
-            if self.implementation("Serialize", *module, &name(&input.ident)).is_some()
+            if !self.implementations("Serialize", *module, &name(&input.ident)).is_empty()
                 || derives(&input.attrs, "Serialize_repr")
             {
                 return self.written_by_hand(&input.ident, inner);
@@ -181,7 +181,7 @@ impl Deriver<'_> {
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let place = &input.ident;
-        if !derives(&input.attrs, "Serialize") || self.implementation("Serialize", module, &name(place)).is_some() {
+        if !derives(&input.attrs, "Serialize") || !self.implementations("Serialize", module, &name(place)).is_empty() {
             return self.written_by_hand(place, &scope);
         }
         let errors = Ctxt::new();
