@@ -5,6 +5,6 @@ mod file;
 mod tree;
 mod workspace;
 
-pub use file::{Api, Origin, PROJECT, ProjectError, ProjectFile, Resource, root_above};
+pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, root_above};
 pub use tree::{ReadError, Tree, join};
 pub use workspace::workspace_above;

@@ -70,11 +70,12 @@ impl Deriver<'_> {
 
     /// Arguments that are no types of values, such as a hasher or a time zone, do not count.
     fn serializes_argument(&mut self, ty: &Type, scope: &Scope, generics: Option<&Generics>) -> Derived<bool> {
-        let before = self.diagnostics.len();
+        let (before, reasons) = (self.diagnostics.len(), self.reasons.len());
         match self.serializes(ty, scope, generics) {
             Ok(answer) => Ok(answer),
             Err(_) if self.diagnostics[before..].iter().all(|said| matches!(said.code, "OP010" | "OP011")) => {
                 self.diagnostics.truncate(before);
+                self.reasons.truncate(reasons);
                 Ok(true)
             }
             Err(refused) => Err(refused),

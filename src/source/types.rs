@@ -11,13 +11,14 @@ use schemars::json_schema;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
+use super::Options;
 use super::attributes::{attribute_macro, derives};
 use super::known::{self, Entry, Minor, NoSchema, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
 use super::resolve::{Namespace, Target, resolve};
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::model::Enumeration;
+use crate::model::{Enumeration, Underivable};
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +29,15 @@ pub type Derived<T> = Result<T, Refused>;
 /// Derives the schemas of types, and collects what it cannot derive.
 pub struct Deriver<'a> {
     pub modules: &'a Modules,
+    options: &'a Options,
     pub diagnostics: Vec<Diagnostic>,
+    /// The refusals since this was last emptied, those included that were reported before.
+    pub reasons: Vec<Diagnostic>,
+    pub underivable: Vec<Underivable>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<String>,
     /// Types that were derived already.
-    done: HashMap<String, Derived<Shape>>,
+    done: HashMap<String, Result<Shape, Vec<Diagnostic>>>,
     /// The enums that were derived, inner ones first.
     pub enums: Vec<Enumeration>,
     /// How many functions and constants are being evaluated: one that needs itself would not end.
@@ -119,18 +124,19 @@ pub enum Resolved {
 }
 
 impl<'a> Deriver<'a> {
-    pub fn new(modules: &'a Modules) -> Self {
-        let mut deriver = Self {
+    pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
+        Self {
             modules,
+            options,
             diagnostics: Vec::new(),
-            open: Vec::new(),
-            done: HashMap::new(),
+            reasons: Vec::new(),
+            underivable: Vec::new(),
             enums: Vec::new(),
             evaluating: 0,
-            impls: Vec::new(),
-        };
-        deriver.impls = modules.ids().flat_map(|id| implementations(modules, id)).collect();
-        deriver
+            open: Vec::new(),
+            done: HashMap::new(),
+            impls: modules.ids().flat_map(|id| implementations(modules, id)).collect(),
+        }
     }
 
     /// The `impl` of a trait for a type of the source, and the module where it stands. `None` also where there are
@@ -164,8 +170,9 @@ impl<'a> Deriver<'a> {
     /// Reports and gives up on what is being derived.
     pub fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Derived<T> {
         if !self.diagnostics.contains(&diagnostic) {
-            self.diagnostics.push(diagnostic);
+            self.diagnostics.push(diagnostic.clone());
         }
+        self.reasons.push(diagnostic);
         Err(Refused)
     }
 
@@ -198,16 +205,17 @@ impl<'a> Deriver<'a> {
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                let mut shape = match entry.shape(parameters) {
-                    Ok(shape) => shape,
-                    Err(problem) => return self.refuse_known(problem, &path, ty, scope),
-                };
+                let mut shape =
+                    entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
                 if path == ["arrayvec", "ArrayVec"]
                     && let Some((capacity, at)) = arguments.get(1)
                 {
                     let capacity = syn::parse2(capacity.to_token_stream());
                     let capacity = self.parsed(at, capacity)?;
                     shape.schema.insert("maxItems".into(), self.number(&capacity, at)?);
+                }
+                if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
+                    shape.remove_descriptions();
                 }
                 Ok(shape)
             }
@@ -291,7 +299,10 @@ impl<'a> Deriver<'a> {
         place: Span,
     ) -> Derived<Shape> {
         if let Some(done) = self.done.get(&identity) {
-            return done.clone();
+            return done.clone().map_err(|reasons| {
+                self.reasons.extend(reasons);
+                Refused
+            });
         }
         let of_type = |identity: &String| identity.split('<').next().map(String::from);
         let nested = self.open.iter().filter(|open| of_type(open) == of_type(&identity)).count();
@@ -303,11 +314,12 @@ impl<'a> Deriver<'a> {
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
         }
         self.open.push(identity.clone());
+        let before = self.reasons.len();
         let shape = self.derived_data(module, input, scope);
         self.open.pop();
         // A refusal within a circle is not the type's own: it may be derivable from elsewhere.
         if shape.is_ok() || self.open.is_empty() {
-            self.done.insert(identity, shape.clone());
+            self.done.insert(identity, shape.clone().map_err(|Refused| self.reasons[before..].to_vec()));
         }
         shape
     }
@@ -492,8 +504,8 @@ impl<'a> Deriver<'a> {
             Err(problem) => problem.clone(),
         };
         // One mistake in Cargo.toml; its other places are no news.
-        if self.diagnostics.iter().any(|said| said.code == "OP017") {
-            return Err(Refused);
+        if let Some(said) = self.diagnostics.iter().find(|said| said.code == "OP017") {
+            return self.refuse(said.clone());
         }
         let span = self.span(scope, ty);
         self.refuse(

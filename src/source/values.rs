@@ -93,7 +93,9 @@ impl Deriver<'_> {
 
     pub fn if_needed(&mut self, evaluate: impl FnOnce(&mut Self) -> Derived<Value>) -> Value {
         let said = std::mem::take(&mut self.diagnostics);
+        let before = self.reasons.len();
         let value = evaluate(self);
+        self.reasons.truncate(before);
         let reasons = std::mem::replace(&mut self.diagnostics, said);
         value.unwrap_or(Value::Unknown(reasons))
     }
