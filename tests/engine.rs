@@ -242,7 +242,7 @@ fn every_kind_that_an_error_stops_is_named() {
     let kinds =
         [kind("A", "Shared"), kind("B", "Vec<Shared>"), kind("C", "Of<u8>"), kind("D", "Of<u8>"), kind("E", "u8")];
     let mut tree = Tree::at("nowhere");
-    tree.lay_over("Cargo.toml", MANIFEST);
+    tree.lay_over("Cargo.toml", manifest("oracle"));
     tree.lay_over("src/lib.rs", format!("{shared}{}", kinds.concat()));
     let source = source::read(&tree, "");
     let codes: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();

@@ -24,7 +24,7 @@ impl Deriver<'_> {
         let Some(function) = associated(implementation, "schema_name", at) else {
             return self.not_evident(&implementation.self_ty, at);
         };
-        match self.block(&function.item.block, at, None)? {
+        match self.body(&function.item.block, at, None)? {
             Value::Text(text) => Ok(text),
             _ => self.not_evident(&function.item.block, at),
         }
@@ -49,7 +49,7 @@ impl Deriver<'_> {
     /// The schema that a function makes; else a refusal at what is not evident in it.
     fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
         let made = function
-            .map(|function| self.if_needed(|deriver| deriver.block(&function.item.block, &function.scope, None)));
+            .map(|function| self.if_needed(|deriver| deriver.body(&function.item.block, &function.scope, None)));
         let place = match made {
             Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {
                 return Ok(Schema::try_from(schema).expect("tried").into());

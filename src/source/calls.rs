@@ -287,8 +287,10 @@ impl Deriver<'_> {
         let Some((ty, at)) = to else { return self.evaluate(value, scope, None) };
         match self.resolved(ty, at)? {
             Resolved::Data { module, input, scope: inner, .. } => {
-                let mut conversions = self.conversions(module, &name(&input.ident)).into_iter();
-                let (Some((at, item)), None) = (conversions.next(), conversions.next()) else {
+                // Another derive may make conversions that are not seen.
+                let is_plain = !super::attributes::derives(&input.attrs, "From");
+                let conversion = self.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
+                let Some((at, item)) = conversion else {
                     // `T` is `From<T>`, too.
                     let value = self.evaluate(value, scope, None)?;
                     return match &value {
@@ -529,7 +531,7 @@ impl Deriver<'_> {
             }
             _ => None,
         };
-        let value = self.block(&item.block, &inner, returned.as_ref().or(expected))?;
+        let value = self.body(&item.block, &inner, returned.as_ref().or(expected))?;
         self.known(value)
     }
 }

@@ -92,14 +92,15 @@ impl Deriver<'_> {
         }
         let Owner { ty, last } = self.owner(path, scope)?;
         let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
-        self.associated(module, &name(&input.ident)).find_map(|(at, item)| {
+        let constants = self.implementations("", module, &name(&input.ident)).into_iter().filter_map(|(at, item)| {
             item.items.iter().find_map(|found| match found {
                 ImplItem::Const(found) if name(&found.ident) == last => {
                     Some((impl_scope(&item, at, &input, &scope), (found.ty.clone(), found.expr.clone())))
                 }
                 _ => None,
             })
-        })
+        });
+        only(constants)
     }
 
     /// A function of the source, free or associated; `expected` is what it is called for.
@@ -111,15 +112,14 @@ impl Deriver<'_> {
         let Owner { ty, last } = self.owner(path, scope)?;
         let ty = self.or_expected(ty, expected).ok()?;
         let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
-        self.associated(module, &name(&input.ident))
-            .find_map(|(at, item)| Function::in_impl(&item, &last, at, &input, &scope))
+        let functions = self.implementations("", module, &name(&input.ident)).into_iter();
+        only(functions.filter_map(|(at, item)| Function::in_impl(&item, &last, at, &input, &scope)))
     }
 
     /// A method of the type of a value.
     pub fn method(&mut self, data: &super::values::Data, method: &str) -> Option<Function> {
-        let module = data.module;
-        self.associated(module, &name(&data.input.ident))
-            .find_map(|(at, item)| Function::in_impl(&item, method, at, &data.input, &data.scope))
+        let functions = self.implementations("", data.module, &name(&data.input.ident)).into_iter();
+        only(functions.filter_map(|(at, item)| Function::in_impl(&item, method, at, &data.input, &data.scope)))
     }
 
     /// The module and name of a constant or function that is no type's.
@@ -176,6 +176,12 @@ impl Deriver<'_> {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         self.modules.included.get(&super::package::normalize(&crate::project::join(folder, path))).cloned()
     }
+}
+
+/// The only one: `impl`s for different arguments of a type may have items of the same name.
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
 }
 
 /// A function of an `impl`, as a free one.

@@ -50,7 +50,7 @@ impl Deriver<'_> {
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
             && !derives(&input.attrs, "Serialize")
         {
-            if self.implementation("Serialize", *module, &name(&input.ident)).is_some()
+            if !self.implementations("Serialize", *module, &name(&input.ident)).is_empty()
                 || derives(&input.attrs, "Serialize_repr")
             {
                 return self.written_by_hand(&input.ident, inner);
@@ -70,11 +70,12 @@ impl Deriver<'_> {
 
     /// Arguments that are no types of values, such as a hasher or a time zone, do not count.
     fn serializes_argument(&mut self, ty: &Type, scope: &Scope, generics: Option<&Generics>) -> Derived<bool> {
-        let before = self.diagnostics.len();
+        let (before, reasons) = (self.diagnostics.len(), self.reasons.len());
         match self.serializes(ty, scope, generics) {
             Ok(answer) => Ok(answer),
             Err(_) if self.diagnostics[before..].iter().all(|said| matches!(said.code, "OP010" | "OP011")) => {
                 self.diagnostics.truncate(before);
+                self.reasons.truncate(reasons);
                 Ok(true)
             }
             Err(refused) => Err(refused),
@@ -181,7 +182,7 @@ impl Deriver<'_> {
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let place = &input.ident;
-        if !derives(&input.attrs, "Serialize") || self.implementation("Serialize", module, &name(place)).is_some() {
+        if !derives(&input.attrs, "Serialize") || !self.implementations("Serialize", module, &name(place)).is_empty() {
             return self.written_by_hand(place, &scope);
         }
         let errors = Ctxt::new();

@@ -131,44 +131,36 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             reasons: Vec::new(),
             underivable: Vec::new(),
-            open: Vec::new(),
-            done: HashMap::new(),
             enums: Vec::new(),
             evaluating: 0,
+            open: Vec::new(),
+            done: HashMap::new(),
             impls: modules.ids().flat_map(|id| implementations(modules, id)).collect(),
         }
     }
 
-    /// The `impl` of a trait for a type of the source, and the module where it stands.
+    /// The `impl` of a trait for a type of the source, and the module where it stands. `None` also where there are
+    /// several, for different arguments.
     pub fn implementation(
         &self,
         trait_name: &str,
         module: ModuleId,
         type_name: &str,
     ) -> Option<(ModuleId, Rc<ItemImpl>)> {
-        let found = self.impls.iter().find(|implementation| {
-            implementation.trait_name == trait_name
-                && implementation.target.0 == module
-                && implementation.target.1 == type_name
-        })?;
-        Some((found.module, found.item.clone()))
+        let mut found = self.implementations(trait_name, module, type_name);
+        (found.len() == 1).then(|| found.remove(0))
     }
 
-    /// The `impl From<_>` for a type of the source.
-    pub fn conversions(&self, module: ModuleId, type_name: &str) -> Vec<(ModuleId, Rc<ItemImpl>)> {
+    pub fn implementations(
+        &self,
+        trait_name: &str,
+        module: ModuleId,
+        type_name: &str,
+    ) -> Vec<(ModuleId, Rc<ItemImpl>)> {
         let of_type = |found: &&Implementation| {
-            found.trait_name == "From" && found.target.0 == module && found.target.1 == type_name
+            found.trait_name == trait_name && found.target.0 == module && found.target.1 == type_name
         };
         self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect()
-    }
-
-    /// Every associated constant or function of a type, from its inherent impls.
-    pub fn associated(&self, module: ModuleId, type_name: &str) -> std::vec::IntoIter<(ModuleId, Rc<ItemImpl>)> {
-        let of_type = |found: &&Implementation| {
-            found.trait_name.is_empty() && found.target.0 == module && found.target.1 == type_name
-        };
-        let found: Vec<_> = self.impls.iter().filter(of_type).map(|found| (found.module, found.item.clone())).collect();
-        found.into_iter()
     }
 
     pub fn span(&self, scope: &Scope, node: &impl Spanned) -> Span {
@@ -215,15 +207,15 @@ impl<'a> Deriver<'a> {
                 }
                 let mut shape =
                     entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
-                if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
-                    shape.remove_descriptions();
-                }
                 if path == ["arrayvec", "ArrayVec"]
                     && let Some((capacity, at)) = arguments.get(1)
                 {
                     let capacity = syn::parse2(capacity.to_token_stream());
                     let capacity = self.parsed(at, capacity)?;
                     shape.schema.insert("maxItems".into(), self.number(&capacity, at)?);
+                }
+                if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
+                    shape.remove_descriptions();
                 }
                 Ok(shape)
             }
@@ -356,14 +348,29 @@ impl<'a> Deriver<'a> {
             self.kube_schema(input, scope)
         } else if derives(&input.attrs, "JsonSchema_repr") {
             self.repr_enum(input, scope)
-        } else if let Some((at, implementation)) = self.implementation("JsonSchema", module, &name(&input.ident)) {
-            let at = impl_scope(&implementation, at, input, scope);
-            self.manual_schema(&at, &implementation)
         } else {
-            let span = self.span(scope, &input.ident);
-            let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
-            let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
-            self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
+            self.schema_by_hand(module, input, scope)
+        }
+    }
+
+    fn schema_by_hand(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
+        let span = self.span(scope, &input.ident);
+        match self.implementations("JsonSchema", module, &name(&input.ident)).as_slice() {
+            [(at, implementation)] => {
+                let at = impl_scope(implementation, *at, input, scope);
+                self.manual_schema(&at, implementation)
+            }
+            [] => {
+                let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
+                let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
+                self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
+            }
+            _ => {
+                let message = format!("`{}` has a `JsonSchema` of its own for each of its arguments", input.ident);
+                self.refuse(
+                    Diagnostic::error("OP013", message).at(span, "").help("write one for all of them, or derive it"),
+                )
+            }
         }
     }
 

@@ -60,7 +60,7 @@ impl PartialEq for Data {
 #[derive(Clone, Debug)]
 pub enum Local {
     Value(Box<(Value, Option<Typed>)>),
-    /// A constant argument: its type is that of the parameter.
+    /// A constant argument, or what is of the type that its use expects.
     Expression(Box<Expr>, Scope),
 }
 
@@ -93,7 +93,9 @@ impl Deriver<'_> {
 
     pub fn if_needed(&mut self, evaluate: impl FnOnce(&mut Self) -> Derived<Value>) -> Value {
         let said = std::mem::take(&mut self.diagnostics);
+        let before = self.reasons.len();
         let value = evaluate(self);
+        self.reasons.truncate(before);
         let reasons = std::mem::replace(&mut self.diagnostics, said);
         value.unwrap_or(Value::Unknown(reasons))
     }
@@ -123,10 +125,6 @@ impl Deriver<'_> {
             Expr::Reference(inner) => self.evaluate(&inner.expr, scope, expected),
             Expr::Block(block) if block.label.is_none() => self.block(&block.block, scope, expected),
             Expr::Const(block) => self.block(&block.block, scope, expected),
-            Expr::Return(returned) => match &returned.expr {
-                Some(inner) => self.evaluate(inner, scope, expected),
-                None => Ok(Value::Unit),
-            },
             Expr::Lit(literal) => self.literal(&literal.lit, expr, scope, expected),
             Expr::Path(path) => self.path_value(path, scope, expected),
             Expr::Unary(unary) => {
@@ -222,7 +220,7 @@ impl Deriver<'_> {
         for (index, statement) in block.stmts.iter().enumerate() {
             match statement {
                 Stmt::Expr(expr, end) if index + 1 == block.stmts.len() => {
-                    if end.is_none() || matches!(expr, Expr::Return(_)) {
+                    if end.is_none() {
                         return self.evaluate(expr, &scope, expected);
                     }
                     return self.not_evident(expr, &scope);
@@ -246,7 +244,12 @@ impl Deriver<'_> {
                     let is_result = result.as_ref() == Some(&name(&pattern.ident));
                     let ty = ty.or_else(|| expected.filter(|_| is_result).cloned());
                     let value = self.evaluate(&init.expr, &scope, ty.as_ref())?;
-                    scope.bind(&pattern.ident, Local::value(value, ty));
+                    let local = match (&value, &ty) {
+                        // Single or double, its use decides.
+                        (Value::Float(_), None) => Local::Expression(init.expr.clone(), scope.clone()),
+                        _ => Local::value(value, ty),
+                    };
+                    scope.bind(&pattern.ident, local);
                 }
                 Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.attrs.is_empty() => {
                     self.change(call, &mut scope)?;
@@ -258,6 +261,18 @@ impl Deriver<'_> {
             true => Ok(Value::Unit),
             false => self.not_evident(block, &scope),
         }
+    }
+
+    /// The value of a function's body, which may end with `return`.
+    pub fn body(&mut self, block: &Block, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
+        let mut block = block.clone();
+        if let Some(Stmt::Expr(Expr::Return(returned), _)) = block.stmts.last()
+            && let Some(value) = returned.expr.clone()
+        {
+            block.stmts.pop();
+            block.stmts.push(Stmt::Expr(*value, None));
+        }
+        self.block(&block, scope, expected)
     }
 
     /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a name of this body.
@@ -549,9 +564,9 @@ impl Deriver<'_> {
                 match (value, inner.as_slice()) {
                     (Value::Option(Some(value)), [inner]) if last == "Some" => self.matches(inner, value, scope),
                     (Value::Option(None), _) if last == "Some" => Ok(false),
-                    (Value::Data(data), [Pat::Rest(_)]) => Ok(data.variant.as_ref() == Some(&last)),
+                    (Value::Data(data), [Pat::Rest(_)]) => Ok(data.variant.as_ref().is_none_or(|own| *own == last)),
                     (Value::Data(data), inner) => {
-                        if data.variant.as_ref() != Some(&last) {
+                        if data.variant.as_ref().is_some_and(|own| *own != last) {
                             return Ok(false);
                         }
                         for (index, inner) in inner.iter().enumerate() {

@@ -31,6 +31,32 @@ pub struct DefaultsSpec {
     #[serde(default = "converted")]
     pub converted: Many,
     pub whole: Whole,
+    #[serde(default)]
+    pub by_argument: Outer<u8>,
+    #[serde(default = "early")]
+    pub early: u8,
+}
+
+fn early() -> u8 {
+    let x = if THREE > 2 { return 1 } else { 2 };
+    x + 1
+}
+
+const THREE: u8 = 3;
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Outer<T>(T);
+
+impl Default for Outer<u8> {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl Default for Outer<i8> {
+    fn default() -> Self {
+        Self(2)
+    }
 }
 
 fn computed() -> i32 {
