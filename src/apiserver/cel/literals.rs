@@ -79,6 +79,13 @@ fn constant(expr: &Expr) -> Option<Literal> {
     let arg = match &expr.kind {
         Kind::Literal(literal) => return Some(literal.clone()),
         Kind::Call { function, target: None, args } if function == "string" => args.first()?,
+        Kind::Call { function, target: None, args } if function == "bytes" => {
+            return match constant(args.first()?)? {
+                Literal::String(text) => Some(Literal::Bytes(text.into_bytes())),
+                bytes @ Literal::Bytes(_) => Some(bytes),
+                _ => None,
+            };
+        }
         _ => return None,
     };
     let text = match &arg.kind {
@@ -92,6 +99,7 @@ fn constant(expr: &Expr) -> Option<Literal> {
         Literal::Int(number) => number.to_string(),
         Literal::Bool(value) => value.to_string(),
         Literal::String(text) => text,
+        Literal::Bytes(bytes) => String::from_utf8(bytes).ok()?,
         _ => return None,
     }))
 }
