@@ -4,6 +4,7 @@
 //! Follows Kubernetes 1.36 and 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
 //! `pkg/apiserver/schema` and `pkg/registry/customresourcedefinition`. Each file here is a topic of it.
 
+mod cel;
 mod columns;
 mod defaults;
 mod formats;
@@ -78,6 +79,9 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     // The API server looks at these only where the schema itself is sound.
     if !findings.iter().any(|finding| finding.severity == Severity::Error) {
         defaults::check(root, &mut findings);
+    }
+    if !findings.iter().any(|finding| finding.severity == Severity::Error) {
+        cel::check(root, &mut findings);
     }
     findings
 }

@@ -1,0 +1,435 @@
+//! CEL rules (`x-kubernetes-validations`) that the API server would refuse: they do not compile, or their estimated cost
+//! is over its limits.
+//!
+//! A rule goes through [`parse`], [`check`], [`literals`] and [`cost`], as it does in the API server. What is not known
+//! here for sure is left to it: no false alarms.
+
+mod check;
+mod cost;
+mod lexer;
+mod library;
+mod literals;
+mod macros;
+mod parse;
+mod pattern;
+mod types;
+
+use std::sync::Arc;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
+};
+
+use super::Finding;
+use crate::model::{Place, Step};
+use parse::{Problem, Tree};
+use types::{Declared, Type};
+
+/// Of one rule, and of one `messageExpression`.
+const LIMIT: u64 = 10_000_000;
+
+/// Of all rules of a version.
+const TOTAL_LIMIT: u64 = 100_000_000;
+
+pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
+    let mut walk = Walk { findings, costs: Vec::new() };
+    let inside = Inside { declared: None, cardinality: Some(1), unpaired: false };
+    walk.visit(root, &mut Vec::new(), true, inside);
+    let Walk { findings, mut costs } = walk;
+    let total = costs.iter().fold(0, |sum: u64, (cost, _)| sum.saturating_add(*cost));
+    if total > TOTAL_LIMIT && costs.iter().all(|(cost, _)| *cost <= LIMIT) {
+        costs.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
+        let (_, place) = costs.swap_remove(0);
+        let message =
+            format!("all CEL rules together cost {} times what the API server allows", times(total, TOTAL_LIMIT));
+        findings.push(Finding::error("OP348", place, message).help(BOUND));
+    }
+}
+
+const BOUND: &str = "make the rule simpler, or the limits of what it looks at smaller: `maxItems`, `maxProperties` and \
+                     `maxLength`; what has none counts as large as a request can be";
+
+struct Walk<'a> {
+    findings: &'a mut Vec<Finding>,
+    costs: Vec<(u64, Place)>,
+}
+
+/// What is known from the schemas around one.
+#[derive(Clone)]
+struct Inside {
+    /// Once there is a rule.
+    declared: Option<Arc<Declared>>,
+    /// How many values of the schema an object can have; `None`: nothing limits it.
+    cardinality: Option<u64>,
+    /// The API server cannot tell which old value belongs to a new one.
+    unpaired: bool,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, schema: &JSONSchemaProps, path: &mut Vec<Step>, resource: bool, mut inside: Inside) {
+        let rules = schema.x_kubernetes_validations.as_deref().unwrap_or_default();
+        if !rules.is_empty() {
+            inside.declared = inside.declared.or_else(|| Declared::new(schema, resource));
+            self.rules(schema, rules, path, &inside);
+        }
+        let children = |cardinality: Option<i64>| match (inside.cardinality, cardinality) {
+            (Some(outer), Some(inner)) => Some(outer.saturating_mul(inner.max(0) as u64)),
+            _ => None,
+        };
+        let embedded = |schema: &JSONSchemaProps| schema.x_kubernetes_embedded_resource == Some(true);
+        let declared = |find: &dyn Fn(&Declared) -> Option<Arc<Declared>>| inside.declared.as_deref().and_then(find);
+        if let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items {
+            let unpaired = inside.unpaired || schema.x_kubernetes_list_type.as_deref() != Some("map");
+            let cardinality = children(schema.max_items);
+            let inside = Inside { declared: declared(&Declared::elements), cardinality, unpaired };
+            path.push(Step::Items);
+            self.visit(items, path, embedded(items), inside);
+            path.pop();
+        }
+        let is_map = schema.additional_properties.is_some();
+        let cardinality = children(if is_map { schema.max_properties } else { Some(1) });
+        if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
+            let inside = Inside { declared: declared(&Declared::elements), cardinality, ..inside };
+            path.push(Step::Values);
+            self.visit(values, path, embedded(values), inside);
+            path.pop();
+        }
+        for (name, property) in schema.properties.iter().flatten() {
+            let field = |declared: &Declared| declared.property(name);
+            let inside = Inside { declared: declared(&field), cardinality, unpaired: inside.unpaired };
+            path.push(Step::Property(name.clone()));
+            self.visit(property, path, embedded(property), inside);
+            path.pop();
+        }
+    }
+
+    fn rules(&mut self, schema: &JSONSchemaProps, rules: &[ValidationRule], path: &[Step], inside: &Inside) {
+        let place = Place::Schema(path.to_vec());
+        for rule in rules {
+            let before = self.findings.len();
+            let mut wrong = |message: &str| self.findings.push(Finding::error("OP346", place.clone(), message));
+            stated(schema, rule, &mut wrong);
+            if self.findings.len() > before {
+                continue;
+            }
+            let Some(declared) = &inside.declared else {
+                let message = "a CEL rule on a value of which the schema does not tell the type";
+                self.findings.push(Finding::error("OP349", place.clone(), message));
+                continue;
+            };
+            let optional_old = rule.optional_old_self == Some(true);
+            let compiled = match compile(&rule.rule, "rule", declared, optional_old, &Type::Bool) {
+                Ok(compiled) => compiled,
+                Err(Failure::Unknown) => continue,
+                Err(Failure::Wrong(code, message)) => {
+                    self.findings.push(Finding::error(code, place.clone(), message));
+                    continue;
+                }
+            };
+            if compiled.uses_old_self && inside.unpaired {
+                let message = "`oldSelf` in a rule on items of a list, of which the API server cannot tell the old one";
+                let help = "make the list a map: `#[x_kube(merge_strategy = ListMerge::Map(vec![\"name\".into()]))]`, or \
+                            put the rule on a field above the list";
+                self.findings.push(Finding::error("OP345", place.clone(), message).help(help));
+            } else if !compiled.uses_old_self && rule.optional_old_self.is_some() {
+                let message = "`optionalOldSelf` of a rule that does not use `oldSelf`";
+                self.findings.push(Finding::error("OP345", place.clone(), message));
+            }
+            let cardinality = inside.cardinality.unwrap_or_else(|| declared.max_cardinality());
+            let cost = compiled.cost.saturating_mul(cardinality);
+            if self.spend(&rule.rule, "rule", cost, &place) {
+                let mut help = compiled.missing_limits(schema);
+                if inside.cardinality.is_none() {
+                    help.push(format!(
+                        "a list or map around the rule has no limit, so the rule counts {cardinality} times"
+                    ));
+                }
+                self.advise(help);
+            }
+
+            let Some(message) = rule.message_expression.as_deref().filter(|message| !message.is_empty()) else {
+                continue;
+            };
+            match compile(message, "messageExpression", declared, optional_old, &Type::String) {
+                Ok(compiled) => {
+                    if self.spend(message, "messageExpression", compiled.cost, &place) {
+                        self.advise(compiled.missing_limits(schema));
+                    }
+                }
+                Err(Failure::Unknown) => {}
+                Err(Failure::Wrong(code, message)) => {
+                    self.findings.push(Finding::error(code, place.clone(), message));
+                }
+            }
+        }
+    }
+
+    /// True: it is too much.
+    fn spend(&mut self, text: &str, what: &str, cost: u64, place: &Place) -> bool {
+        self.costs.push((cost, place.clone()));
+        if cost > LIMIT {
+            let factor = times(cost, LIMIT);
+            let message =
+                format!("this {what} may cost {factor} times what the API server allows: `{}`", one_line(text));
+            self.findings.push(Finding::error("OP347", place.clone(), message));
+        }
+        cost > LIMIT
+    }
+
+    /// On the last finding.
+    fn advise(&mut self, help: Vec<String>) {
+        let finding = self.findings.last_mut().expect("there is one to be advised on");
+        finding.help = if help.is_empty() { vec![BOUND.to_owned()] } else { help };
+    }
+}
+
+struct Compiled {
+    tree: Tree,
+    cost: u64,
+    uses_old_self: bool,
+}
+
+impl Compiled {
+    /// Of what the expression names, that which counts as large as a request can be.
+    fn missing_limits(&self, schema: &JSONSchemaProps) -> Vec<String> {
+        let mut missing = Vec::new();
+        let mut rest = vec![&self.tree.root];
+        while let Some(expr) = rest.pop() {
+            let name = expr.qualified_name();
+            let Some(fields) = name.as_deref().and_then(|name| name.strip_prefix("self")) else {
+                rest.extend(expr.children());
+                continue;
+            };
+            let named = fields.split('.').skip(1).try_fold(schema, |schema, field| {
+                let mut properties = schema.properties.iter().flatten();
+                properties.find(|(name, _)| types::escape(name).as_deref() == Some(field)).map(|(_, property)| property)
+            });
+            missing.extend(named.into_iter().flat_map(|schema| without_limits(&format!("`self{fields}`"), schema)));
+        }
+        missing.sort();
+        missing.dedup();
+        missing
+    }
+}
+
+fn without_limits(name: &str, schema: &JSONSchemaProps) -> Vec<String> {
+    let lacks =
+        |name: &str, limit: &str, attribute: &str| format!("{name} has no `{limit}`: `#[schemars({attribute})]`");
+    let mut missing = Vec::new();
+    match (schema.type_.as_deref(), &schema.items, &schema.additional_properties) {
+        (Some("string"), ..) => {
+            let is_time = matches!(schema.format.as_deref(), Some("date" | "date-time" | "duration"));
+            if schema.max_length.is_none() && schema.enum_.is_none() && !is_time {
+                missing.push(lacks(name, "maxLength", "length(max = …)"));
+            }
+        }
+        (Some("array"), Some(JSONSchemaPropsOrArray::Schema(items)), _) => {
+            if schema.max_items.is_none() {
+                missing.push(lacks(name, "maxItems", "length(max = …)"));
+            }
+            if items.type_.as_deref() == Some("string") && !without_limits(name, items).is_empty() {
+                missing.push(lacks(&format!("what is in {name}"), "maxLength", "inner(length(max = …))"));
+            }
+        }
+        (Some("object"), _, Some(_)) if schema.max_properties.is_none() => {
+            missing.push(lacks(name, "maxProperties", "extend(\"maxProperties\" = …)"));
+        }
+        _ => {}
+    }
+    missing
+}
+
+enum Failure {
+    Unknown,
+    Wrong(&'static str, String),
+}
+
+fn compile(
+    text: &str,
+    what: &str,
+    declared: &Arc<Declared>,
+    optional_old: bool,
+    wanted: &Type,
+) -> Result<Compiled, Failure> {
+    let failure = |code| {
+        move |problem: Problem| match problem {
+            Problem::Unknown => Failure::Unknown,
+            Problem::Wrong { place, message } => {
+                let part = one_line(text.get(place).unwrap_or_default());
+                let at = if part.is_empty() { String::new() } else { format!(", at `{part}`") };
+                Failure::Wrong(code, format!("this {what} does not compile{at}: {message}"))
+            }
+        }
+    };
+    let tree = parse::parse(text).map_err(failure("OP340"))?;
+    let checked = check::check(&tree, declared, optional_old).map_err(failure("OP341"))?;
+    literals::check(&tree, &checked).map_err(failure("OP344"))?;
+    let type_ = &checked.types[tree.root.id];
+    if type_ != wanted {
+        return Err(Failure::Wrong(
+            "OP343",
+            format!("this {what} gives {type_} instead of {wanted}: `{}`", one_line(text)),
+        ));
+    }
+    let cost = cost::estimate(&tree, &checked, declared);
+    Ok(Compiled { tree, cost, uses_old_self: checked.uses_old_self })
+}
+
+/// What a rule states beside its expressions.
+fn stated(schema: &JSONSchemaProps, rule: &ValidationRule, wrong: &mut impl FnMut(&str)) {
+    let has_newlines = |text: &str| text.contains(['\n', '\r']);
+    let is_blank =
+        |text: &Option<String>| text.as_deref().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
+    let message = rule.message.as_deref().unwrap_or_default().trim();
+    if rule.rule.trim().is_empty() {
+        wrong("an empty CEL rule");
+    } else if is_blank(&rule.message) {
+        wrong("the message of a CEL rule is blank");
+    } else if has_newlines(message) {
+        wrong("the message of a CEL rule has more than one line");
+    } else if has_newlines(rule.rule.trim()) && message.is_empty() {
+        wrong("a CEL rule of several lines needs a message");
+    }
+    if is_blank(&rule.message_expression) {
+        wrong("the `messageExpression` of a CEL rule is blank");
+    }
+    const REASONS: [&str; 4] =
+        ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+    if let Some(reason) = rule.reason.as_deref().filter(|reason| !REASONS.contains(reason)) {
+        wrong(&format!("no reason `{reason}` for a CEL rule; there are {}", REASONS.join(", ")));
+    }
+    let is_wrong = |path: &&str| path.trim().is_empty() || has_newlines(path) || !leads_somewhere(schema, path);
+    if let Some(path) = rule.field_path.as_deref().filter(|path| !path.is_empty()).filter(is_wrong) {
+        wrong(&format!("the fieldPath `{}` of a CEL rule leads to no field", one_line(path)));
+    }
+}
+
+/// `.spec.name`, `.spec['a.b']`: properties, and keys of maps.
+fn leads_somewhere(mut schema: &JSONSchemaProps, path: &str) -> bool {
+    let mut rest = path;
+    while !rest.is_empty() {
+        let name;
+        if let Some(quoted) = rest.strip_prefix("['") {
+            let end = (0..quoted.len()).find(|at| quoted[..*at].ends_with('\'') && !quoted[..*at].ends_with("\\'"));
+            let Some(after) = end.and_then(|end| quoted.get(end..)?.strip_prefix(']')) else { return false };
+            name = quoted[..quoted.len() - after.len() - 2].replace("\\'", "'");
+            rest = after;
+        } else if let Some(plain) = rest.strip_prefix('.') {
+            let end = plain.find(['.', '[', ']']).unwrap_or(plain.len());
+            if end == 0 {
+                return false;
+            }
+            name = plain[..end].to_owned();
+            rest = &plain[end..];
+        } else {
+            return false;
+        }
+        let values = match &schema.additional_properties {
+            Some(JSONSchemaPropsOrBool::Schema(values)) => Some(&**values),
+            _ => None,
+        };
+        match (&schema.properties, values) {
+            (Some(properties), _) => match properties.get(&name) {
+                Some(property) => schema = property,
+                None => return false,
+            },
+            (None, Some(values)) => schema = values,
+            (None, None) => return false,
+        }
+    }
+    true
+}
+
+fn times(cost: u64, limit: u64) -> String {
+    let factor = cost as f64 / limit as f64;
+    if factor > 100.0 {
+        "more than 100".to_owned()
+    } else if factor < 1.5 {
+        format!("{factor:.2}")
+    } else {
+        format!("{factor:.1}")
+    }
+}
+
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 100;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn findings(rule: &str) -> Vec<Finding> {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "words": {"type": "array", "items": {"type": "string"}},
+                "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+                "count": {"type": "integer"},
+            },
+            "x-kubernetes-validations": [{"rule": rule}],
+        });
+        let mut findings = Vec::new();
+        check(&serde_json::from_value(schema).unwrap(), &mut findings);
+        findings
+    }
+
+    #[test]
+    fn says_where_a_rule_is_wrong_and_what_is_near() {
+        for (rule, code, message) in [
+            ("self.count = 3", "OP340", "this rule does not compile, at `=`: `=` is not an operator; equality is `==`"),
+            (
+                "self.coutn > 3",
+                "OP341",
+                "this rule does not compile, at `self.coutn`: no field `coutn`; did you mean `count`?",
+            ),
+            (
+                "count > 3",
+                "OP341",
+                "this rule does not compile, at `count`: no name `count`; the field is `self.count`",
+            ),
+            ("self.name > 3", "OP341", "this rule does not compile, at `self.name > 3`: no `>` between string and int"),
+            (
+                "self.name.startWith('a')",
+                "OP341",
+                "this rule does not compile, at `self.name.startWith('a')`: no function `startWith`; did you mean `startsWith`?",
+            ),
+            (
+                "self.name.contains(3)",
+                "OP341",
+                "this rule does not compile, at `self.name.contains(3)`: `contains` of string takes (string), not (int)",
+            ),
+            ("self.count", "OP343", "this rule gives int instead of bool: `self.count`"),
+            (
+                "self.name.matches('(')",
+                "OP344",
+                "this rule does not compile, at `'('`: not a regular expression of Go: `(` without `)`",
+            ),
+        ] {
+            let findings = findings(rule);
+            assert_eq!(findings.len(), 1, "{rule}: {findings:?}");
+            assert_eq!((findings[0].code, findings[0].message.as_str()), (code, message));
+        }
+    }
+
+    #[test]
+    fn names_the_limits_that_are_missing() {
+        let findings = findings("self.words.all(w, self.labels.exists(k, k == w + self.name))");
+        assert_eq!(findings[0].code, "OP347");
+        let expected = [
+            "`self.labels` has no `maxProperties`: `#[schemars(extend(\"maxProperties\" = …))]`",
+            "`self.name` has no `maxLength`: `#[schemars(length(max = …))]`",
+            "`self.words` has no `maxItems`: `#[schemars(length(max = …))]`",
+            "what is in `self.words` has no `maxLength`: `#[schemars(inner(length(max = …)))]`",
+        ];
+        assert_eq!(findings[0].help, expected);
+    }
+}

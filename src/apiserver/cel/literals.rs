@@ -1,0 +1,250 @@
+//! Literals that are wrong in what they say: `duration('1 day')`, `matches('(')`, `'%d'.format(['x'])`.
+//!
+//! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
+//! `interpreter/decorators.go` evaluates beforehand.
+
+use super::check::Checked;
+use super::parse::{Element, Expr, Kind, Literal, Problem, Tree};
+use super::pattern;
+use super::types::Type;
+
+pub fn check(tree: &Tree, checked: &Checked) -> Result<(), Problem> {
+    of(&tree.root, checked, false)
+}
+
+/// `in_format`: among the arguments of `format`, where lists may be mixed.
+fn of(expr: &Expr, checked: &Checked, in_format: bool) -> Result<(), Problem> {
+    let mut in_format = in_format;
+    match &expr.kind {
+        Kind::Call { function, target, args } => {
+            call(function, target.as_deref(), args)?;
+            if function == "format" {
+                in_format = true;
+                if let (Some(target), [arguments]) = (target, args.as_slice()) {
+                    format(expr, target, arguments, checked)?;
+                }
+            }
+        }
+        Kind::List(elements) if !in_format => same_types(elements.iter().map(|e| (&e.value, e.optional)), checked)?,
+        Kind::Map(entries) if !in_format => {
+            same_types(entries.iter().map(|(key, _)| (key, false)), checked)?;
+            same_types(entries.iter().map(|(_, element)| (&element.value, element.optional)), checked)?;
+        }
+        _ => {}
+    }
+    expr.children().into_iter().try_for_each(|child| of(child, checked, in_format))
+}
+
+fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Problem> {
+    let Some(first) = args.first() else { return Ok(()) };
+    let patterns = match (function, target) {
+        // The API server takes the text for a pattern, too.
+        ("matches", None) => args,
+        ("matches" | "find" | "findAll", Some(_)) => &args[..1],
+        _ => &[],
+    };
+    for pattern in patterns {
+        let Kind::Literal(Literal::String(text)) = &pattern.kind else { continue };
+        pattern::check(text).map_err(|problem| {
+            Problem::at(pattern.place.clone(), format!("not a regular expression of Go: {problem}"))
+        })?;
+    }
+    let Some(literal) = constant(first) else { return Ok(()) };
+    let converts = match (function, &literal) {
+        _ if target.is_some() || args.len() != 1 => true,
+        ("duration", Literal::String(text)) => is_duration(text),
+        ("timestamp", Literal::String(text)) => is_timestamp(text),
+        ("int", Literal::String(text)) => text.parse::<i64>().is_ok(),
+        ("uint", Literal::String(text)) => !text.starts_with('+') && text.parse::<u64>().is_ok(),
+        ("uint", Literal::Int(number)) => *number >= 0,
+        ("double", Literal::String(text)) => text.to_ascii_lowercase().contains("0x") || text.parse::<f64>().is_ok(),
+        ("bool", Literal::String(text)) => {
+            ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"].contains(&text.as_str())
+        }
+        _ => true,
+    };
+    if converts {
+        return Ok(());
+    }
+    let example = match function {
+        "duration" => ", as in '1h30m'",
+        "timestamp" => ", as in '2025-01-31T12:00:00Z'",
+        _ => "",
+    };
+    Err(Problem::at(first.place.clone(), format!("not a value for `{function}`{example}")))
+}
+
+/// The value of a literal, or of one made a string, both of which the API server evaluates beforehand.
+fn constant(expr: &Expr) -> Option<Literal> {
+    let arg = match &expr.kind {
+        Kind::Literal(literal) => return Some(literal.clone()),
+        Kind::Call { function, target: None, args } if function == "string" => args.first()?,
+        Kind::Call { function, target: None, args } if function == "bytes" => {
+            return match constant(args.first()?)? {
+                Literal::String(text) => Some(Literal::Bytes(text.into_bytes())),
+                bytes @ Literal::Bytes(_) => Some(bytes),
+                _ => None,
+            };
+        }
+        _ => return None,
+    };
+    let text = match &arg.kind {
+        // Of the string that it is read from, in another form.
+        Kind::Call { function, target: None, args } if function == "timestamp" || function == "duration" => {
+            constant(args.first()?).filter(|text| matches!(text, Literal::String(_)))?
+        }
+        _ => constant(arg)?,
+    };
+    Some(Literal::String(match text {
+        Literal::Int(number) => number.to_string(),
+        Literal::Bool(value) => value.to_string(),
+        Literal::String(text) => text,
+        Literal::Bytes(bytes) => String::from_utf8(bytes).ok()?,
+        _ => return None,
+    }))
+}
+
+fn same_types<'a>(values: impl Iterator<Item = (&'a Expr, bool)>, checked: &Checked) -> Result<(), Problem> {
+    let mut first: Option<Type> = None;
+    for (expr, optional) in values {
+        let type_ = match &checked.types[expr.id] {
+            Type::Optional(value) if optional => (**value).clone(),
+            // Kubernetes panics at an optional that is `dyn`.
+            Type::Dyn if optional => return Err(Problem::Unknown),
+            type_ => type_.clone(),
+        };
+        match &first {
+            None => first = Some(type_),
+            Some(first) if *first == type_ => {}
+            Some(first) => {
+                return Err(Problem::at(expr.place.clone(), format!("this is {type_} among values of type {first}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Go's `time.ParseDuration`.
+fn is_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if rest == "0" {
+        return true;
+    }
+    if rest.is_empty() {
+        return false;
+    }
+    let mut hours = 0.0;
+    while !rest.is_empty() {
+        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+        let (value, after) = rest.split_at(number);
+        let unit = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit);
+        let size = match unit {
+            "h" => 1.0,
+            "m" => 60.0,
+            "s" => 3.6e3,
+            "ms" => 3.6e6,
+            "us" | "\u{b5}s" | "\u{3bc}s" => 3.6e9,
+            "ns" => 3.6e12,
+            _ => return false,
+        };
+        let Ok(value) = value.parse::<f64>() else { return false };
+        hours += value / size;
+        rest = after;
+    }
+    // 2^63 nanoseconds.
+    hours < 2_562_047.8
+}
+
+/// RFC 3339.
+fn is_timestamp(text: &str) -> bool {
+    let matches = |text: &str, shape: &str| {
+        text.len() == shape.len()
+            && text
+                .bytes()
+                .zip(shape.bytes())
+                .all(|(c, shape)| if shape == b'0' { c.is_ascii_digit() } else { c == shape })
+    };
+    let Some((moment, mut rest)) = text.split_at_checked(19) else { return false };
+    if !matches(moment, "0000-00-00T00:00:00") {
+        return false;
+    }
+    if let Some(fraction) = rest.strip_prefix(['.', ',']) {
+        rest = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+        if rest.len() == fraction.len() {
+            return false;
+        }
+    }
+    let number = |from: usize, length: usize| moment[from..from + length].parse::<u32>().unwrap_or(0);
+    let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2));
+    let days = match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let zone = rest == "Z" || matches(rest, "+00:00") || matches(rest, "-00:00");
+    let time = number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) < 60;
+    zone && time && year > 0 && (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
+/// A format string against the list of its arguments, if both are written out.
+fn format(expr: &Expr, target: &Expr, arguments: &Expr, checked: &Checked) -> Result<(), Problem> {
+    let (Kind::Literal(Literal::String(text)), Kind::List(elements)) = (&target.kind, &arguments.kind) else {
+        return Ok(());
+    };
+    let wrong = |message: String| Err(Problem::at(target.place.clone(), message));
+    let mut elements = elements.iter();
+    let mut rest = text.as_str();
+    let mut used = 0;
+    while let Some((_, after)) = rest.split_once('%') {
+        rest = after;
+        if let Some(after) = rest.strip_prefix('%') {
+            rest = after;
+            continue;
+        }
+        used += 1;
+        if let Some(precision) = rest.strip_prefix('.') {
+            rest = precision.trim_start_matches(|c: char| c.is_ascii_digit());
+            if rest.len() == precision.len() {
+                return wrong("a number is missing after `%.`".to_owned());
+            }
+        }
+        let Some(clause) = rest.chars().next() else { return wrong("`%` at the end".to_owned()) };
+        rest = &rest[clause.len_utf8()..];
+        if !"sdfebxXo".contains(clause) {
+            return wrong(format!("no clause `%{clause}`; there are %s, %d, %f, %e, %b, %x, %X and %o"));
+        }
+        let Some(element) = elements.next() else { return wrong(format!("no argument for the {used}. clause")) };
+        fits(clause, &element.value, checked)?;
+    }
+    match elements.next() {
+        Some(_) => {
+            Err(Problem::at(expr.place.clone(), format!("more arguments than the {used} that the text asks for")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn fits(clause: char, expr: &Expr, checked: &Checked) -> Result<(), Problem> {
+    let type_ = &checked.types[expr.id];
+    let fit = match (clause, type_) {
+        (_, Type::Dyn) => true,
+        ('s', type_) => !matches!(type_, Type::Optional(_) | Type::Object(_) | Type::Library(_)),
+        ('d' | 'o', type_) => matches!(type_, Type::Int | Type::Uint),
+        ('f' | 'e', type_) => matches!(type_, Type::Double | Type::String),
+        ('b', type_) => matches!(type_, Type::Int | Type::Uint | Type::Bool),
+        (_, type_) => matches!(type_, Type::Int | Type::Uint | Type::String | Type::Bytes),
+    };
+    if !fit {
+        return Err(Problem::at(expr.place.clone(), format!("`%{clause}` is not for {type_}")));
+    }
+    match (&expr.kind, clause) {
+        (Kind::List(elements), 's') => elements.iter().try_for_each(|Element { value, .. }| fits('s', value, checked)),
+        (Kind::Map(entries), 's') => entries.iter().try_for_each(|(key, Element { value, .. })| {
+            fits('s', key, checked)?;
+            fits('s', value, checked)
+        }),
+        _ => Ok(()),
+    }
+}
