@@ -314,6 +314,12 @@ impl Deriver<'_> {
                     _ => Ok(Value::Option(Some(Box::new(self.evaluate(value, scope, inner.as_ref())?)))),
                 }
             }
+            Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "String") => {
+                Ok(match self.evaluate(value, scope, None)? {
+                    Value::Char(letter) => Value::Text(letter.to_string()),
+                    value => value,
+                })
+            }
             // The elements of a literal list are of the type that the collection has.
             Resolved::Known { .. } if matches!(value, Expr::Array(_) | Expr::Macro(_) | Expr::Repeat(_)) => {
                 self.list_as(value, scope, to)

@@ -262,7 +262,23 @@ impl<'a> Deriver<'a> {
         {
             return Ok(self.integer(&value, scope)?.to_string());
         }
-        match self.resolved(ty, scope)? {
+        if let Type::Path(TypePath { qself: None, path, .. }) = ty
+            && let Some((bound, outer)) = path.get_ident().and_then(|ident| scope.generics.get(&name(ident)).cloned())
+        {
+            return self.identity(&bound, &outer);
+        }
+        let before = self.diagnostics.len();
+        let is_bare_name = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.iter().all(|segment| segment.arguments.is_none()));
+        let resolved = match self.resolved(ty, scope) {
+            // A type that kube generates, or of another crate: it may be there only to tell types apart. Where its schema
+            // is needed, it is refused.
+            Err(Refused) if is_bare_name(ty) => {
+                self.diagnostics.truncate(before);
+                return Ok(format!("{:?} {}", scope.module, ty.to_token_stream()));
+            }
+            resolved => resolved?,
+        };
+        match resolved {
             Resolved::Data { module, input, arguments, .. } => self.identity_of(module, &input, &arguments),
             Resolved::Known { path, arguments, .. } => Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?)),
             Resolved::Tuple(types) => Ok(format!("({})", list(self, &types)?)),
