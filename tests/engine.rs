@@ -5,6 +5,8 @@
 //! engine must refuse, with the message beside the case.
 
 mod common;
+#[path = "common/oracle.rs"]
+mod oracle;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,7 +19,7 @@ use opctl::project::Tree;
 use opctl::source::{self, Source};
 use serde_json::Value;
 
-const MANIFEST: &str = include_str!("engine/oracle.toml");
+use oracle::{differ, manifest};
 
 #[test]
 fn crds_equal_those_of_the_compiled_types() {
@@ -94,7 +96,7 @@ fn write_oracle(cases: &BTreeMap<String, String>) -> PathBuf {
     let modules: String = modules.iter().map(|(topic, list)| format!("mod {topic} {{\n{list}}}\n")).collect();
     write(&folder.join("src/main.rs"), &ORACLE.replace("/* modules */", &modules).replace("/* prints */", &prints));
     write(&folder.join("src/words.md"), WORDS);
-    write(&folder.join("Cargo.toml"), MANIFEST);
+    write(&folder.join("Cargo.toml"), &manifest("oracle"));
     write(&folder.join("Cargo.lock"), &std::fs::read_to_string(lock).unwrap());
     folder
 }
@@ -179,7 +181,7 @@ fn refuses_what_it_cannot_derive() {
             continue;
         }
         let mut tree = Tree::at(cases.join("nowhere"));
-        tree.lay_over("Cargo.toml", MANIFEST);
+        tree.lay_over("Cargo.toml", manifest("oracle"));
         tree.lay_over("src/lib.rs", std::fs::read_to_string(&path).unwrap());
         let Source { operator, mut diagnostics, .. } = source::read(&tree, "");
         if let Err(problems) = emit::crds(&operator.apis) {
@@ -199,7 +201,7 @@ fn globs_that_lead_everywhere_come_to_an_end() {
     let spec = "#[derive(CustomResource, JsonSchema)]\n#[kube(group = \"g\", version = \"v1\", kind = \"K\")]\n\
         struct S { x: m0::Missing }\n";
     let mut tree = Tree::at("nowhere");
-    tree.lay_over("Cargo.toml", MANIFEST);
+    tree.lay_over("Cargo.toml", manifest("oracle"));
     tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
     let diagnostics = source::read(&tree, "").diagnostics;
     assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
@@ -215,7 +217,7 @@ fn warns_of_served_versions_with_different_fields() {
     };
     let codes = |text: String| {
         let mut tree = Tree::at("nowhere");
-        tree.lay_over("Cargo.toml", MANIFEST);
+        tree.lay_over("Cargo.toml", manifest("oracle"));
         tree.lay_over("src/lib.rs", text);
         let diagnostics = source::read(&tree, "").diagnostics;
         diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
@@ -233,25 +235,4 @@ fn roots(text: &str) -> Vec<String> {
         .skip(1)
         .filter_map(|chunk| after(chunk.split("struct").next().unwrap(), "root").or_else(|| after(chunk, "kind")))
         .collect()
-}
-
-/// Every place where two values differ.
-fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {
-    match (compiled, read) {
-        (Value::Object(left), Value::Object(right)) => {
-            for key in left.keys().chain(right.keys().filter(|key| !left.contains_key(*key))) {
-                let nothing = Value::String("(absent)".into());
-                let (left, right) = (left.get(key).unwrap_or(&nothing), right.get(key).unwrap_or(&nothing));
-                differ(&format!("{path}.{key}"), left, right, differences);
-            }
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                differ(&format!("{path}[{index}]"), left, right, differences);
-            }
-        }
-        (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
-        (left, right) if left == right => {}
-        (left, right) => differences.push(format!("{path}:\n  compiled {left}\n  read     {right}")),
-    }
 }

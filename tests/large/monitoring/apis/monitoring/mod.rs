@@ -1,0 +1,3 @@
+pub mod v1;
+#[path = "alpha.rs"]
+pub mod v1alpha1;
