@@ -359,10 +359,10 @@ impl World {
         let text = format!(
             "{docs}#[derive({DERIVES}, Default)]\npub struct {name}(pub serde_json::Value);\n
 impl JsonSchema for {name} {{
-    pub fn schema_name() -> std::borrow::Cow<'static, str> {{
+    fn schema_name() -> std::borrow::Cow<'static, str> {{
         \"{name}\".into()
     }}
-    pub fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {{
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {{
         schemars::json_schema!({schema})
     }}
 }}\n"
