@@ -6,14 +6,10 @@
 //! kind alone, and leaves it in `random/src` below the folder where operators are compiled.
 
 mod common;
-#[path = "random/dice.rs"]
-mod dice;
 #[path = "random/kinds.rs"]
 mod kinds;
 #[path = "common/oracle.rs"]
 mod oracle;
-#[path = "random/world.rs"]
-mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -85,6 +85,11 @@ impl World {
         self.counter
     }
 
+    /// How many structs and enums there are.
+    pub fn count(&self) -> usize {
+        self.types.iter().filter(|ty| !matches!(ty.shape, Shape::Alias(_) | Shape::GenericAlias)).count()
+    }
+
     pub fn any_module(&mut self) -> usize {
         self.dice.below(self.modules.len())
     }
