@@ -12,6 +12,7 @@ use walkdir::WalkDir;
 pub struct Tree {
     root: PathBuf,
     overlay: BTreeMap<String, String>,
+    cargo_home: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,18 @@ pub struct ReadError {
 
 impl Tree {
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), overlay: BTreeMap::new() }
+        Self { root: root.into(), overlay: BTreeMap::new(), cargo_home: None }
+    }
+
+    /// Where cargo keeps the sources of other packages (`CARGO_HOME`); without it there are none.
+    #[must_use]
+    pub fn with_cargo_home(mut self, cargo_home: Option<PathBuf>) -> Self {
+        self.cargo_home = cargo_home;
+        self
+    }
+
+    pub fn cargo_home(&self) -> Option<&Path> {
+        self.cargo_home.as_deref()
     }
 
     pub fn root(&self) -> &Path {

@@ -157,10 +157,10 @@ impl Deriver<'_> {
     pub fn const_item(&mut self, path: &Path, scope: &Scope) -> Option<(Scope, (Type, Expr))> {
         match self.value(path, scope)? {
             Named::Free(module, name) => {
-                let item = self.modules.module(module).consts.get(&name)?;
+                let item = self.modules.module(module).consts.get(&name)?.clone();
                 Some((Scope::of(module), ((*item.ty).clone(), (*item.expr).clone())))
             }
-            Named::Associated(module, type_name, last) => self.associated(module, &type_name).find_map(|(at, item)| {
+            Named::Associated(module, type_name, last) => self.associated(module, &type_name).into_iter().find_map(|(at, item)| {
                 item.items.iter().find_map(|item| match item {
                     syn::ImplItem::Const(item) if item.ident == last => {
                         Some((Scope::of(at), (item.ty.clone(), item.expr.clone())))
@@ -177,7 +177,7 @@ impl Deriver<'_> {
             Named::Free(module, name) => {
                 Some((Scope::of(module), self.modules.module(module).functions.get(&name)?.clone()))
             }
-            Named::Associated(module, type_name, last) => self.associated(module, &type_name).find_map(|(at, item)| {
+            Named::Associated(module, type_name, last) => self.associated(module, &type_name).into_iter().find_map(|(at, item)| {
                 item.items.iter().find_map(|item| match item {
                     syn::ImplItem::Fn(function) if function.sig.ident == last => {
                         Some((Scope::of(at), Rc::new(free(function, &type_name))))

@@ -1,9 +1,10 @@
 //! JSON that stands in the source: `json!({ … })`, `extend("key" = …)`, examples.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use schemars::Schema;
 use serde_json::{Map, Value};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Token};
+use syn::{Block, Expr, ExprPath, Pat, Stmt, Token};
 
 use super::constants::Constant;
 use super::types::{Derived, Deriver, Scope, all};
@@ -58,9 +59,23 @@ impl Deriver<'_> {
         }
     }
 
+    /// A value in `json!`: an expression.
     fn json_value(&mut self, expr: &Expr, scope: &Scope) -> Derived<Value> {
         match expr {
             Expr::Paren(inner) => self.json_value(&inner.expr, scope),
+            Expr::Block(block) => match completed(&block.block) {
+                Some((schema, members)) => {
+                    let Ok(mut schema) = Schema::try_from(self.json_value(schema, scope)?) else {
+                        return self.not_constant(expr, scope);
+                    };
+                    for (key, value) in members {
+                        let (key, value) = (self.text(key, scope)?, self.json_value(value, scope)?);
+                        schema.ensure_object().insert(key, value);
+                    }
+                    Ok(schema.to_value())
+                }
+                None => self.not_constant(expr, scope),
+            },
             Expr::MethodCall(call) if call.method == "subschema_for" => {
                 let ty = call.turbofish.as_ref().and_then(|list| match list.args.first() {
                     Some(syn::GenericArgument::Type(ty)) => Some(ty),
@@ -74,6 +89,25 @@ impl Deriver<'_> {
             _ => self.untyped(expr, scope),
         }
     }
+}
+
+/// `{ let mut schema = …; schema.ensure_object().insert("key".into(), …); schema }`, as k8s-openapi describes a field:
+/// the schema, and what is put into it.
+fn completed(block: &Block) -> Option<(&Expr, Vec<(&Expr, &Expr)>)> {
+    let [Stmt::Local(local), inserts @ .., Stmt::Expr(Expr::Path(result), None)] = block.stmts.as_slice() else {
+        return None;
+    };
+    let Pat::Ident(binding) = &local.pat else { return None };
+    let is_binding = |path: &ExprPath| path.path.is_ident(&binding.ident);
+    let members = inserts.iter().map(|statement| {
+        let Stmt::Expr(Expr::MethodCall(insert), Some(_)) = statement else { return None };
+        let Expr::MethodCall(object) = &*insert.receiver else { return None };
+        let receiver = matches!(&*object.receiver, Expr::Path(path) if is_binding(path));
+        let is_insert = receiver && object.method == "ensure_object" && insert.method == "insert";
+        (is_insert && insert.args.len() == 2).then(|| (&insert.args[0], &insert.args[1]))
+    });
+    let members = members.collect::<Option<Vec<_>>>()?;
+    is_binding(result).then_some((&*local.init.as_ref()?.expr, members))
 }
 
 /// Splits at the commas of this level.

@@ -8,9 +8,12 @@ mod constants;
 mod containers;
 mod custom_resource;
 mod defaults;
+mod features;
+mod foreign;
 mod json;
 mod known;
 mod kube_schema;
+mod lock;
 pub mod markers;
 mod modules;
 mod package;
@@ -36,20 +39,18 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
         Ok(packages) => packages,
         Err(diagnostic) => return (Operator::default(), vec![diagnostic]),
     };
-    let mut diagnostics = Vec::new();
-    let mut modules = Modules::default();
-    for package in &packages {
-        modules.read(tree, package, &mut diagnostics);
-    }
+    let modules = Modules::read(tree, &packages);
+    let mut diagnostics = modules.take_diagnostics();
 
     let mut operator = Operator::default();
     let mut deriver = Deriver::new(&modules);
-    for module in modules.ids() {
+    for module in modules.local() {
         operator.apis.extend(deriver.custom_resources(module));
     }
+    diagnostics.append(&mut modules.take_diagnostics());
     diagnostics.append(&mut deriver.diagnostics);
-    for file in &modules.files {
-        let (rules, mut problems) = markers::read(file);
+    for file in modules.files() {
+        let (rules, mut problems) = markers::read(&file);
         operator.rbac.extend(rules);
         diagnostics.append(&mut problems);
     }

@@ -3,17 +3,18 @@
 //! This is the place that knows what a type *is*: a type of the source (then `containers` derives it as schemars'
 //! macro does), a type of another crate (then `known` asks the real implementation), or a composition of these.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use schemars::json_schema;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
-use super::attributes::{attribute_macro, derives};
+use super::attributes::{attribute_macro, derive_named, derives};
 use super::known::{self, Entry, Shape};
-use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
-use super::resolve::{Namespace, Target, resolve};
+use super::foreign::Missing;
+use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
+use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// What could not be derived has been said in a diagnostic.
@@ -24,13 +25,15 @@ pub type Derived<T> = Result<T, Refused>;
 
 /// Derives the schemas of types, and collects what it cannot derive.
 pub struct Deriver<'a> {
-    pub modules: &'a Modules,
+    pub modules: &'a Modules<'a>,
     pub diagnostics: Vec<Diagnostic>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<(ModuleId, String)>,
     /// Types without parameters that were derived already.
     done: HashMap<(ModuleId, String), Derived<Shape>>,
     impls: Vec<Implementation>,
+    /// The modules whose impls are in the list.
+    listed: BTreeSet<ModuleId>,
 }
 
 /// An `impl Trait for Type` of the source.
@@ -64,30 +67,57 @@ pub enum Resolved {
 }
 
 impl<'a> Deriver<'a> {
-    pub fn new(modules: &'a Modules) -> Self {
-        let mut deriver =
-            Self { modules, diagnostics: Vec::new(), open: Vec::new(), done: HashMap::new(), impls: Vec::new() };
-        deriver.impls = modules.ids().flat_map(|id| implementations(modules, id)).collect();
+    pub fn new(modules: &'a Modules<'a>) -> Self {
+        let mut deriver = Self {
+            modules,
+            diagnostics: Vec::new(),
+            open: Vec::new(),
+            done: HashMap::new(),
+            impls: Vec::new(),
+            listed: BTreeSet::new(),
+        };
+        deriver.list_impls(&modules.local());
         deriver
+    }
+
+    fn list_impls(&mut self, modules: &[ModuleId]) {
+        for id in modules {
+            if self.listed.insert(*id) {
+                self.impls.extend(implementations(self.modules, *id));
+            }
+        }
     }
 
     /// The `impl` of a trait for a type of the source, and the module where it stands.
     pub fn implementation(
-        &self,
+        &mut self,
         trait_name: &str,
         module: ModuleId,
         type_name: &str,
     ) -> Option<(ModuleId, Rc<ItemImpl>)> {
-        let found = self.impls.iter().find(|implementation| {
-            implementation.trait_name == trait_name
-                && implementation.target.0 == module
-                && implementation.target.1 == type_name
-        })?;
-        Some((found.module, found.item.clone()))
+        let find = |deriver: &Self| {
+            let found = deriver.impls.iter().find(|implementation| {
+                implementation.trait_name == trait_name
+                    && implementation.target.0 == module
+                    && implementation.target.1 == type_name
+            })?;
+            Some((found.module, found.item.clone()))
+        };
+        if self.modules.is_foreign(module) {
+            // Nearly always it stands next to the type; only then is the whole crate read.
+            self.list_impls(&[module]);
+            if find(self).is_none() {
+                self.list_impls(&self.modules.whole_crate(module));
+            }
+        }
+        find(self)
     }
 
     /// Every associated constant or function of a type, from its inherent impls.
-    pub fn associated(&self, module: ModuleId, type_name: &str) -> impl Iterator<Item = (ModuleId, Rc<ItemImpl>)> {
+    pub fn associated(&mut self, module: ModuleId, type_name: &str) -> impl Iterator<Item = (ModuleId, Rc<ItemImpl>)> {
+        if self.modules.is_foreign(module) {
+            self.list_impls(&self.modules.whole_crate(module));
+        }
         let of_type = move |found: &&Implementation| {
             found.trait_name.is_empty() && found.target.0 == module && found.target.1 == type_name
         };
@@ -127,7 +157,6 @@ impl<'a> Deriver<'a> {
                 self.data(module, &input, &inner, arguments, place, label)
             }
             Resolved::Known { path, entry, arguments } => {
-                self.check_kubernetes_version(&path, ty, scope)?;
                 let parameters: Derived<Vec<Shape>> =
                     all(arguments.iter().take(entry.parameters).map(|(ty, scope)| self.shape(ty, scope)));
                 let parameters = parameters?;
@@ -196,6 +225,7 @@ impl<'a> Deriver<'a> {
 
     fn derived_data(&mut self, module: ModuleId, input: &Rc<DeriveInput>, scope: &Scope) -> Derived<Shape> {
         self.check_attribute_macros(input, scope)?;
+        self.check_schemars(module, input, scope)?;
         if derives(&input.attrs, "JsonSchema") {
             self.container(input, scope)
         } else if derives(&input.attrs, "KubeSchema") {
@@ -207,8 +237,37 @@ impl<'a> Deriver<'a> {
         } else {
             let span = self.span(scope, &input.ident);
             let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
-            let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
+            let help = if self.modules.is_foreign(module) {
+                "enable the feature of its crate that derives it, or say the schema: `#[schemars(with = \"…\")]`"
+            } else {
+                "add `schemars::JsonSchema` to its `#[derive(…)]`"
+            };
             self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
+        }
+    }
+
+    /// Another crate may derive the `JsonSchema` of another schemars, which kube does not know.
+    fn check_schemars(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Derived<()> {
+        if !self.modules.is_foreign(module) {
+            return Ok(());
+        }
+        let named = derive_named(&input.attrs, "JsonSchema").and_then(|path| {
+            let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
+            let path = UsePath { global: path.leading_colon.is_some(), segments };
+            match resolve(self.modules, module, &path, Namespace::Type)? {
+                Target::Foreign(foreign) => foreign.via,
+                _ => None,
+            }
+        });
+        let Some(via) = named.or_else(|| Some(self.modules.dependency(module, "schemars")?.1)) else { return Ok(()) };
+        match self.modules.locked(&via) {
+            Ok((version, _)) if !version.starts_with("1.") && self.modules.declared(&via).krate == "schemars" => {
+                let span = self.span(scope, &input.ident);
+                let message = format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
+                let help = "use a version of its crate that has schemars 1, or say the schema: `#[schemars(with = \"…\")]`";
+                self.refuse(Diagnostic::error("OP025", message).at(span, "used in a custom resource").help(help))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -271,60 +330,73 @@ impl<'a> Deriver<'a> {
             _ => Vec::new(),
         };
         let use_path = UsePath { global: path.leading_colon.is_some(), segments: segments.clone() };
-        let target = resolve(self.modules, scope.module, &use_path, Namespace::Type).or_else(|| {
+        let found = resolve(self.modules, scope.module, &use_path, Namespace::Type);
+        let primitive = || {
             let [name] = segments.as_slice() else { return None };
-            let known = known::prelude(name)?;
-            Some(Target::Foreign(known.iter().map(ToString::to_string).collect()))
-        });
-        match target {
-            Some(Target::Item(module, name)) => match self.modules.module(module).types.get(&name).cloned() {
-                Some(TypeDecl::Data(input)) => {
-                    let count = arguments.len();
-                    let scope = Scope { module, generics: Rc::new(bind(&input.generics, arguments, module)) };
-                    Ok(Resolved::Data { module, input, scope, arguments: count })
+            let path = known::prelude(name)?.iter().map(ToString::to_string).collect();
+            Some(Target::Foreign(Foreign { path, via: None }))
+        };
+        let mut target = match found {
+            // `use std::f64;` imports a module, and the type keeps its name.
+            Some(Target::Module(_)) => primitive(),
+            Some(Target::Foreign(foreign)) if foreign.path.len() == 2 && foreign.path[0] == "std" => {
+                primitive().or(Some(Target::Foreign(foreign)))
+            }
+            found => found.or_else(primitive),
+        };
+        loop {
+            target = match target {
+                Some(Target::Item(module, name)) => {
+                    let declared = self.modules.module(module).types.get(&name).cloned();
+                    return match declared {
+                        Some(TypeDecl::Data(input)) => {
+                            let count = arguments.len();
+                            let scope = Scope { module, generics: Rc::new(bind(&input.generics, arguments, module)) };
+                            Ok(Resolved::Data { module, input, scope, arguments: count })
+                        }
+                        Some(TypeDecl::Alias(alias)) => {
+                            let scope = Scope { module, generics: Rc::new(bind(&alias.generics, arguments, module)) };
+                            self.resolved(&alias.ty, &scope)
+                        }
+                        None => self.unknown(ty, &segments, scope),
+                    };
                 }
-                Some(TypeDecl::Alias(alias)) => {
-                    let scope = Scope { module, generics: Rc::new(bind(&alias.generics, arguments, module)) };
-                    self.resolved(&alias.ty, &scope)
-                }
-                None => self.unknown(ty, &segments, scope),
-            },
-            Some(Target::Foreign(mut path)) => {
-                // `NonZeroU8` is an alias of `NonZero<u8>`; the table has the former.
-                if path.last().is_some_and(|last| last == "NonZero") {
-                    let inner = arguments.first().and_then(|(ty, _)| match ty {
-                        Type::Path(path) => path.path.get_ident().map(ToString::to_string),
-                        _ => None,
-                    });
-                    let inner = inner.unwrap_or_default();
-                    let mut letters = inner.chars();
-                    let upper: String =
-                        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-                    *path.last_mut().expect("checked above") = format!("NonZero{upper}");
-                }
-                match known::find(&path) {
-                    Some(entry) => Ok(Resolved::Known { path, entry, arguments }),
-                    None => {
-                        let span = self.span(scope, ty);
-                        let krate = &path[0];
-                        let message = format!(
-                            "the schema of `{}` is not known: it comes from the crate `{krate}`",
-                            path.join("::")
-                        );
-                        self.refuse(
-                            Diagnostic::error("OP011", message)
-                                .at(span, "its source is not part of this package")
-                                .help("wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`"),
-                        )
+                Some(Target::Foreign(foreign)) => {
+                    let path = with_concrete_nonzero(foreign.path.clone(), &arguments);
+                    let other = self.other_kubernetes(&foreign, scope);
+                    if other.is_none()
+                        && let Some(entry) = known::find(&path)
+                    {
+                        return Ok(Resolved::Known { path, entry, arguments });
+                    }
+                    match follow(self.modules, &foreign, Namespace::Type) {
+                        Ok(Some(Target::Foreign(next))) if next == foreign => return self.unknown(ty, &segments, scope),
+                        Ok(Some(next)) => Some(next),
+                        Ok(None) if foreign.via.is_some() => return self.not_in_crate(ty, &foreign, scope),
+                        Ok(None) => return self.not_readable(ty, &path, None, None, scope),
+                        Err(missing) => return self.not_readable(ty, &path, Some(&missing), other, scope),
                     }
                 }
-            }
-            Some(Target::Module(_)) | None => self.unknown(ty, &segments, scope),
+                Some(Target::Hidden(diagnostic)) => {
+                    let place = self.span(scope, ty);
+                    let used = format!("`{}` is used in {place}", segments.join("::"));
+                    return self.refuse(diagnostic.help(used));
+                }
+                Some(Target::Module(_)) | None => return self.unknown(ty, &segments, scope),
+            };
         }
     }
 
     fn unknown<T>(&mut self, ty: &Type, segments: &[String], scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
+        let (last, owner) = segments.split_last().expect("a path has a segment");
+        if owner.is_empty()
+            && let Some((call, _)) =
+                self.modules.module(scope.module).macros.iter().find(|(_, tokens)| mentions(tokens.clone(), last))
+        {
+            let label = format!("the macro is called in {call}");
+            return self.refuse(made_by_macro(last).at(span, label));
+        }
         let message = if segments == ["Self"] {
             "a type that contains itself cannot be in a CRD: it has no references".to_string()
         } else {
@@ -337,34 +409,74 @@ impl<'a> Deriver<'a> {
         )
     }
 
-    /// opctl carries the types of one version of Kubernetes; those of another may differ.
-    fn check_kubernetes_version(&mut self, path: &[String], ty: &Type, scope: &Scope) -> Derived<()> {
-        if path[0] != "k8s_openapi" {
-            return Ok(());
-        }
-        let Some(dependency) = self.modules.dependency(scope.module, "k8s_openapi") else { return Ok(()) };
-        let other = |feature: &&String| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37";
-        let asked = match dependency.features.iter().find(other) {
-            Some(feature) => format!("the feature `{feature}` of k8s-openapi"),
-            None if dependency.accepts("0.29") => return Ok(()),
-            None => format!("k8s-openapi {}", dependency.version.as_deref().unwrap_or_default()),
-        };
-        // One mistake in Cargo.toml; its other places are no news.
-        if self.diagnostics.iter().any(|said| said.code == "OP017") {
-            return Err(Refused);
-        }
+    /// A crate whose source was read, and does not have the type.
+    fn not_in_crate<T>(&mut self, ty: &Type, foreign: &Foreign, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
-        let message = format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
+        let locked = foreign.via.as_ref().and_then(|via| self.modules.locked(via).ok());
+        let version = locked.map(|(version, _)| format!(" {version}")).unwrap_or_default();
+        let message = format!("no type `{}` is found in the source of `{}`{version}", foreign.path.join("::"), foreign.path[0]);
         self.refuse(
-            Diagnostic::error("OP017", message)
-                .at(span, "a type of Kubernetes")
-                .help("use k8s-openapi 0.29 with its feature `latest`, or print the CRDs from the compiled types"),
+            Diagnostic::error("OP010", message)
+                .at(span, "")
+                .help("a type that a macro or a build script makes is not seen; a feature may have to be enabled"),
         )
+    }
+
+    /// A type whose crate cannot be read.
+    fn not_readable<T>(
+        &mut self,
+        ty: &Type,
+        path: &[String],
+        missing: Option<&Missing>,
+        kubernetes: Option<String>,
+        scope: &Scope,
+    ) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let wrap = "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`";
+        let (label, help) = missing.map_or(("opctl has no schema for it".into(), wrap.into()), Missing::explained);
+        if let Some(asked) = kubernetes {
+            // One mistake in Cargo.toml; its other places are no news.
+            if self.diagnostics.iter().any(|said| said.code == "OP017") {
+                return Err(Refused);
+            }
+            let message =
+                format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
+            return self.refuse(
+                Diagnostic::error("OP017", message)
+                    .at(span, label)
+                    .help(help)
+                    .help("or use k8s-openapi 0.29 with its feature `latest`, which needs nothing on disk"),
+            );
+        }
+        let message = format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
+        self.refuse(Diagnostic::error("OP011", message).at(span, label).help(help))
+    }
+
+    /// Whether the types of Kubernetes that are meant are others than opctl carries, and which.
+    fn other_kubernetes(&self, foreign: &Foreign, scope: &Scope) -> Option<String> {
+        if foreign.path[0] != "k8s_openapi" {
+            return None;
+        }
+        let own = || self.modules.dependency(scope.module, "k8s_openapi").map(|(_, via)| via);
+        self.modules.other_kubernetes(&foreign.via.clone().or_else(own)?)
     }
 }
 
+/// `NonZeroU8` is an alias of `NonZero<u8>`; the table has the former.
+fn with_concrete_nonzero(mut path: Vec<String>, arguments: &[(Type, Scope)]) -> Vec<String> {
+    if path.last().is_some_and(|last| last == "NonZero")
+        && let Some((Type::Path(inner), _)) = arguments.first()
+        && let Some(inner) = inner.path.get_ident().map(ToString::to_string)
+    {
+        let mut letters = inner.chars();
+        let upper: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+        *path.last_mut().expect("checked above") = format!("NonZero{upper}");
+    }
+    path
+}
+
 /// The impls of a module, by trait (`""`: inherent) and by the type of the source that they are for.
-fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
+fn implementations(modules: &Modules<'_>, id: ModuleId) -> Vec<Implementation> {
     let of_item = |item: &Rc<ItemImpl>| {
         let Type::Path(TypePath { qself: None, path, .. }) = &*item.self_ty else { return None };
         let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
