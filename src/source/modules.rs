@@ -247,6 +247,16 @@ impl<'a> Modules<'a> {
             }
             return Some(External::Foreign(dependency.krate.clone(), Some(Via { krate: index, name: name.into() })));
         }
+        // A path dependency that is not renamed goes by the name of its library, which may be another than its package's.
+        let mut near = krate.package.dependencies.values().filter(|dependency| dependency.key == dependency.package);
+        if krate.foreign.is_none()
+            && let Some(library) = near.find_map(|dependency| {
+                let library = self.library(dependency.folder.as_deref()?)?;
+                (library.name.as_deref() == Some(name)).then_some(library)
+            })
+        {
+            return Some(External::Read(library.root));
+        }
         matches!(name, "std" | "core" | "alloc").then(|| External::Foreign(name.into(), None))
     }
 
