@@ -11,6 +11,7 @@ pub mod project;
 
 pub mod model;
 
+pub mod apiserver;
 pub mod emit;
 pub mod scaffold;
 pub mod source;

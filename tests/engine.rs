@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use opctl::diagnostic;
 use opctl::emit::{self, Options};
 use opctl::project::Tree;
-use opctl::{diagnostic, source};
+use opctl::source::{self, Source};
 use serde_json::Value;
 
 const MANIFEST: &str = r#"[package]
@@ -64,7 +65,7 @@ fn crds_equal_those_of_the_compiled_types() {
     let compiled: BTreeMap<String, Value> =
         compiled.into_iter().map(|crd| (crd["metadata"]["name"].as_str().unwrap().to_string(), crd)).collect();
 
-    let (operator, diagnostics) = source::read(&Tree::at(&folder), "");
+    let Source { operator, diagnostics, .. } = source::read(&Tree::at(&folder), "");
     assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
     let crds = emit::crds(&operator.apis).unwrap_or_else(|problems| panic!("{}", diagnostic::render(&problems, false)));
     let read: BTreeMap<String, Value> = emit::manifests(&crds, &[], &Options { namespaced: false })
@@ -100,7 +101,7 @@ fn refuses_what_it_cannot_derive() {
         let mut tree = Tree::at(cases.join("nowhere"));
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", std::fs::read_to_string(&path).unwrap());
-        let (operator, mut diagnostics) = source::read(&tree, "");
+        let Source { operator, mut diagnostics, .. } = source::read(&tree, "");
         if let Err(problems) = emit::crds(&operator.apis) {
             diagnostics.extend(problems);
         }
@@ -126,7 +127,7 @@ fn globs_that_lead_everywhere_come_to_an_end() {
     let mut tree = Tree::at("nowhere");
     tree.lay_over("Cargo.toml", MANIFEST);
     tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
-    let (_, diagnostics) = source::read(&tree, "");
+    let diagnostics = source::read(&tree, "").diagnostics;
     assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
 }
 
@@ -142,7 +143,7 @@ fn warns_of_served_versions_with_different_fields() {
         let mut tree = Tree::at("nowhere");
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", text);
-        let (_, diagnostics) = source::read(&tree, "");
+        let diagnostics = source::read(&tree, "").diagnostics;
         diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
     };
     assert!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "x", true)).is_empty());

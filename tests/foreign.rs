@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use opctl::project::Tree;
-use opctl::{diagnostic, emit, source};
+use opctl::source::{self, Source};
+use opctl::{diagnostic, emit};
 use serde_json::Value;
 
 #[test]
@@ -20,7 +21,7 @@ fn crds_with_types_of_other_crates_equal_those_of_the_compiled_types() {
     let compiled: Vec<Value> = serde_json::from_str(&compiled).unwrap();
     let compiled: BTreeMap<String, Value> = compiled.into_iter().map(by_name).collect();
 
-    let (operator, diagnostics) = source::read(&Tree::at(&member).with_cargo_home(cargo_home()), "");
+    let Source { operator, diagnostics, .. } = source::read(&Tree::at(&member).with_cargo_home(cargo_home()), "");
     assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
     let crds = emit::crds(&operator.apis).unwrap_or_else(|problems| panic!("{}", diagnostic::render(&problems, false)));
     let read: BTreeMap<String, Value> =

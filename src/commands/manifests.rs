@@ -6,11 +6,13 @@ use anyhow::Context;
 
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, lock, resolve_part};
+use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
 use crate::diagnostic::{self, Diagnostic};
+use crate::emit::{self, Manifest};
 use crate::plan::{Plan, Step};
 use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
-use crate::{emit, source};
+use crate::source::{self, Source};
 
 /// Where manifests are made from and go to.
 pub struct Place<'a> {
@@ -55,15 +57,10 @@ fn add(
     target: &Tree,
     place: &Place,
 ) -> anyhow::Result<Result<Vec<Diagnostic>, Vec<Diagnostic>>> {
-    let (operator, diagnostics) = source::read(source, place.folder);
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Ok(Err(diagnostics));
-    }
-    let options = emit::Options { namespaced: place.namespaced };
-    let manifests = emit::crds(&operator.apis).and_then(|crds| emit::manifests(&crds, &operator.rbac, &options));
-    let manifests = match manifests {
-        Ok(manifests) => manifests,
-        Err(errors) => return Ok(Err(diagnostics.into_iter().chain(errors).collect())),
+    let source = source::read(source, place.folder);
+    let (manifests, diagnostics) = match manifests(&source, place.namespaced) {
+        (Some(manifests), diagnostics) => (manifests, diagnostics),
+        (None, diagnostics) => return Ok(Err(diagnostics)),
     };
     let mut stale = ours(target, place.output)?;
     for manifest in manifests {
@@ -96,6 +93,47 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
         ),
     }
     Ok(())
+}
+
+/// What the source says as manifests, if it has no errors, and all that is to be said about it.
+fn manifests(source: &Source, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+    let mut diagnostics = source.diagnostics.clone();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return (None, diagnostics);
+    }
+    let crds = match emit::crds(&source.operator.apis) {
+        Ok(crds) => crds,
+        Err(errors) => {
+            diagnostics.extend(errors);
+            return (None, diagnostics);
+        }
+    };
+    for crd in &crds {
+        let findings = apiserver::check(crd).into_iter();
+        diagnostics.extend(findings.map(|finding| found(source, &crd.spec.group, &crd.spec.names.plural, finding)));
+    }
+    match emit::manifests(&crds, &source.operator.rbac, &emit::Options { namespaced }) {
+        Err(errors) => diagnostics.extend(errors),
+        Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
+        Ok(_) => {}
+    }
+    (None, diagnostics)
+}
+
+/// What the API server says to the kind `plural.group`, at its place in the source.
+fn found(source: &Source, group: &str, plural: &str, finding: Finding) -> Diagnostic {
+    let api = source.operator.apis.iter().find(|api| {
+        (api.group.as_str(), api.plural.as_str()) == (group, plural)
+            && finding.version.as_ref().is_none_or(|version| *version == api.version)
+    });
+    let place = source.locate(api.expect("each version of a CRD is an `Api`"), &finding.place);
+    Diagnostic {
+        severity: finding.severity,
+        code: finding.code,
+        message: finding.message,
+        place: Some((place, String::new())),
+        help: finding.help,
+    }
 }
 
 /// The files below the output folder that opctl generated.

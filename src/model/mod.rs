@@ -62,3 +62,23 @@ pub struct RbacRule {
     pub urls: Vec<String>,
     pub place: Span,
 }
+
+/// A place in a custom resource's definition, as the API server sees it, that stands somewhere in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The kind as a whole.
+    Kind,
+    /// What an argument of `#[kube(…)]` says: its name, and which of several.
+    Argument(&'static str, usize),
+    /// From the root of the version's schema.
+    Schema(Vec<Step>),
+}
+
+/// From a schema to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    Property(String),
+    Items,
+    /// `additionalProperties`
+    Values,
+}

@@ -47,10 +47,12 @@ impl Sources {
         let folders = root.ancestors().map(|folder| (folder.to_owned(), folder.join(".cargo")));
         let home = tree.cargo_home().map(|home| (home.parent().unwrap_or(home).to_owned(), home.to_owned()));
         for (base, folder) in folders.chain(home) {
-            let text = ["config.toml", "config"].iter().find_map(|name| std::fs::read_to_string(folder.join(name)).ok());
+            let text =
+                ["config.toml", "config"].iter().find_map(|name| std::fs::read_to_string(folder.join(name)).ok());
             // A configuration that does not parse is cargo's to tell.
             let Some(config) = text.and_then(|text| text.parse::<DocumentMut>().ok()) else { continue };
-            for (name, item) in config.get("source").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter) {
+            for (name, item) in config.get("source").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter)
+            {
                 let text = |key: &str| item.get(key).and_then(Item::as_str).map(String::from);
                 let source = Source {
                     replace_with: text("replace-with"),
@@ -142,8 +144,7 @@ fn checked_out(folder: &Path, address: &str, commit: &str, name: &str) -> Option
         .collect();
     // A copy among the tests of another package lies deeper.
     manifests.sort_by_key(|path| (path.components().count(), path.clone()));
-    let manifest =
-        manifests.into_iter().find(|manifest| identity(manifest).is_some_and(|(found, _)| found == name))?;
+    let manifest = manifests.into_iter().find(|manifest| identity(manifest).is_some_and(|(found, _)| found == name))?;
     let folder = manifest.parent()?.strip_prefix(&checkout).ok()?.to_str()?.replace('\\', "/");
     Some(Located { tree: Tree::at(checkout), folder })
 }

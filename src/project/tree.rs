@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 /// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
 /// is only planned. Paths are relative to the root, with `/`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     root: PathBuf,
     overlay: BTreeMap<String, String>,

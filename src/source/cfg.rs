@@ -100,8 +100,8 @@ impl Cfg {
             ("not", Meta::List(_)) => not(all(inner().iter().map(|meta| self.holds(meta)))),
             ("unix" | "debug_assertions" | "true" | "overflow_checks", Meta::Path(_)) => Some(true),
             (
-                "test" | "doc" | "doctest" | "docsrs" | "windows" | "miri" | "proc_macro" | "false" | "clippy" | "rustfmt"
-                | "fuzzing" | "loom" | "ub_checks",
+                "test" | "doc" | "doctest" | "docsrs" | "windows" | "miri" | "proc_macro" | "false" | "clippy"
+                | "rustfmt" | "fuzzing" | "loom" | "ub_checks",
                 Meta::Path(_),
             ) => Some(false),
             (_, Meta::NameValue(pair)) => {
@@ -110,9 +110,18 @@ impl Cfg {
                 match (name.as_str(), value.as_str()) {
                     ("feature", feature) => Some(self.features.contains(feature)),
                     (
-                        "target_os" | "target_family" | "target_pointer_width" | "target_arch" | "target_env"
-                        | "target_endian" | "target_vendor" | "target_has_atomic" | "target_feature" | "target_abi"
-                        | "panic" | "sanitize",
+                        "target_os"
+                        | "target_family"
+                        | "target_pointer_width"
+                        | "target_arch"
+                        | "target_env"
+                        | "target_endian"
+                        | "target_vendor"
+                        | "target_has_atomic"
+                        | "target_feature"
+                        | "target_abi"
+                        | "panic"
+                        | "sanitize",
                         _,
                     ) => Some(LINUX.contains(&(name.as_str(), value.as_str()))),
                     _ if self.set.iter().any(|(set, _)| *set == name) => Some(self.set.contains(&(name, value))),
@@ -147,9 +156,7 @@ pub fn is_linux(target: &str) -> bool {
     match target.trim().strip_prefix("cfg").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
         Some(predicate) => {
             let predicate = predicate.trim_end().strip_suffix(')').unwrap_or(predicate);
-            syn::parse_str::<Meta>(predicate).is_ok_and(|predicate| {
-                Cfg::default().holds(&predicate) == Some(true)
-            })
+            syn::parse_str::<Meta>(predicate).is_ok_and(|predicate| Cfg::default().holds(&predicate) == Some(true))
         }
         None => target == "x86_64-unknown-linux-gnu",
     }

@@ -160,14 +160,16 @@ impl Deriver<'_> {
                 let item = self.modules.module(module).consts.get(&name)?.clone();
                 Some((Scope::of(module), ((*item.ty).clone(), (*item.expr).clone())))
             }
-            Named::Associated(module, type_name, last) => self.associated(module, &type_name).into_iter().find_map(|(at, item)| {
-                item.items.iter().find_map(|item| match item {
-                    syn::ImplItem::Const(item) if item.ident == last => {
-                        Some((Scope::of(at), (item.ty.clone(), item.expr.clone())))
-                    }
-                    _ => None,
+            Named::Associated(module, type_name, last) => {
+                self.associated(module, &type_name).into_iter().find_map(|(at, item)| {
+                    item.items.iter().find_map(|item| match item {
+                        syn::ImplItem::Const(item) if item.ident == last => {
+                            Some((Scope::of(at), (item.ty.clone(), item.expr.clone())))
+                        }
+                        _ => None,
+                    })
                 })
-            }),
+            }
         }
     }
 
@@ -177,14 +179,16 @@ impl Deriver<'_> {
             Named::Free(module, name) => {
                 Some((Scope::of(module), self.modules.module(module).functions.get(&name)?.clone()))
             }
-            Named::Associated(module, type_name, last) => self.associated(module, &type_name).into_iter().find_map(|(at, item)| {
-                item.items.iter().find_map(|item| match item {
-                    syn::ImplItem::Fn(function) if function.sig.ident == last => {
-                        Some((Scope::of(at), Rc::new(free(function, &type_name))))
-                    }
-                    _ => None,
+            Named::Associated(module, type_name, last) => {
+                self.associated(module, &type_name).into_iter().find_map(|(at, item)| {
+                    item.items.iter().find_map(|item| match item {
+                        syn::ImplItem::Fn(function) if function.sig.ident == last => {
+                            Some((Scope::of(at), Rc::new(free(function, &type_name))))
+                        }
+                        _ => None,
+                    })
                 })
-            }),
+            }
         }
     }
 

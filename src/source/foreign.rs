@@ -10,8 +10,8 @@ use super::package::{Dependency, Package};
 use crate::project::{Located, Sources, Tree, join};
 
 /// All packages of the lock file.
-pub struct Foreign<'a> {
-    tree: &'a Tree,
+pub struct Foreign {
+    tree: Rc<Tree>,
     lock: Lock,
     sources: Sources,
     /// What is read in the project's own tree, with features: first those that opctl was asked to read.
@@ -55,7 +55,9 @@ impl Missing {
             Self::Entry { package } => {
                 (format!("Cargo.lock has no `{package}`"), "run `cargo update --workspace`, and `cargo fetch`".into())
             }
-            Self::Source { package } => (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into()),
+            Self::Source { package } => {
+                (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into())
+            }
             Self::Library { package } => (
                 format!("`{package}` has no library that can be read"),
                 "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`".into(),
@@ -64,9 +66,9 @@ impl Missing {
     }
 }
 
-impl<'a> Foreign<'a> {
+impl Foreign {
     /// Reads the lock file of the roots' workspace. `local` begins with the roots.
-    pub fn read(tree: &'a Tree, local: &[Rc<Package>], roots: usize) -> Result<Self, Missing> {
+    pub fn read(tree: Rc<Tree>, local: &[Rc<Package>], roots: usize) -> Result<Self, Missing> {
         let path = join(&local[0].workspace.folder, "Cargo.lock");
         let Ok(Some(text)) = tree.read(&path) else { return Err(Missing::Lock { path }) };
         let lock = Lock::parse(&text);
@@ -75,8 +77,8 @@ impl<'a> Foreign<'a> {
             index.map(|index| (index, package.clone())).ok_or_else(|| Missing::Entry { package: package.name.clone() })
         });
         let local = local.collect::<Result<Vec<_>, _>>()?;
-        let (found, enabled) = (RefCell::default(), RefCell::default());
-        Ok(Self { tree, lock, sources: Sources::of(tree), local, roots, found, enabled })
+        let sources = Sources::of(&tree);
+        Ok(Self { tree, lock, sources, local, roots, found: RefCell::default(), enabled: RefCell::default() })
     }
 
     /// The entry of a package in the project's own tree.
@@ -121,7 +123,7 @@ impl<'a> Foreign<'a> {
                 (None, patches.get(&locked.name).cloned().ok_or_else(missing)?)
             }
         };
-        let packages = Package::read(tree.as_deref().unwrap_or(self.tree), &folder).unwrap_or_default();
+        let packages = Package::read(tree.as_deref().unwrap_or(&self.tree), &folder).unwrap_or_default();
         let package = packages.into_iter().find(|package| package.name == locked.name);
         let package = package.ok_or(Missing::Library { package: label.clone() })?;
         Ok(Found { package: Rc::new(package), tree, label })
@@ -180,14 +182,10 @@ mod tests {
         let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
         let tree = Tree::at(root).with_cargo_home(home);
         let own: Vec<Rc<Package>> = Package::read(&tree, "").unwrap().into_iter().map(Rc::new).collect();
-        let foreign = Foreign::read(&tree, &own, 1).unwrap();
+        let foreign = Foreign::read(Rc::new(tree), &own, 1).unwrap();
         let label = |index: usize| foreign.found(index).unwrap().label.clone();
-        let read: BTreeMap<String, BTreeSet<String>> = foreign
-            .graph(None)
-            .unwrap()
-            .into_iter()
-            .map(|(index, (_, features))| (label(index), features))
-            .collect();
+        let read: BTreeMap<String, BTreeSet<String>> =
+            foreign.graph(None).unwrap().into_iter().map(|(index, (_, features))| (label(index), features)).collect();
         assert_eq!(read, expected);
 
         // Asked for alone, a package has the same features.

@@ -13,6 +13,8 @@ mod foreign;
 mod json;
 mod known;
 mod kube_schema;
+mod lexer;
+mod locate;
 mod lock;
 pub mod markers;
 mod modules;
@@ -32,12 +34,20 @@ use modules::Modules;
 use package::Package;
 use types::Deriver;
 
-/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root). The operator is whole only if no
-/// diagnostic is an error.
-pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
+/// What was read.
+#[derive(Default)]
+pub struct Source {
+    /// Whole only if no diagnostic is an error.
+    pub operator: Operator,
+    pub diagnostics: Vec<Diagnostic>,
+    modules: Modules,
+}
+
+/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root).
+pub fn read(tree: &Tree, folder: &str) -> Source {
     let packages = match Package::read(tree, folder) {
         Ok(packages) => packages,
-        Err(diagnostic) => return (Operator::default(), vec![diagnostic]),
+        Err(diagnostic) => return Source { diagnostics: vec![diagnostic], ..Source::default() },
     };
     let modules = Modules::read(tree, &packages);
     let mut diagnostics = modules.take_diagnostics();
@@ -61,7 +71,7 @@ pub fn read(tree: &Tree, folder: &str) -> (Operator, Vec<Diagnostic>) {
     // A file that belongs to the library and to a binary declares its kinds once.
     operator.apis.dedup_by(|a, b| a.place == b.place);
     diagnostics.extend(operator.apis.windows(2).filter_map(different_versions));
-    (operator, diagnostics)
+    Source { operator, diagnostics, modules }
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server

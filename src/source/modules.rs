@@ -26,14 +26,15 @@ pub struct ModuleId(usize);
 
 /// All modules of all crates that were read. The project's own are read at once, those of other packages when a path
 /// goes through them.
-pub struct Modules<'a> {
-    tree: &'a Tree,
+#[derive(Default)]
+pub struct Modules {
+    tree: Rc<Tree>,
     all: RefCell<Vec<Slot>>,
     crates: RefCell<Vec<Rc<Krate>>>,
     /// The packages in the project's own tree, first those that opctl was asked to read.
     local: Vec<Rc<Package>>,
     roots: usize,
-    foreign: OnceCell<Result<Foreign<'a>, Missing>>,
+    foreign: OnceCell<Result<Foreign, Missing>>,
     files: RefCell<Vec<Arc<SourceFile>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
@@ -128,12 +129,12 @@ pub enum External {
     Foreign(String, Option<Via>),
 }
 
-impl<'a> Modules<'a> {
+impl Modules {
     /// Reads the libraries and binaries of the packages, and the libraries of their path dependencies.
-    pub fn read(tree: &'a Tree, packages: &[Package]) -> Self {
+    pub fn read(tree: &Tree, packages: &[Package]) -> Self {
         let enabled = local(tree, packages);
         let mut modules = Self {
-            tree,
+            tree: Rc::new(tree.clone()),
             all: RefCell::default(),
             crates: RefCell::default(),
             local: enabled.iter().map(|(package, _)| package.clone()).collect(),
@@ -263,9 +264,8 @@ impl<'a> Modules<'a> {
     /// The library in a folder of the project.
     fn library(&self, folder: &str) -> Option<Rc<Krate>> {
         let crates = self.crates.borrow();
-        let is_it = |krate: &&Rc<Krate>| {
-            krate.foreign.is_none() && krate.name.is_some() && krate.package.folder == folder
-        };
+        let is_it =
+            |krate: &&Rc<Krate>| krate.foreign.is_none() && krate.name.is_some() && krate.package.folder == folder;
         crates.iter().find(is_it).cloned()
     }
 
@@ -334,8 +334,8 @@ impl<'a> Modules<'a> {
     }
 
     /// The entry of a dependency in the lock file.
-    fn entry(&self, via: &Via) -> Result<(&Foreign<'a>, usize), Missing> {
-        let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree, &self.local, self.roots));
+    fn entry(&self, via: &Via) -> Result<(&Foreign, usize), Missing> {
+        let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree.clone(), &self.local, self.roots));
         let foreign = foreign.as_ref().map_err(Clone::clone)?;
         let krate = self.crates.borrow()[via.krate].clone();
         let from = match &krate.foreign {
@@ -430,7 +430,7 @@ impl<'a> Modules<'a> {
 
     /// The text of a file of a crate; one that cannot be read is reported.
     fn text(&self, krate: &Krate, path: &str) -> Option<String> {
-        let tree = krate.foreign.as_ref().and_then(|origin| origin.tree.as_deref()).unwrap_or(self.tree);
+        let tree = krate.foreign.as_ref().and_then(|origin| origin.tree.as_deref()).unwrap_or(&self.tree);
         tree.read(path).unwrap_or_else(|error| {
             self.report(Diagnostic::error("OP002", error.to_string()));
             None
@@ -494,9 +494,7 @@ fn set_by_build_script(package: &Package, features: &BTreeSet<String>) -> Vec<(S
     let versions = features.iter().filter_map(|feature| feature.strip_prefix("v1_"));
     match package.name.as_str() {
         // One module for each version of Kubernetes; the feature chooses.
-        "k8s-openapi" => {
-            versions.map(|minor| ("k8s_openapi_enabled_version".into(), format!("1.{minor}"))).collect()
-        }
+        "k8s-openapi" => versions.map(|minor| ("k8s_openapi_enabled_version".into(), format!("1.{minor}"))).collect(),
         _ => Vec::new(),
     }
 }
@@ -511,15 +509,15 @@ struct Place {
 }
 
 /// Sorts the items of one module.
-struct Reader<'r, 'a> {
-    modules: &'r Modules<'a>,
+struct Reader<'a> {
+    modules: &'a Modules,
     krate: Rc<Krate>,
     id: ModuleId,
     module: Module,
     place: Place,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     fn add(&mut self, item: Item) {
         let module = &mut self.module;
         match item {

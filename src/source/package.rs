@@ -240,7 +240,8 @@ impl Manifest {
 
     /// Every dependency in every table.
     fn declared(&self, workspace: Option<&Self>) -> Vec<Dependency> {
-        let tables = [("dependencies", Kind::Normal), ("build-dependencies", Kind::Build), ("dev-dependencies", Kind::Dev)];
+        let tables =
+            [("dependencies", Kind::Normal), ("build-dependencies", Kind::Build), ("dev-dependencies", Kind::Dev)];
         let targets = self.document.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
         let places = std::iter::once((self.document.as_item(), true))
             .chain(targets.map(|(target, item)| (item, cfg::is_linux(target))));
@@ -269,8 +270,7 @@ impl Manifest {
         let tables = [own, shared];
         let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
         let flag = |table: Option<&dyn TableLike>, key: &str| table.and_then(|table| table.get(key)?.as_bool());
-        let with_default =
-            |table| flag(table, "default-features").or_else(|| flag(table, "default_features"));
+        let with_default = |table| flag(table, "default-features").or_else(|| flag(table, "default_features"));
         let package = text("package").unwrap_or(key);
         Dependency {
             key: key.into(),

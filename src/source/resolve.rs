@@ -45,12 +45,12 @@ pub enum Namespace {
 }
 
 /// Resolves a path that stands in module `from`. `None`: nothing of this name is declared, or a macro makes it.
-pub fn resolve(modules: &Modules<'_>, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
+pub fn resolve(modules: &Modules, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
     Search { modules, seen: HashMap::new(), foreign_globs: true }.resolve(from, path, namespace)
 }
 
 /// Follows a path of a foreign crate into its source.
-pub fn follow(modules: &Modules<'_>, foreign: &Foreign, namespace: Namespace) -> Result<Option<Target>, Missing> {
+pub fn follow(modules: &Modules, foreign: &Foreign, namespace: Namespace) -> Result<Option<Target>, Missing> {
     let Some(via) = &foreign.via else { return Ok(None) };
     let root = modules.enter(via)?;
     let mut search = Search { modules, seen: HashMap::new(), foreign_globs: true };
@@ -58,14 +58,14 @@ pub fn follow(modules: &Modules<'_>, foreign: &Foreign, namespace: Namespace) ->
 }
 
 /// One search. Imports go in circles, and globs reach one module by many ways: each name is looked up once a module.
-struct Search<'s, 'a> {
-    modules: &'s Modules<'a>,
+struct Search<'a> {
+    modules: &'a Modules,
     seen: HashMap<(ModuleId, String, Namespace), Option<Target>>,
     /// Whether globs are followed into the sources of foreign crates.
     foreign_globs: bool,
 }
 
-impl Search<'_, '_> {
+impl Search<'_> {
     fn resolve(&mut self, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
         let (first, rest) = path.segments.split_first()?;
         let own = if rest.is_empty() { namespace } else { Namespace::Type };

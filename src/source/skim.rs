@@ -2,140 +2,190 @@
 //!
 //! A controller is mostly such bodies, so this halves the time; and code in them need not be finished to be read past.
 
-use std::str::FromStr;
+use std::ops::Range;
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Item;
+
+use super::lexer::{Lexer, Token, preamble};
 
 /// The items of a file. Spans are those of the text.
 pub fn items(text: &str) -> syn::Result<Vec<Item>> {
-    let tokens = TokenStream::from_str(&without_shebang(text))?;
-    Ok(syn::parse2::<syn::File>(skimmed(tokens))?.items)
+    Ok(syn::parse_str::<syn::File>(&skimmed(text))?.items)
 }
 
-/// The text with a byte order mark and a `#!` line blanked, so that all else stays at its place.
-fn without_shebang(text: &str) -> String {
-    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let rest = &text[mark..];
-    // `#![…]` is an attribute.
-    let is_shebang = rest.starts_with("#!") && !rest[2..].trim_start().starts_with('[');
-    let line = if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
-    format!("{}{}", " ".repeat(mark + line), &rest[line..])
-}
-
-/// Items as tokens, at the level of a file, module, `impl` or trait.
-fn skimmed(tokens: TokenStream) -> TokenStream {
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut kept = Vec::with_capacity(trees.len());
-    let mut index = 0;
-    while index < trees.len() {
-        if let Some(end) = test_module(&trees[index..]) {
-            index += end;
-            continue;
-        }
-        if let Some((end, body)) = function(&trees[index..]) {
-            let is_async = index.checked_sub(1).is_some_and(|before| is_word(&trees[before], "async"));
-            kept.extend(trees[index..index + end].iter().cloned());
-            kept.push(if is_async || body.needless { emptied(body.group) } else { body.group.clone().into() });
-            index += end + 1;
-            continue;
-        }
-        kept.push(match &trees[index] {
-            // Modules, impls and traits hold items, too; in any other braces there is nothing to leave out.
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace && holds_items(&trees[..index]) => {
-                let mut inner = Group::new(Delimiter::Brace, skimmed(group.stream()));
-                inner.set_span(group.span());
-                inner.into()
-            }
-            tree => tree.clone(),
-        });
-        index += 1;
+/// The text with blanks where it is left out, so that all else stays at its place.
+fn skimmed(text: &str) -> String {
+    let mut skim = Skim { text, tokens: Lexer::new(text).filter(is_code).collect(), at: 0, needless: Vec::new() };
+    skim.needless.push(0..preamble(text));
+    while skim.at < skim.tokens.len() {
+        skim.items();
+        // A brace too many: the parser will tell.
+        skim.at += 1;
     }
-    kept.into_iter().collect()
-}
-
-/// `#[cfg(test)] mod name { … }` at the start: how many trees it has.
-fn test_module(trees: &[TokenTree]) -> Option<usize> {
-    let [TokenTree::Punct(hash), TokenTree::Group(attribute), keyword, TokenTree::Ident(_), TokenTree::Group(body), ..] =
-        trees
-    else {
-        return None;
-    };
-    let is_test = hash.as_char() == '#' && attribute.stream().to_string().replace(' ', "") == "cfg(test)";
-    (is_test && is_word(keyword, "mod") && body.delimiter() == Delimiter::Brace).then_some(5)
-}
-
-struct Body<'a> {
-    group: &'a Group,
-    /// Defaults are made by functions without an argument, and skipped by functions of one.
-    needless: bool,
-}
-
-/// `fn name…(…) … { … }` at the start: how many trees stand before its body, and the body.
-fn function(trees: &[TokenTree]) -> Option<(usize, Body<'_>)> {
-    if !is_word(trees.first()?, "fn") || !matches!(trees.get(1), Some(TokenTree::Ident(_))) {
-        return None;
+    let mut skimmed = text.as_bytes().to_vec();
+    for range in skim.needless {
+        skimmed[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
-    let arguments = trees.iter().find_map(|tree| match tree {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
-        _ => None,
-    })?;
-    for (index, tree) in trees.iter().enumerate() {
-        match tree {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                let needless = takes_self_or_several(arguments.stream());
-                return Some((index, Body { group, needless }));
-            }
-            // A declaration in a trait has no body.
-            TokenTree::Punct(punct) if punct.as_char() == ';' => return None,
-            _ => {}
-        }
-    }
-    None
+    String::from_utf8(skimmed).expect("tokens end where characters end")
 }
 
-/// Whether the item that these tokens begin is a module, an `impl` or a trait.
-fn holds_items(before: &[TokenTree]) -> bool {
-    let start = before.iter().rposition(|tree| match tree {
-        TokenTree::Punct(punct) => punct.as_char() == ';',
-        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-        _ => false,
-    });
-    let item = &before[start.map_or(0, |end| end + 1)..];
-    let word = item.iter().find(|tree| {
-        ["mod", "impl", "trait", "fn", "struct", "enum", "union", "macro_rules"].iter().any(|word| is_word(tree, word))
-    });
-    word.is_some_and(|tree| ["mod", "impl", "trait"].iter().any(|word| is_word(tree, word)))
+fn is_code((token, _): &(Token, Range<usize>)) -> bool {
+    !matches!(token, Token::LineComment | Token::BlockComment)
 }
 
-fn emptied(group: &Group) -> TokenTree {
-    let mut empty = Group::new(group.delimiter(), TokenStream::new());
-    empty.set_span(group.span());
-    empty.into()
+struct Skim<'a> {
+    text: &'a str,
+    tokens: Vec<(Token, Range<usize>)>,
+    /// The next token.
+    at: usize,
+    needless: Vec<Range<usize>>,
 }
 
-fn is_word(tree: &TokenTree, word: &str) -> bool {
-    matches!(tree, TokenTree::Ident(ident) if ident == word)
-}
-
-/// Whether a method, or a function of more than one argument, has these.
-fn takes_self_or_several(arguments: TokenStream) -> bool {
-    let trees: Vec<TokenTree> = arguments.into_iter().collect();
-    let mut depth = 0_i32;
-    for (index, tree) in trees.iter().enumerate() {
-        match tree {
-            TokenTree::Ident(ident) if ident == "self" => return true,
-            TokenTree::Punct(punct) => match punct.as_char() {
-                '<' => depth += 1,
-                '>' => depth -= 1,
-                // A comma at the end separates nothing.
-                ',' if depth == 0 && index + 1 < trees.len() => return true,
+impl<'a> Skim<'a> {
+    /// Items of a file, module, `impl` or trait, up to the brace that ends them.
+    fn items(&mut self) {
+        // What the item at hand begins with.
+        let (mut start, mut is_test, mut is_async, mut keyword) = (self.at, false, false, "");
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            match token {
+                Token::Sign(b'}') => return,
+                Token::Sign(b'#') if keyword.is_empty() => {
+                    is_test |= self.attribute() == "[cfg(test)]";
+                    continue;
+                }
+                Token::Sign(b';') => {}
+                Token::Sign(b'{') => {
+                    match keyword {
+                        // Only these hold items; in any other braces there is nothing to leave out.
+                        "mod" if is_test => {
+                            self.group();
+                            let end = self.tokens[self.at - 1].1.end;
+                            self.needless.push(self.tokens[start].1.start..end);
+                        }
+                        "mod" | "impl" | "trait" => {
+                            self.at += 1;
+                            self.items();
+                            self.at += 1;
+                        }
+                        _ => self.group(),
+                    }
+                    (start, is_test, is_async, keyword) = (self.at, false, false, "");
+                    continue;
+                }
+                Token::Sign(b'(' | b'[') => {
+                    self.group();
+                    continue;
+                }
+                Token::Word => {
+                    let word = self.word(self.at);
+                    is_async |= word == "async";
+                    if word == "fn" && matches!(self.tokens.get(self.at + 1), Some((Token::Word, _))) {
+                        self.function(is_async);
+                        (start, is_test, is_async, keyword) = (self.at, false, false, "");
+                        continue;
+                    }
+                    if keyword.is_empty()
+                        && ["mod", "impl", "trait", "struct", "enum", "union", "macro_rules"].contains(&word)
+                    {
+                        keyword = word;
+                    }
+                }
                 _ => {}
-            },
-            _ => {}
+            }
+            let ends = *token == Token::Sign(b';');
+            self.at += 1;
+            if ends {
+                (start, is_test, is_async, keyword) = (self.at, false, false, "");
+            }
         }
     }
-    false
+
+    /// Past `#[…]` or `#![…]`; gives its text without blanks.
+    fn attribute(&mut self) -> String {
+        self.at += 1;
+        if self.sign(self.at) == Some(b'!') {
+            self.at += 1;
+        }
+        let start = self.at;
+        self.group();
+        self.tokens[start..self.at].iter().map(|(_, range)| &self.text[range.clone()]).collect()
+    }
+
+    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one:
+    /// the bodies of others are left out.
+    fn function(&mut self, is_async: bool) {
+        let mut several = None;
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            match token {
+                Token::Sign(b'(') => {
+                    let start = self.at + 1;
+                    self.group();
+                    several.get_or_insert_with(|| self.takes_self_or_several(start..self.at.saturating_sub(1)));
+                }
+                Token::Sign(b'[') => self.group(),
+                Token::Sign(b'{') => {
+                    let start = self.at;
+                    self.group();
+                    if (is_async || several == Some(true)) && self.sign(self.at - 1) == Some(b'}') {
+                        self.needless.push(self.tokens[start].1.end..self.tokens[self.at - 1].1.start);
+                    }
+                    return;
+                }
+                // A declaration in a trait has no body.
+                Token::Sign(b';') => {
+                    self.at += 1;
+                    return;
+                }
+                Token::Sign(b'}') => return,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Whether a method, or a function of more than one argument, has these.
+    fn takes_self_or_several(&self, arguments: Range<usize>) -> bool {
+        let mut depth = 0_i32;
+        let mut index = arguments.start;
+        while index < arguments.end {
+            match self.tokens[index].0 {
+                Token::Word if self.word(index) == "self" => return true,
+                Token::Sign(b'<' | b'(' | b'[' | b'{') => depth += 1,
+                Token::Sign(b'>' | b')' | b']' | b'}') => depth -= 1,
+                // A comma at the end separates nothing.
+                Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return true,
+                _ => {}
+            }
+            index += 1;
+        }
+        false
+    }
+
+    /// Past a group in parentheses, brackets or braces.
+    fn group(&mut self) {
+        let mut depth = 0_i32;
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            match token {
+                Token::Sign(b'(' | b'[' | b'{') => depth += 1,
+                Token::Sign(b')' | b']' | b'}') => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if depth <= 0 {
+                return;
+            }
+        }
+    }
+
+    fn word(&self, index: usize) -> &'a str {
+        &self.text[self.tokens[index].1.clone()]
+    }
+
+    fn sign(&self, index: usize) -> Option<u8> {
+        match self.tokens.get(index)?.0 {
+            Token::Sign(sign) => Some(sign),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
 use super::attributes::{attribute_macro, derive_named, derives};
-use super::known::{self, Entry, Shape};
 use super::foreign::Missing;
+use super::known::{self, Entry, Shape};
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
 use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
 use crate::diagnostic::{Diagnostic, Span};
@@ -25,7 +25,7 @@ pub type Derived<T> = Result<T, Refused>;
 
 /// Derives the schemas of types, and collects what it cannot derive.
 pub struct Deriver<'a> {
-    pub modules: &'a Modules<'a>,
+    pub modules: &'a Modules,
     pub diagnostics: Vec<Diagnostic>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<(ModuleId, String)>,
@@ -67,7 +67,7 @@ pub enum Resolved {
 }
 
 impl<'a> Deriver<'a> {
-    pub fn new(modules: &'a Modules<'a>) -> Self {
+    pub fn new(modules: &'a Modules) -> Self {
         let mut deriver = Self {
             modules,
             diagnostics: Vec::new(),
@@ -263,8 +263,10 @@ impl<'a> Deriver<'a> {
         match self.modules.locked(&via) {
             Ok((version, _)) if !version.starts_with("1.") && self.modules.declared(&via).krate == "schemars" => {
                 let span = self.span(scope, &input.ident);
-                let message = format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
-                let help = "use a version of its crate that has schemars 1, or say the schema: `#[schemars(with = \"…\")]`";
+                let message =
+                    format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
+                let help =
+                    "use a version of its crate that has schemars 1, or say the schema: `#[schemars(with = \"…\")]`";
                 self.refuse(Diagnostic::error("OP025", message).at(span, "used in a custom resource").help(help))
             }
             _ => Ok(()),
@@ -370,7 +372,9 @@ impl<'a> Deriver<'a> {
                         return Ok(Resolved::Known { path, entry, arguments });
                     }
                     match follow(self.modules, &foreign, Namespace::Type) {
-                        Ok(Some(Target::Foreign(next))) if next == foreign => return self.unknown(ty, &segments, scope),
+                        Ok(Some(Target::Foreign(next))) if next == foreign => {
+                            return self.unknown(ty, &segments, scope);
+                        }
                         Ok(Some(next)) => Some(next),
                         Ok(None) if foreign.via.is_some() => return self.not_in_crate(ty, &foreign, scope),
                         Ok(None) => return self.not_readable(ty, &path, None, None, scope),
@@ -414,7 +418,8 @@ impl<'a> Deriver<'a> {
         let span = self.span(scope, ty);
         let locked = foreign.via.as_ref().and_then(|via| self.modules.locked(via).ok());
         let version = locked.map(|(version, _)| format!(" {version}")).unwrap_or_default();
-        let message = format!("no type `{}` is found in the source of `{}`{version}", foreign.path.join("::"), foreign.path[0]);
+        let message =
+            format!("no type `{}` is found in the source of `{}`{version}", foreign.path.join("::"), foreign.path[0]);
         self.refuse(
             Diagnostic::error("OP010", message)
                 .at(span, "")
@@ -448,7 +453,8 @@ impl<'a> Deriver<'a> {
                     .help("or use k8s-openapi 0.29 with its feature `latest`, which needs nothing on disk"),
             );
         }
-        let message = format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
+        let message =
+            format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
         self.refuse(Diagnostic::error("OP011", message).at(span, label).help(help))
     }
 
@@ -476,7 +482,7 @@ fn with_concrete_nonzero(mut path: Vec<String>, arguments: &[(Type, Scope)]) -> 
 }
 
 /// The impls of a module, by trait (`""`: inherent) and by the type of the source that they are for.
-fn implementations(modules: &Modules<'_>, id: ModuleId) -> Vec<Implementation> {
+fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
     let of_item = |item: &Rc<ItemImpl>| {
         let Type::Path(TypePath { qself: None, path, .. }) = &*item.self_ty else { return None };
         let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();

@@ -1,7 +1,8 @@
-//! Finds the comments of a Rust file. Knows Rust's tokens just well enough never to take a string for a comment, and
-//! nothing of what the comments say. Text that is not Rust gives no error: the lexer carries on as well as it can.
+//! Finds the comments of a Rust file, and knows nothing of what they say.
 
 use std::ops::Range;
+
+use crate::source::lexer::{Lexer, Token};
 
 /// One line of a comment, without the comment's own signs and the blanks around.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,149 +23,43 @@ pub enum CommentKind {
 
 /// Every line of every comment that is not empty, in source order.
 pub fn comments(text: &str) -> Vec<Comment> {
-    let mut lexer = Lexer { text, at: shebang(text), found: Vec::new() };
-    while let Some(next) = lexer.peek() {
-        lexer.token(next);
+    let mut found = Vec::new();
+    for (token, range) in Lexer::new(text) {
+        match token {
+            Token::LineComment => line_comment(text, range, &mut found),
+            Token::BlockComment => block_comment(text, range, &mut found),
+            _ => {}
+        }
     }
-    lexer.found
+    found
 }
 
-/// `#!/usr/bin/env …` is no Rust, `#![…]` is.
-fn shebang(text: &str) -> usize {
-    let Some(rest) = text.strip_prefix("#!") else { return 0 };
-    if rest.trim_start().starts_with('[') { 0 } else { text.find('\n').unwrap_or(text.len()) }
+fn line_comment(text: &str, range: Range<usize>, found: &mut Vec<Comment>) {
+    let line = &text[range.clone()];
+    let doc = line.starts_with("//!") || (line.starts_with("///") && !line.starts_with("////"));
+    let (kind, signs) = if doc { (CommentKind::Doc, 3) } else { (CommentKind::Plain, 2) };
+    found.extend(comment(text, kind, range.start + signs..range.end, &[]));
 }
 
-struct Lexer<'a> {
-    text: &'a str,
-    /// Invariant: on a character boundary.
-    at: usize,
-    found: Vec<Comment>,
-}
-
-impl Lexer<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn token(&mut self, next: char) {
-        match next {
-            '/' if self.rest().starts_with("//") => self.line_comment(),
-            '/' if self.rest().starts_with("/*") => self.block_comment(),
-            '"' => self.string(),
-            '\'' => self.quote(),
-            c if is_word(c) => self.word(),
-            c => self.at += c.len_utf8(),
-        }
-    }
-
-    fn line_comment(&mut self) {
-        let line = self.rest().lines().next().unwrap_or_default();
-        let doc = line.starts_with("//!") || (line.starts_with("///") && !line.starts_with("////"));
-        let (kind, signs) = if doc { (CommentKind::Doc, 3) } else { (CommentKind::Plain, 2) };
-        let range = self.at + signs..self.at + line.len();
-        self.at = range.end;
-        self.found(kind, range, &[]);
-    }
-
-    /// Block comments nest.
-    fn block_comment(&mut self) {
-        let start = self.at;
-        let text = self.text;
-        let mut depth = 0;
-        let mut end = text.len();
-        while self.at < text.len() {
-            if self.rest().starts_with("/*") {
-                depth += 1;
-                self.at += 2;
-            } else if self.rest().starts_with("*/") {
-                depth -= 1;
-                self.at += 2;
-                if depth == 0 {
-                    end = self.at - 2;
-                    break;
-                }
-            } else {
-                self.at += self.peek().map_or(1, char::len_utf8);
-            }
-        }
-        let doc = ["/**", "/*!"].iter().any(|sign| text[start..].starts_with(sign))
-            && !text[start..].starts_with("/***")
-            && !text[start..].starts_with("/**/");
-        let kind = if doc { CommentKind::Doc } else { CommentKind::Block };
-        let mut from = (start + 2).min(end);
-        for line in text[from..end].split_inclusive('\n') {
-            self.found(kind, from..from + line.len(), &['*', '!']);
-            from += line.len();
-        }
-    }
-
-    /// Strings, byte strings and C strings have the same escapes as far as their end is concerned.
-    fn string(&mut self) {
-        self.at += 1;
-        while let Some(c) = self.peek() {
-            self.at += c.len_utf8();
-            match c {
-                '"' => return,
-                '\\' => self.at += self.peek().map_or(0, char::len_utf8),
-                _ => {}
-            }
-        }
-    }
-
-    /// A character literal (`'a'`, `'\''`, `'"'`) or a lifetime (`'a`).
-    fn quote(&mut self) {
-        self.at += 1;
-        let mut chars = self.rest().chars();
-        match (chars.next(), chars.next()) {
-            (Some('\\'), Some(escaped)) => {
-                let escape = 1 + escaped.len_utf8();
-                let tail = self.rest()[escape..].lines().next().unwrap_or_default();
-                self.at += escape + tail.find('\'').map_or(0, |end| end + 1);
-            }
-            (Some(c), Some('\'')) if c != '\'' && c != '\n' => self.at += c.len_utf8() + 1,
-            _ => {
-                // A lifetime; its name must not be taken for the prefix of a raw string.
-                let name = self.rest().find(|c| !is_word(c)).unwrap_or(self.rest().len());
-                self.at += name;
-            }
-        }
-    }
-
-    /// An identifier, keyword or number; or the prefix of a raw string, which has no escapes.
-    fn word(&mut self) {
-        let length = self.rest().find(|c| !is_word(c)).unwrap_or(self.rest().len());
-        let raw = matches!(&self.rest()[..length], "r" | "br" | "cr");
-        self.at += length;
-        if !raw {
-            return;
-        }
-        let hashes = self.rest().len() - self.rest().trim_start_matches('#').len();
-        if !self.rest()[hashes..].starts_with('"') {
-            return; // A raw identifier.
-        }
-        let end = format!("\"{}", "#".repeat(hashes));
-        let body = self.at + hashes + 1;
-        self.at = self.text[body..].find(&end).map_or(self.text.len(), |found| body + found + end.len());
-    }
-
-    fn found(&mut self, kind: CommentKind, range: Range<usize>, signs: &[char]) {
-        let line = &self.text[range.clone()];
-        let shorter = line.trim_start().trim_start_matches(signs).trim_start();
-        let start = range.start + (line.len() - shorter.len());
-        let end = start + shorter.trim_end().len();
-        if start < end {
-            self.found.push(Comment { kind, range: start..end });
-        }
+fn block_comment(text: &str, range: Range<usize>, found: &mut Vec<Comment>) {
+    let block = &text[range.clone()];
+    let doc = ["/**", "/*!"].iter().any(|sign| block.starts_with(sign))
+        && !["/***", "/**/"].iter().any(|sign| block.starts_with(sign));
+    let kind = if doc { CommentKind::Doc } else { CommentKind::Block };
+    let mut from = range.start + 2;
+    let end = if block[2..].ends_with("*/") { range.end - 2 } else { range.end };
+    for line in text[from..end].split_inclusive('\n') {
+        found.extend(comment(text, kind, from..from + line.len(), &['*', '!']));
+        from += line.len();
     }
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+fn comment(text: &str, kind: CommentKind, range: Range<usize>, signs: &[char]) -> Option<Comment> {
+    let line = &text[range.clone()];
+    let shorter = line.trim_start().trim_start_matches(signs).trim_start();
+    let start = range.start + (line.len() - shorter.len());
+    let end = start + shorter.trim_end().len();
+    (start < end).then_some(Comment { kind, range: start..end })
 }
 
 #[cfg(test)]

@@ -1,0 +1,150 @@
+//! Rust text → tokens, just well enough never to take a string for a comment or for a brace. Text that is not Rust gives
+//! no error: the lexer carries on as well as it can.
+
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// An identifier, keyword or number; also the name of a raw identifier.
+    Word,
+    /// A string, a character, or a lifetime.
+    Literal,
+    LineComment,
+    BlockComment,
+    /// Any other character, by its first byte.
+    Sign(u8),
+}
+
+/// The tokens of a text with their places, without blanks.
+pub struct Lexer<'a> {
+    text: &'a str,
+    /// Invariant: on a character boundary.
+    at: usize,
+}
+
+/// `#!/usr/bin/env …` is no Rust, `#![…]` is: how many bytes to leave out, with a byte order mark before them.
+pub fn preamble(text: &str) -> usize {
+    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mark = text.len() - rest.len();
+    let is_shebang = rest.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
+    mark + if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 }
+}
+
+impl Iterator for Lexer<'_> {
+    type Item = (Token, Range<usize>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.at += self.length(|byte| byte.is_ascii_whitespace());
+        let start = self.at;
+        let first = *self.bytes().first()?;
+        let token = match (first, self.bytes().get(1)) {
+            (b'/', Some(b'/')) => {
+                self.at += self.length(|byte| byte != b'\n');
+                Token::LineComment
+            }
+            (b'/', Some(b'*')) => {
+                self.block_comment();
+                Token::BlockComment
+            }
+            (b'"', _) => self.string(),
+            (b'\'', _) => self.quote(),
+            _ if is_word(first) => self.word(),
+            _ => {
+                self.at += 1;
+                Token::Sign(first)
+            }
+        };
+        Some((token, start..self.at))
+    }
+}
+
+impl<'a> Lexer<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: preamble(text) }
+    }
+
+    fn bytes(&self) -> &'a [u8] {
+        &self.text.as_bytes()[self.at..]
+    }
+
+    /// How many of the next bytes are such.
+    fn length(&self, is_such: impl Fn(u8) -> bool) -> usize {
+        self.bytes().iter().position(|byte| !is_such(*byte)).unwrap_or(self.bytes().len())
+    }
+
+    /// Block comments nest.
+    fn block_comment(&mut self) {
+        let bytes = self.bytes();
+        let (mut index, mut depth) = (0, 0);
+        while index < bytes.len() {
+            depth += match &bytes[index..] {
+                [b'/', b'*', ..] => 1,
+                [b'*', b'/', ..] => -1,
+                _ => {
+                    index += 1;
+                    continue;
+                }
+            };
+            index += 2;
+            if depth == 0 {
+                break;
+            }
+        }
+        self.at += index;
+    }
+
+    /// Strings, byte strings and C strings have the same escapes as far as their end is concerned.
+    fn string(&mut self) -> Token {
+        let bytes = self.bytes();
+        let mut index = 1;
+        while let Some(byte) = bytes.get(index) {
+            index += 1;
+            match byte {
+                b'"' => break,
+                // What is escaped may be the start of a longer character, whose other bytes end nothing.
+                b'\\' => index += 1,
+                _ => {}
+            }
+        }
+        self.at += index.min(bytes.len());
+        Token::Literal
+    }
+
+    /// A character literal (`'a'`, `'\''`, `'"'`) or a lifetime (`'a`).
+    fn quote(&mut self) -> Token {
+        self.at += 1;
+        let rest = &self.text[self.at..];
+        let mut chars = rest.chars();
+        match (chars.next(), chars.next()) {
+            (Some('\\'), Some(escaped)) => {
+                let escape = 1 + escaped.len_utf8();
+                let tail = rest[escape..].lines().next().unwrap_or_default();
+                self.at += escape + tail.find('\'').map_or(0, |end| end + 1);
+            }
+            (Some(c), Some('\'')) if c != '\'' && c != '\n' => self.at += c.len_utf8() + 1,
+            // A lifetime; its name must not be taken for the prefix of a raw string.
+            _ => self.at += self.length(is_word),
+        }
+        Token::Literal
+    }
+
+    /// A word, or a raw string, which has no escapes.
+    fn word(&mut self) -> Token {
+        let length = self.length(is_word);
+        let is_prefix = matches!(&self.bytes()[..length], b"r" | b"br" | b"cr");
+        self.at += length;
+        let hashes = if is_prefix { self.length(|byte| byte == b'#') } else { 0 };
+        if !is_prefix || self.bytes().get(hashes) != Some(&b'"') {
+            return Token::Word;
+        }
+        let end = format!("\"{}", "#".repeat(hashes));
+        let body = self.at + hashes + 1;
+        self.at = self.text[body..].find(&end).map_or(self.text.len(), |found| body + found + end.len());
+        Token::Literal
+    }
+}
+
+/// Every byte of a longer character is taken for a letter: outside of strings and comments, it is one in Rust.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
