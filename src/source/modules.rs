@@ -546,8 +546,7 @@ impl Reader<'_> {
                 module.uses.entry(name(bound)).or_default().push(path);
             }
             Item::Mod(item) => self.add_module(item),
-            // `macro_rules!` itself makes nothing.
-            Item::Macro(item) if item.ident.is_none() => {
+            Item::Macro(item) => {
                 let span = span_of(&module.file, &item.mac.path);
                 if self.krate.foreign.is_none() && mentions(item.mac.tokens.clone(), "CustomResource") {
                     self.modules.report(
@@ -556,10 +555,13 @@ impl Reader<'_> {
                             .help("write the type out, or print the CRDs from the compiled types"),
                     );
                 }
-                declared(item.mac.tokens.clone(), &mut |name| {
-                    module.made.insert(name, span.clone());
-                });
-                module.macros.push((span, item.mac.tokens));
+                // `macro_rules!` itself makes nothing.
+                if item.ident.is_none() {
+                    declared(item.mac.tokens.clone(), &mut |name| {
+                        module.made.insert(name, span.clone());
+                    });
+                    module.macros.push((span, item.mac.tokens));
+                }
             }
             _ => {}
         }
