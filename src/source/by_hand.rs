@@ -20,10 +20,15 @@ impl Deriver<'_> {
             Some(schema) => Ok(schema.into()),
             None => {
                 let span = self.span(scope, &implementation.self_ty);
+                let help = if self.modules.is_foreign(scope.module) {
+                    "say the schema at the field: `#[schemars(with = \"…\")]`"
+                } else {
+                    "let its `json_schema` be one `json_schema!({ … })` literal, or derive it"
+                };
                 self.refuse(
                     Diagnostic::error("OP013", "this `JsonSchema` is written by hand: only a compiler can run it")
                         .at(span, "")
-                        .help("let its `json_schema` be one `json_schema!({ … })` literal, or derive it"),
+                        .help(help),
                 )
             }
         }

@@ -162,12 +162,17 @@ pub fn is_linux(target: &str) -> bool {
     }
 }
 
+/// False where one is false, whatever the undecided ones are.
 fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    verdicts.fold(Some(true), |all, verdict| match (all, verdict) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (None, _) | (_, None) => None,
-        _ => Some(true),
-    })
+    let mut decided = true;
+    for verdict in verdicts {
+        match verdict {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => decided = false,
+        }
+    }
+    decided.then_some(true)
 }
 
 fn not(verdict: Option<bool>) -> Option<bool> {

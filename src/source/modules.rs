@@ -296,10 +296,21 @@ impl Modules {
     pub fn other_kubernetes(&self, via: &Via) -> Option<String> {
         let other = |feature: &&String| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37";
         let declared = self.declared(via);
-        // A package of the project says it in its Cargo.toml; for any other, all that is compiled counts.
-        let (version, features) = match self.is_far(via).then(|| self.locked(via)) {
-            Some(Ok((version, features))) => (Some(version), features),
-            _ => (declared.version.clone(), declared.features.clone()),
+        let chooses =
+            |feature: &String| feature.starts_with("v1_") || ["latest", "earliest"].contains(&feature.as_str());
+        let says_all = declared.version.as_deref().is_some_and(|version| !version.starts_with(['>', '<', '*']))
+            && declared.features.iter().any(chooses);
+        // Most packages say it in their Cargo.toml; for any other, all that is compiled has a say.
+        let is_far = self.is_far(via);
+        let compiled = || Ok::<_, Missing>((Some(self.version(via)?), self.features(via)?));
+        let said = || (declared.version.clone(), declared.features.clone());
+        let (version, features) = match (is_far, says_all) {
+            (false, true) => said(),
+            (false, false) => compiled().unwrap_or_else(|_| said()),
+            (true, _) => match compiled() {
+                Ok(compiled) => compiled,
+                Err(_) => return Some("a k8s-openapi that cannot be read".into()),
+            },
         };
         match features.iter().find(other) {
             Some(feature) => Some(format!("the feature `{feature}` of k8s-openapi")),
@@ -308,10 +319,15 @@ impl Modules {
         }
     }
 
-    /// The version of a dependency that is compiled, and its features.
-    pub fn locked(&self, via: &Via) -> Result<(String, BTreeSet<String>), Missing> {
+    /// The version of a dependency that is compiled.
+    pub fn version(&self, via: &Via) -> Result<String, Missing> {
         let (foreign, entry) = self.entry(via)?;
-        Ok((foreign.version(entry).to_string(), foreign.features(entry)?))
+        Ok(foreign.version(entry).to_string())
+    }
+
+    fn features(&self, via: &Via) -> Result<BTreeSet<String>, Missing> {
+        let (foreign, entry) = self.entry(via)?;
+        foreign.features(entry)
     }
 
     /// The root module of a dependency, whose source is looked for on disk.

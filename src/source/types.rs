@@ -154,7 +154,15 @@ impl<'a> Deriver<'a> {
             Resolved::Data { module, input, scope: inner, arguments } => {
                 let label = "this field or type leads back to it";
                 let place = self.span(scope, ty);
-                self.data(module, &input, &inner, arguments, place, label)
+                let said = self.diagnostics.len();
+                let shape = self.data(module, &input, &inner, arguments, place.clone(), label);
+                if self.modules.is_foreign(module) && !self.modules.is_foreign(scope.module) {
+                    // The user can change the place of use, not the other crate.
+                    for diagnostic in &mut self.diagnostics[said..] {
+                        diagnostic.help.push(format!("`{}` is used in {place}", input.ident));
+                    }
+                }
+                shape
             }
             Resolved::Known { path, entry, arguments } => {
                 let parameters: Derived<Vec<Shape>> =
@@ -238,7 +246,7 @@ impl<'a> Deriver<'a> {
             let span = self.span(scope, &input.ident);
             let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
             let help = if self.modules.is_foreign(module) {
-                "enable the feature of its crate that derives it, or say the schema: `#[schemars(with = \"…\")]`"
+                "enable the feature of its crate that derives it, or say the schema at the field: `#[schemars(with = \"…\")]`"
             } else {
                 "add `schemars::JsonSchema` to its `#[derive(…)]`"
             };
@@ -260,8 +268,8 @@ impl<'a> Deriver<'a> {
             }
         });
         let Some(via) = named.or_else(|| Some(self.modules.dependency(module, "schemars")?.1)) else { return Ok(()) };
-        match self.modules.locked(&via) {
-            Ok((version, _)) if !version.starts_with("1.") && self.modules.declared(&via).krate == "schemars" => {
+        match self.modules.version(&via) {
+            Ok(version) if !version.starts_with("1.") && self.modules.declared(&via).krate == "schemars" => {
                 let span = self.span(scope, &input.ident);
                 let message =
                     format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
@@ -395,11 +403,9 @@ impl<'a> Deriver<'a> {
         let span = self.span(scope, ty);
         let (last, owner) = segments.split_last().expect("a path has a segment");
         if owner.is_empty()
-            && let Some((call, _)) =
-                self.modules.module(scope.module).macros.iter().find(|(_, tokens)| mentions(tokens.clone(), last))
+            && let Some(call) = self.macro_call(scope.module, last)
         {
-            let label = format!("the macro is called in {call}");
-            return self.refuse(made_by_macro(last).at(span, label));
+            return self.refuse(made_by_macro(last).at(span, format!("the macro is called in {call}")));
         }
         let message = if segments == ["Self"] {
             "a type that contains itself cannot be in a CRD: it has no references".to_string()
@@ -413,11 +419,25 @@ impl<'a> Deriver<'a> {
         )
     }
 
+    /// The place of a macro's call in a module that may make something of this name.
+    fn macro_call(&self, module: ModuleId, name: &str) -> Option<Span> {
+        let module = self.modules.module(module);
+        let call = module.macros.iter().find(|(_, tokens)| mentions(tokens.clone(), name))?;
+        Some(call.0.clone())
+    }
+
     /// A crate whose source was read, and does not have the type.
     fn not_in_crate<T>(&mut self, ty: &Type, foreign: &Foreign, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
-        let locked = foreign.via.as_ref().and_then(|via| self.modules.locked(via).ok());
-        let version = locked.map(|(version, _)| format!(" {version}")).unwrap_or_default();
+        let (last, owner) = foreign.path.split_last().expect("a path has a segment");
+        let owner = Foreign { path: owner.to_vec(), via: foreign.via.clone() };
+        if let Ok(Some(Target::Module(module))) = follow(self.modules, &owner, Namespace::Type)
+            && let Some(call) = self.macro_call(module, last)
+        {
+            return self.refuse(made_by_macro(last).at(span, format!("the macro is called in {call}")));
+        }
+        let locked = foreign.via.as_ref().and_then(|via| self.modules.version(via).ok());
+        let version = locked.map(|version| format!(" {version}")).unwrap_or_default();
         let message =
             format!("no type `{}` is found in the source of `{}`{version}", foreign.path.join("::"), foreign.path[0]);
         self.refuse(
