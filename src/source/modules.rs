@@ -16,6 +16,9 @@ use syn::{Attribute, DeriveInput, Expr, Item, ItemConst, ItemFn, ItemImpl, ItemM
 use super::cfg::Cfg;
 use super::features;
 use super::foreign::{Foreign, Missing};
+use super::known::Minor;
+use super::known::kubernetes::K8S_OPENAPI;
+use super::kubernetes_version::{self, Unclear};
 use super::package::{Dependency, Package, normalize};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -68,6 +71,8 @@ struct Krate {
     root: ModuleId,
     package: Rc<Package>,
     cfg: Cfg,
+    /// What the Cargo.tomls of the project ask of k8s-openapi.
+    kubernetes: OnceCell<Result<Minor, Unclear>>,
     /// Of a foreign package: its entry in the lock file, its own tree if it has one, and the name that its folder has in
     /// messages.
     foreign: Option<Origin>,
@@ -282,41 +287,49 @@ impl Modules {
         self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
     }
 
-    /// Whether a dependency is one of a foreign package.
-    pub fn is_far(&self, via: &Via) -> bool {
-        self.crates.borrow()[via.krate].foreign.is_some()
-    }
-
-    /// Whether opctl carries all types of the dependency, so that its source is not needed.
+    /// Whether all types of the dependency are in opctl's table, so that its source is not needed.
     pub fn carries(&self, krate: &str, via: &Via) -> bool {
-        krate == "k8s_openapi" && self.other_kubernetes(via).is_none()
+        krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Other(_)))
     }
 
-    /// What a dependency on k8s-openapi asks for, where it is not the version whose types opctl carries.
-    pub fn other_kubernetes(&self, via: &Via) -> Option<String> {
-        let other = |feature: &&String| *feature == "earliest" || feature.starts_with("v1_") && *feature != "v1_37";
-        let declared = self.declared(via);
-        let chooses =
-            |feature: &String| feature.starts_with("v1_") || ["latest", "earliest"].contains(&feature.as_str());
-        let says_all = declared.version.as_deref().is_some_and(|version| !version.starts_with(['>', '<', '*']))
-            && declared.features.iter().any(chooses);
-        // Most packages say it in their Cargo.toml; for any other, all that is compiled has a say.
-        let is_far = self.is_far(via);
-        let compiled = || Ok::<_, Missing>((Some(self.version(via)?), self.features(via)?));
-        let said = || (declared.version.clone(), declared.features.clone());
-        let (version, features) = match (is_far, says_all) {
-            (false, true) => said(),
-            (false, false) => compiled().unwrap_or_else(|_| said()),
-            (true, _) => match compiled() {
-                Ok(compiled) => compiled,
-                Err(_) => return Some("a k8s-openapi that cannot be read".into()),
-            },
-        };
-        match features.iter().find(other) {
-            Some(feature) => Some(format!("the feature `{feature}` of k8s-openapi")),
-            None if (Dependency { version: version.clone(), ..declared }).accepts("0.29") => None,
-            None => Some(format!("k8s-openapi {}", version.unwrap_or_default())),
+    /// The version of Kubernetes that a dependency on k8s-openapi is compiled for.
+    pub fn kubernetes(&self, via: &Via) -> Result<Minor, Unclear> {
+        let krate = self.crates.borrow()[via.krate].clone();
+        let declared = &krate.package.dependencies[&via.name];
+        let other = |version: &str| Unclear::Other(format!("k8s-openapi {version}"));
+        let is_exact = declared.version.as_deref().is_none_or(|version| !version.starts_with(['>', '<', '*']));
+        if krate.foreign.is_none() && is_exact {
+            if !declared.accepts(K8S_OPENAPI) {
+                return Err(other(declared.version.as_deref().unwrap_or_default()));
+            }
+            let asked = self.asked(&krate);
+            if !matches!(asked, Err(Unclear::Nothing)) {
+                return asked;
+            }
         }
+        // Where Cargo.toml leaves it open, the lock file has the release, and all that is compiled the feature.
+        match self.version(via) {
+            Ok(version) if version.strip_prefix(K8S_OPENAPI).is_some_and(|rest| rest.starts_with('.')) => {
+                let features = self.features(via).map_err(|_| Unclear::Nothing)?;
+                kubernetes_version::one(&features)
+            }
+            Ok(version) => Err(other(&version)),
+            Err(_) => Err(Unclear::Nothing),
+        }
+    }
+
+    /// The version of Kubernetes that the package of a module asks for, whether or not it names k8s-openapi.
+    pub fn kubernetes_beside(&self, id: ModuleId) -> Result<Minor, Unclear> {
+        match self.dependency(id, "k8s_openapi") {
+            Some((_, via)) => self.kubernetes(&via),
+            None => self.asked(&self.krate(id)),
+        }
+    }
+
+    fn asked(&self, krate: &Krate) -> Result<Minor, Unclear> {
+        let root = self.local.iter().take(self.roots).find(|root| root.folder == krate.package.folder);
+        let root = root.or(self.local.first()).expect("a crate is of a package");
+        krate.kubernetes.get_or_init(|| kubernetes_version::of(&self.tree, root)).clone()
     }
 
     /// The version of a dependency that is compiled.
@@ -373,7 +386,9 @@ impl Modules {
         let krate = self.crates.borrow().len();
         let id = ModuleId(self.all.borrow().len());
         let is_local = foreign.is_none();
-        self.crates.borrow_mut().push(Rc::new(Krate { name, root: id, package: package.clone(), cfg, foreign }));
+        let kubernetes = OnceCell::new();
+        let krate_read = Krate { name, root: id, package: package.clone(), cfg, kubernetes, foreign };
+        self.crates.borrow_mut().push(Rc::new(krate_read));
         let unread = Unread { parent: None, krate, contents: Contents::Root(root.into()) };
         self.all.borrow_mut().push(Slot::Unread(unread));
         if is_local {

@@ -24,6 +24,7 @@ pub struct Package {
     pub binaries: Vec<String>,
     /// What its source can name, by the name that the source uses.
     pub dependencies: BTreeMap<String, Dependency>,
+    pub dev_dependencies: BTreeMap<String, Dependency>,
     /// Everything in its dependency tables, of any kind and for any platform.
     pub declared: Vec<Dependency>,
     /// `[features]`, and the features that optional dependencies are without being listed.
@@ -103,7 +104,46 @@ impl Package {
         }
         Ok(packages)
     }
+
+    /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
+    pub fn by_default(&self) -> BTreeSet<String> {
+        let mut enabled = BTreeSet::new();
+        let mut open = vec!["default"];
+        while let Some(value) = open.pop() {
+            if enabled.insert(value.to_string()) {
+                open.extend(self.features.get(value).into_iter().flatten().map(String::as_str));
+            }
+        }
+        enabled
+    }
+
+    /// The members of the workspace that the package in `folder` belongs to.
+    pub fn members_beside(tree: &Tree, folder: &str) -> Vec<Self> {
+        let workspace = Manifest::read(tree, folder).and_then(|manifest| manifest.workspace(tree));
+        let Ok(Some(workspace)) = workspace else { return Vec::new() };
+        let members = workspace.members(tree).into_iter().chain([workspace.folder.clone()]);
+        let members = members.filter_map(|member| Manifest::read(tree, &member).ok());
+        let members = members.filter(|member| member.document.contains_key("package"));
+        members.map(|member| member.package(tree, Some(&workspace))).collect()
+    }
 }
+
+/// The variable that cargo sets for build scripts in `folder`: the nearest `.cargo/config.toml` that has it under `[env]`.
+pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> {
+    let mut folder = folder.to_string();
+    for _ in 0..STEPS_UP {
+        let config = tree.read(&join(&folder, ".cargo/config.toml")).ok().flatten();
+        let config: Option<DocumentMut> = config.and_then(|text| text.parse().ok());
+        if let Some(set) = config.as_ref().and_then(|config| config.get("env")?.get(variable)) {
+            return set.as_str().or_else(|| set.get("value")?.as_str()).map(String::from);
+        }
+        folder = normalize(&join(&folder, ".."));
+    }
+    None
+}
+
+/// More than any layout has; above the tree's root the way goes on with `..`.
+const STEPS_UP: usize = 5;
 
 /// A parsed Cargo.toml and where it is.
 struct Manifest {
@@ -138,8 +178,7 @@ impl Manifest {
     /// The workspace that this package inherits from: the nearest folder above whose Cargo.toml has `[workspace]`.
     fn workspace(&self, tree: &Tree) -> Result<Option<Self>, Diagnostic> {
         let mut folder = self.folder.clone();
-        // Five steps up are more than any layout has; above the tree's root the way goes on with `..`.
-        for _ in 0..5 {
+        for _ in 0..STEPS_UP {
             if tree.has(&join(&folder, "Cargo.toml")) {
                 let manifest = Self::read(tree, &folder)?;
                 if manifest.document.contains_key("workspace") {
@@ -217,13 +256,17 @@ impl Manifest {
 
         let build = package.get("build");
         let declared = self.declared(workspace);
-        let named = declared.iter().filter(|dependency| dependency.kind == Kind::Normal && dependency.on_linux);
+        let named = |kind: Kind| {
+            let named = declared.iter().filter(|dependency| dependency.kind == kind && dependency.on_linux);
+            named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect()
+        };
         Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
             folder: self.folder.clone(),
             library,
             binaries: binaries.into_iter().collect(),
-            dependencies: named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect(),
+            dependencies: named(Kind::Normal),
+            dev_dependencies: named(Kind::Dev),
             features: self.features(&declared),
             declared,
             has_build_script: match build.and_then(Item::as_bool) {

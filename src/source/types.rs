@@ -12,7 +12,8 @@ use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathAr
 
 use super::attributes::{attribute_macro, derive_named, derives};
 use super::foreign::Missing;
-use super::known::{self, Entry, Shape};
+use super::known::{self, Entry, NoSchema, Shape};
+use super::kubernetes_version::Unclear;
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
 use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
 use crate::diagnostic::{Diagnostic, Span};
@@ -166,14 +167,14 @@ impl<'a> Deriver<'a> {
             }
             Resolved::Known { path, entry, arguments } => {
                 let parameters: Derived<Vec<Shape>> =
-                    all(arguments.iter().take(entry.parameters).map(|(ty, scope)| self.shape(ty, scope)));
+                    all(arguments.iter().take(entry.parameters()).map(|(ty, scope)| self.shape(ty, scope)));
                 let parameters = parameters?;
-                if parameters.len() < entry.parameters {
+                if parameters.len() < entry.parameters() {
                     let span = self.span(scope, ty);
-                    let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters);
+                    let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                Ok(entry.shape(parameters))
+                entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(json_schema!({ "type": "null" }).into()),
             Resolved::Tuple(_) => {
@@ -373,11 +374,15 @@ impl<'a> Deriver<'a> {
                 }
                 Some(Target::Foreign(foreign)) => {
                     let path = with_concrete_nonzero(foreign.path.clone(), &arguments);
-                    let other = self.other_kubernetes(&foreign, scope);
-                    if other.is_none()
-                        && let Some(entry) = known::find(&path)
-                    {
+                    let (minor, unclear) = match self.kubernetes(&foreign, scope).transpose() {
+                        Ok(minor) => (minor, None),
+                        Err(unclear) => (None, Some(unclear)),
+                    };
+                    if let Some(entry) = known::find(&path, minor) {
                         return Ok(Resolved::Known { path, entry, arguments });
+                    }
+                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..))) = &unclear {
+                        return self.refuse_kubernetes(ty, unclear, None, scope);
                     }
                     match follow(self.modules, &foreign, Namespace::Type) {
                         Ok(Some(Target::Foreign(next))) if next == foreign => {
@@ -385,8 +390,13 @@ impl<'a> Deriver<'a> {
                         }
                         Ok(Some(next)) => Some(next),
                         Ok(None) if foreign.via.is_some() => return self.not_in_crate(ty, &foreign, scope),
-                        Ok(None) => return self.not_readable(ty, &path, None, None, scope),
-                        Err(missing) => return self.not_readable(ty, &path, Some(&missing), other, scope),
+                        Ok(None) => return self.not_readable(ty, &path, None, scope),
+                        Err(missing) => {
+                            return match unclear {
+                                Some(unclear) => self.refuse_kubernetes(ty, &unclear, Some(&missing), scope),
+                                None => self.not_readable(ty, &path, Some(&missing), scope),
+                            };
+                        }
                     }
                 }
                 Some(Target::Hidden(diagnostic)) => {
@@ -448,43 +458,64 @@ impl<'a> Deriver<'a> {
     }
 
     /// A type whose crate cannot be read.
-    fn not_readable<T>(
-        &mut self,
-        ty: &Type,
-        path: &[String],
-        missing: Option<&Missing>,
-        kubernetes: Option<String>,
-        scope: &Scope,
-    ) -> Derived<T> {
+    fn not_readable<T>(&mut self, ty: &Type, path: &[String], missing: Option<&Missing>, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
         let wrap = "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`";
         let (label, help) = missing.map_or(("opctl has no schema for it".into(), wrap.into()), Missing::explained);
-        if let Some(asked) = kubernetes {
-            // One mistake in Cargo.toml; its other places are no news.
-            if self.diagnostics.iter().any(|said| said.code == "OP017") {
-                return Err(Refused);
-            }
-            let message =
-                format!("this package asks for {asked}, and opctl carries the types of 0.29 for Kubernetes 1.37");
-            return self.refuse(
-                Diagnostic::error("OP017", message)
-                    .at(span, label)
-                    .help(help)
-                    .help("or use k8s-openapi 0.29 with its feature `latest`, which needs nothing on disk"),
-            );
-        }
         let message =
             format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
         self.refuse(Diagnostic::error("OP011", message).at(span, label).help(help))
     }
 
-    /// Whether the types of Kubernetes that are meant are others than opctl carries, and which.
-    fn other_kubernetes(&self, foreign: &Foreign, scope: &Scope) -> Option<String> {
+    fn refuse_known<T>(&mut self, problem: NoSchema, path: &[String], ty: &Type, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let path = path.join("::");
+        self.refuse(match problem {
+            NoSchema::Recursive => Diagnostic::error(
+                "OP015",
+                format!("`{path}` contains itself, and a CRD cannot say that: it has no references"),
+            )
+            .at(span, "")
+            .help("keep it as `serde_json::Value` with `#[schemars(schema_with = …)]`"),
+            NoSchema::NotImplemented => {
+                Diagnostic::error("OP019", format!("`{path}` has no schema: it does not implement `JsonSchema`"))
+                    .at(span, "used in a custom resource")
+                    .help("say the schema: `#[schemars(with = \"…\")]`")
+            }
+        })
+    }
+
+    /// The version of Kubernetes that a path is of; `None`: it is no path of Kubernetes.
+    fn kubernetes(&self, foreign: &Foreign, scope: &Scope) -> Option<Result<known::Minor, Unclear>> {
         if foreign.path[0] != "k8s_openapi" {
             return None;
         }
-        let own = || self.modules.dependency(scope.module, "k8s_openapi").map(|(_, via)| via);
-        self.modules.other_kubernetes(&foreign.via.clone().or_else(own)?)
+        // kube re-exports some types: its k8s-openapi is the package's.
+        Some(match &foreign.via {
+            Some(via) => self.modules.kubernetes(via),
+            None => self.modules.kubernetes_beside(scope.module),
+        })
+    }
+
+    fn refuse_kubernetes<T>(
+        &mut self,
+        ty: &Type,
+        unclear: &Unclear,
+        missing: Option<&Missing>,
+        scope: &Scope,
+    ) -> Derived<T> {
+        // One mistake in Cargo.toml; its other places are no news.
+        if self.diagnostics.iter().any(|said| said.code == "OP017") {
+            return Err(Refused);
+        }
+        let span = self.span(scope, ty);
+        let (label, fetch) = missing.map_or(("a type of Kubernetes".into(), None), |missing| {
+            let (label, help) = missing.explained();
+            (label, Some(help))
+        });
+        let mut diagnostic = Diagnostic::error("OP017", unclear.to_string()).at(span, label);
+        diagnostic.help.extend(fetch);
+        self.refuse(diagnostic.help(unclear.help()))
     }
 }
 

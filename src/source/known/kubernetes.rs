@@ -1,162 +1,208 @@
-//! The types of k8s-openapi 0.29 for Kubernetes 1.37, whose schemas are asked of the linked crate itself.
+//! The types of k8s-openapi 0.29, for each version of Kubernetes that it offers: path → schema and default value.
 //!
-//! Left out are `JSONSchemaProps` and what holds one: they are recursive, and no CRD can say that.
+//! They are read from `kubernetes.txt`, which `tests/kubernetes_types.rs` makes of k8s-openapi's sources and holds
+//! against its compiled types. A type is a block, blocks are sorted by path and have an empty line between them:
+//!
+//! ```text
+//! api::apps::v1::DeploymentCondition
+//! * {"description":"…","type":"object"}
+//! = {}
+//! message {"description":"…","type":"string"}
+//! status!@-36 {"description":"…","type":"string"}
+//! status@37- {"description":"…","type":"string"}
+//! ```
+//!
+//! `*` is the schema without its properties, `=` what the type's `Default` is as JSON; all else is a property, with `!`
+//! when it is required. After `@` are the minor versions that have the type or, where not all of these have it, the line.
+//! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
 
-use serde_json::Value;
+use std::collections::HashMap;
 
-use super::{Known, schema_of};
+use schemars::Schema;
+use serde_json::{Map, Value};
 
-type Type = (&'static str, Known, Option<fn() -> Value>);
+const TABLE: &str = include_str!("kubernetes.txt");
 
-/// `HasDefault::<T>::DEFAULT` is the default of a type that has one: an inherent constant wins over a trait's.
-struct HasDefault<T>(std::marker::PhantomData<T>);
+/// The version of k8s-openapi whose types these are.
+pub const K8S_OPENAPI: &str = "0.29";
 
-impl<T: Default + serde::Serialize> HasDefault<T> {
-    const DEFAULT: Option<fn() -> Value> =
-        Some(|| serde_json::to_value(T::default()).expect("the types of Kubernetes are JSON"));
+/// A minor version of Kubernetes 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Minor(u8); // Invariant: one of `EARLIEST..=LATEST`.
+
+impl Minor {
+    pub const EARLIEST: Self = Self(33);
+    pub const LATEST: Self = Self(37);
+
+    pub fn all() -> impl Iterator<Item = Self> {
+        (Self::EARLIEST.0..=Self::LATEST.0).map(Self)
+    }
+
+    /// The version that a feature of k8s-openapi stands for; `None` for one that k8s-openapi 0.29 does not have.
+    pub fn of_feature(feature: &str) -> Option<Self> {
+        match feature {
+            "earliest" => Some(Self::EARLIEST),
+            "latest" => Some(Self::LATEST),
+            _ => Self::all().find(|minor| feature.strip_prefix("v1_") == Some(&minor.0.to_string())),
+        }
+    }
+
+    /// Splits `status@37-` into `status` and whether it is of this version: `-36`, `34-35`, `37-`.
+    fn of(self, text: &str) -> (&str, bool) {
+        let Some((name, range)) = text.split_once('@') else { return (text, true) };
+        let (first, last) = range.split_once('-').expect("`tests/kubernetes_types.rs` writes a range");
+        let number = |text: &str| text.parse::<u8>().ok();
+        (name, number(first).is_none_or(|first| first <= self.0) && number(last).is_none_or(|last| self.0 <= last))
+    }
 }
 
-trait NoDefault {
-    const DEFAULT: Option<fn() -> Value> = None;
+impl std::fmt::Display for Minor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "1.{}", self.0)
+    }
 }
 
-impl<T> NoDefault for HasDefault<T> {}
-
-macro_rules! types {
-    ($($module:tt: $($name:ident)*;)*) => {
-        /// Types by module: the module's path, and its types' names with their schemas and default values.
-        pub(super) const MODULES: &[(&str, &[Type])] = &[$(types!(@ $module $($name)*)),*];
-    };
-    (@ [$($module:ident)::+] $($name:ident)*) => {
-        (
-            concat!("k8s_openapi" $(, "::", stringify!($module))+),
-            &{
-                use k8s_openapi::$($module)::+::*;
-                [$((stringify!($name), schema_of::<$name> as Known, HasDefault::<$name>::DEFAULT)),*]
-            },
-        )
-    };
+/// A type in one version of Kubernetes.
+#[derive(Clone, Copy, Debug)]
+pub struct Type {
+    minor: Minor,
+    path: &'static str,
+    lines: &'static str,
 }
 
-types! {
-    [api::admissionregistration::v1]:
-        ApplyConfiguration AuditAnnotation ExpressionWarning JSONPatch MatchCondition MatchResources
-        MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingAdmissionPolicyBindingSpec
-        MutatingAdmissionPolicySpec MutatingWebhook MutatingWebhookConfiguration Mutation NamedRuleWithOperations
-        ParamKind ParamRef RuleWithOperations ServiceReference TypeChecking ValidatingAdmissionPolicy
-        ValidatingAdmissionPolicyBinding ValidatingAdmissionPolicyBindingSpec ValidatingAdmissionPolicySpec
-        ValidatingAdmissionPolicyStatus ValidatingWebhook ValidatingWebhookConfiguration Validation Variable
-        WebhookClientConfig;
-    [api::apps::v1]:
-        ControllerRevision DaemonSet DaemonSetCondition DaemonSetSpec DaemonSetStatus DaemonSetUpdateStrategy
-        Deployment DeploymentCondition DeploymentSpec DeploymentStatus DeploymentStrategy ReplicaSet
-        ReplicaSetCondition ReplicaSetSpec ReplicaSetStatus RollingUpdateDaemonSet RollingUpdateDeployment
-        RollingUpdateStatefulSetStrategy StatefulSet StatefulSetCondition StatefulSetOrdinals
-        StatefulSetPersistentVolumeClaimRetentionPolicy StatefulSetSpec StatefulSetStatus StatefulSetUpdateStrategy;
-    [api::authentication::v1]:
-        BoundObjectReference SelfSubjectReview SelfSubjectReviewStatus TokenRequest TokenRequestSpec
-        TokenRequestStatus TokenReview TokenReviewSpec TokenReviewStatus UserInfo;
-    [api::authorization::v1]:
-        FieldSelectorAttributes LabelSelectorAttributes LocalSubjectAccessReview NonResourceAttributes
-        NonResourceRule ResourceAttributes ResourceRule SelfSubjectAccessReview SelfSubjectAccessReviewSpec
-        SelfSubjectRulesReview SelfSubjectRulesReviewSpec SubjectAccessReview SubjectAccessReviewSpec
-        SubjectAccessReviewStatus SubjectRulesReviewStatus;
-    [api::autoscaling::v1]:
-        CrossVersionObjectReference HorizontalPodAutoscaler HorizontalPodAutoscalerSpec HorizontalPodAutoscalerStatus
-        Scale ScaleSpec ScaleStatus;
-    [api::autoscaling::v2]:
-        ContainerResourceMetricSource ContainerResourceMetricStatus CrossVersionObjectReference ExternalMetricSource
-        ExternalMetricStatus HPAScalingPolicy HPAScalingRules HorizontalPodAutoscaler HorizontalPodAutoscalerBehavior
-        HorizontalPodAutoscalerCondition HorizontalPodAutoscalerSpec HorizontalPodAutoscalerStatus MetricIdentifier
-        MetricSpec MetricStatus MetricTarget MetricValueStatus ObjectMetricSource ObjectMetricStatus PodsMetricSource
-        PodsMetricStatus ResourceMetricSource ResourceMetricStatus;
-    [api::batch::v1]:
-        CronJob CronJobSpec CronJobStatus Job JobCondition JobSchedulingConfiguration JobSpec JobStatus
-        JobTemplateSpec PodFailurePolicy PodFailurePolicyOnExitCodesRequirement
-        PodFailurePolicyOnPodConditionsPattern PodFailurePolicyRule SuccessPolicy SuccessPolicyRule
-        UncountedTerminatedPods;
-    [api::certificates::v1]:
-        CertificateSigningRequest CertificateSigningRequestCondition CertificateSigningRequestSpec
-        CertificateSigningRequestStatus ClusterTrustBundle ClusterTrustBundleSpec PodCertificateRequest
-        PodCertificateRequestSpec PodCertificateRequestStatus;
-    [api::coordination::v1]:
-        Lease LeaseSpec;
-    [api::core::v1]:
-        AWSElasticBlockStoreVolumeSource Affinity AppArmorProfile AttachedVolume AzureDiskVolumeSource
-        AzureFilePersistentVolumeSource AzureFileVolumeSource Binding CSIPersistentVolumeSource CSIVolumeSource
-        Capabilities CephFSPersistentVolumeSource CephFSVolumeSource CinderPersistentVolumeSource CinderVolumeSource
-        ClientIPConfig ClusterTrustBundleProjection ComponentCondition ComponentStatus ConfigMap ConfigMapEnvSource
-        ConfigMapKeySelector ConfigMapNodeConfigSource ConfigMapProjection ConfigMapVolumeSource Container
-        ContainerExtendedResourceRequest ContainerImage ContainerPort ContainerResizePolicy ContainerRestartRule
-        ContainerRestartRuleOnExitCodes ContainerState ContainerStateRunning ContainerStateTerminated
-        ContainerStateWaiting ContainerStatus ContainerUser DaemonEndpoint DownwardAPIProjection
-        DownwardAPIVolumeFile DownwardAPIVolumeSource EmptyDirVolumeSource EndpointAddress EndpointPort
-        EndpointSubset Endpoints EnvFromSource EnvVar EnvVarSource EphemeralContainer EphemeralVolumeSource Event
-        EventSeries EventSource EvictionResponder ExecAction FCVolumeSource FileKeySelector
-        FlexPersistentVolumeSource FlexVolumeSource FlockerVolumeSource GCEPersistentDiskVolumeSource GRPCAction
-        GitRepoVolumeSource GlusterfsPersistentVolumeSource GlusterfsVolumeSource HTTPGetAction HTTPHeader HostAlias
-        HostIP HostPathVolumeSource ISCSIPersistentVolumeSource ISCSIVolumeSource ImageVolumeSource ImageVolumeStatus
-        KeyToPath Lifecycle LifecycleHandler LimitRange LimitRangeItem LimitRangeSpec LinuxContainerUser
-        LoadBalancerIngress LoadBalancerStatus LocalObjectReference LocalVolumeSource ModifyVolumeStatus
-        NFSVolumeSource Namespace NamespaceCondition NamespaceSpec NamespaceStatus Node NodeAddress NodeAffinity
-        NodeAllocatableMappedResources NodeAllocatableOverheadResources NodeAllocatableResourceClaimStatus
-        NodeCondition NodeConfigSource NodeConfigStatus NodeDaemonEndpoints NodeFeatures NodePodPreemptionPolicy
-        NodeRuntimeHandler NodeRuntimeHandlerFeatures NodeSelector NodeSelectorRequirement NodeSelectorTerm NodeSpec
-        NodeStatus NodeSwapStatus NodeSystemInfo ObjectFieldSelector ObjectReference PersistentVolume
-        PersistentVolumeClaim PersistentVolumeClaimCondition PersistentVolumeClaimSpec PersistentVolumeClaimStatus
-        PersistentVolumeClaimTemplate PersistentVolumeClaimVolumeSource PersistentVolumeSpec PersistentVolumeStatus
-        PhotonPersistentDiskVolumeSource Pod PodAffinity PodAffinityTerm PodAntiAffinity PodCertificateProjection
-        PodCondition PodDNSConfig PodDNSConfigOption PodExtendedResourceClaimStatus PodIP PodOS PodReadinessGate
-        PodResourceClaim PodResourceClaimStatus PodSchedulingGate PodSchedulingGroup PodSecurityContext PodSpec
-        PodStatus PodTemplate PodTemplateSpec PodVolumeHealth PortStatus PortworxVolumeSource PreferredSchedulingTerm
-        Probe ProjectedVolumeSource QuobyteVolumeSource RBDPersistentVolumeSource RBDVolumeSource
-        ReplicationController ReplicationControllerCondition ReplicationControllerSpec ReplicationControllerStatus
-        ResourceClaim ResourceFieldSelector ResourceHealth ResourceQuota ResourceQuotaSpec ResourceQuotaStatus
-        ResourceRequirements ResourceStatus SELinuxOptions ScaleIOPersistentVolumeSource ScaleIOVolumeSource
-        ScopeSelector ScopedResourceSelectorRequirement SeccompProfile Secret SecretEnvSource SecretKeySelector
-        SecretProjection SecretReference SecretVolumeSource SecurityContext Service ServiceAccount
-        ServiceAccountTokenProjection ServicePort ServiceSpec ServiceStatus SessionAffinityConfig SleepAction
-        StorageOSPersistentVolumeSource StorageOSVolumeSource Sysctl TCPSocketAction Taint Toleration
-        TopologySelectorLabelRequirement TopologySelectorTerm TopologySpreadConstraint TypedLocalObjectReference
-        TypedObjectReference Volume VolumeDevice VolumeHealthCondition VolumeHealthStatus VolumeMount
-        VolumeMountStatus VolumeNodeAffinity VolumeProjection VolumeResourceRequirements VolumeStatus
-        VsphereVirtualDiskVolumeSource WeightedPodAffinityTerm WindowsSecurityContextOptions;
-    [api::discovery::v1]:
-        Endpoint EndpointConditions EndpointHints EndpointPort EndpointSlice ForNode ForZone;
-    [api::events::v1]:
-        Event EventSeries;
-    [api::networking::v1]:
-        HTTPIngressPath HTTPIngressRuleValue IPAddress IPAddressSpec IPBlock Ingress IngressBackend IngressClass
-        IngressClassParametersReference IngressClassSpec IngressLoadBalancerIngress IngressLoadBalancerStatus
-        IngressPortStatus IngressRule IngressServiceBackend IngressSpec IngressStatus IngressTLS NetworkPolicy
-        NetworkPolicyEgressRule NetworkPolicyIngressRule NetworkPolicyPeer NetworkPolicyPort NetworkPolicySpec
-        ParentReference ServiceBackendPort ServiceCIDR ServiceCIDRSpec ServiceCIDRStatus;
-    [api::node::v1]:
-        Overhead RuntimeClass Scheduling;
-    [api::policy::v1]:
-        Eviction PodDisruptionBudget PodDisruptionBudgetSpec PodDisruptionBudgetStatus;
-    [api::rbac::v1]:
-        AggregationRule ClusterRole ClusterRoleBinding PolicyRule Role RoleBinding RoleRef Subject;
-    [api::scheduling::v1]:
-        PriorityClass;
-    [api::storage::v1]:
-        CSIDriver CSIDriverSpec CSINode CSINodeDriver CSINodeSpec CSINodeStatus CSIStorageCapacity StorageClass
-        StorageHealth StorageHealthCondition TokenRequest VolumeAttachment VolumeAttachmentSource
-        VolumeAttachmentSpec VolumeAttachmentStatus VolumeAttributesClass VolumeError VolumeNodeResources;
-    [apiextensions_apiserver::pkg::apis::apiextensions::v1]:
-        CustomResourceColumnDefinition CustomResourceConversion CustomResourceDefinitionCondition
-        CustomResourceDefinitionNames CustomResourceDefinitionStatus CustomResourceSubresourceScale
-        CustomResourceSubresourceStatus CustomResourceSubresources ExternalDocumentation JSON SelectableField
-        ServiceReference ValidationRule WebhookClientConfig WebhookConversion;
-    [apimachinery::pkg::api::resource]:
-        Quantity;
-    [apimachinery::pkg::apis::meta::v1]:
-        APIGroup APIGroupList APIResource APIResourceList APIVersions Condition DeleteOptions
-        FieldSelectorRequirement FieldsV1 GroupResource GroupVersionForDiscovery LabelSelector
-        LabelSelectorRequirement ListMeta ManagedFieldsEntry MicroTime ObjectMeta OwnerReference Patch Preconditions
-        ServerAddressByClientCIDR ShardInfo Status StatusCause StatusDetails Time;
-    [apimachinery::pkg::runtime]:
-        RawExtension;
-    [apimachinery::pkg::util::intstr]:
-        IntOrString;
+/// Why a type has no schema that a CRD can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSchema {
+    /// It does not implement `JsonSchema`.
+    NotImplemented,
+    /// It contains itself.
+    Recursive,
+}
+
+/// A type by its path below `k8s_openapi`, where this version of Kubernetes has it.
+pub fn find(minor: Minor, path: &str) -> Option<Type> {
+    let (head, lines) = block(path)?.split_once('\n')?;
+    let (path, exists) = minor.of(head);
+    exists.then_some(Type { minor, path, lines })
+}
+
+/// Whether any version has this type.
+pub fn has(path: &str) -> bool {
+    block(path).is_some()
+}
+
+/// Every path of the table.
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    // The first block is a comment.
+    TABLE.split("\n\n").skip(1).filter_map(|block| block.split(['@', '\n']).next())
+}
+
+/// Binary search for the block that begins with `path`; the table is ASCII.
+fn block(path: &str) -> Option<&'static str> {
+    let (mut low, mut high) = (0, TABLE.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let start = TABLE[low..=middle].rfind("\n\n").map_or(low, |gap| low + gap + 2);
+        let end = TABLE[middle..high].find("\n\n").map_or(high, |gap| middle + gap);
+        let block = &TABLE[start..end];
+        match path.cmp(block.split(['@', '\n']).next()?) {
+            std::cmp::Ordering::Equal => return Some(block),
+            std::cmp::Ordering::Less => high = start.saturating_sub(2),
+            std::cmp::Ordering::Greater => low = end + 2,
+        }
+    }
+    None
+}
+
+struct Line {
+    name: &'static str,
+    required: bool,
+    json: &'static str,
+}
+
+impl Line {
+    fn value(&self) -> Value {
+        serde_json::from_str(self.json).expect("`tests/kubernetes_types.rs` writes JSON")
+    }
+}
+
+impl Type {
+    pub fn schema(self) -> Result<Schema, NoSchema> {
+        let schema = Expansion::default().schema(self)?;
+        Ok(Schema::try_from(schema).expect("the table has objects"))
+    }
+
+    /// `T::default()` as JSON; `None` where the type has no `Default`.
+    pub fn default_value(self) -> Option<Value> {
+        self.lines().find(|line| line.name == "=").map(|line| line.value())
+    }
+
+    fn lines(self) -> impl Iterator<Item = Line> {
+        self.lines.lines().filter_map(move |line| {
+            let (key, json) = line.split_once(' ').expect("`tests/kubernetes_types.rs` writes a value for each name");
+            let (name, exists) = self.minor.of(key);
+            let (name, required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
+            exists.then_some(Line { name, required, json })
+        })
+    }
+}
+
+/// The making of a schema from those that it names; each is made once.
+#[derive(Default)]
+struct Expansion {
+    /// The types that are being made, outermost first.
+    open: Vec<&'static str>,
+    done: HashMap<&'static str, Value>,
+}
+
+impl Expansion {
+    fn schema(&mut self, ty: Type) -> Result<Value, NoSchema> {
+        if self.open.contains(&ty.path) {
+            return Err(NoSchema::Recursive);
+        }
+        self.open.push(ty.path);
+        let mut schema = Err(NoSchema::NotImplemented);
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for line in ty.lines().filter(|line| line.name != "=") {
+            let mut value = line.value();
+            self.expand(ty.minor, &mut value)?;
+            if line.name == "*" {
+                schema = Ok(value);
+            } else {
+                properties.insert(line.name.into(), value);
+                required.extend(line.required.then(|| Value::from(line.name)));
+            }
+        }
+        let mut schema = schema?;
+        if !properties.is_empty() {
+            schema["properties"] = properties.into();
+        }
+        if !required.is_empty() {
+            schema["required"] = required.into();
+        }
+        self.open.pop();
+        self.done.insert(ty.path, schema.clone());
+        Ok(schema)
+    }
+
+    /// Puts schemas in the place of their names.
+    fn expand(&mut self, minor: Minor, value: &mut Value) -> Result<(), NoSchema> {
+        match value {
+            Value::Object(map) => {
+                let Some(path) = map.remove("$ref") else {
+                    return map.values_mut().try_for_each(|value| self.expand(minor, value));
+                };
+                let path = path.as_str().expect("`$ref` is a path");
+                let mut schema = match self.done.get(path) {
+                    Some(done) => done.clone(),
+                    None => self.schema(find(minor, path).expect("the table has what it names"))?,
+                };
+                schema.as_object_mut().expect("the table has objects").append(map);
+                *value = schema;
+                Ok(())
+            }
+            Value::Array(list) => list.iter_mut().try_for_each(|value| self.expand(minor, value)),
+            _ => Ok(()),
+        }
+    }
 }

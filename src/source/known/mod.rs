@@ -1,15 +1,16 @@
 //! The types whose schemas are not in the user's source: std, k8s-openapi, serde_json, chrono, ….
 //!
-//! Where schemars or k8s-openapi is linked, the schema is asked of the real implementation: [`Hole`] stands for a type
-//! parameter whose schema opctl has derived.
+//! Where schemars has the schema, it is asked of the real implementation: [`Hole`] stands for a type parameter whose schema
+//! opctl has derived. The types of Kubernetes are in a table, for their version is the user's choice.
 
-mod kubernetes;
+pub mod kubernetes;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub use kubernetes::{Minor, NoSchema};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -100,38 +101,74 @@ fn schema_of<T: JsonSchema + ?Sized>() -> Shape {
     Shape { required: optional.then(|| T::_schemars_private_non_optional_json_schema(generator)), optional, schema }
 }
 
-/// A foreign type: how many of its type parameters matter, and its shape.
+/// A foreign type.
 #[derive(Clone, Copy)]
-pub struct Entry {
-    pub parameters: usize,
+pub enum Entry {
+    Linked(Linked),
+    Kubernetes(kubernetes::Type),
+}
+
+/// A type whose schema schemars knows.
+#[derive(Clone, Copy)]
+pub struct Linked {
+    /// How many of its type parameters matter.
+    parameters: usize,
     shape: Known,
     /// `T::default()` as JSON, where it does not depend on a type parameter.
     default: Option<fn() -> serde_json::Value>,
 }
 
 impl Entry {
+    /// How many of its type parameters matter.
+    pub fn parameters(&self) -> usize {
+        match self {
+            Self::Linked(linked) => linked.parameters,
+            Self::Kubernetes(_) => 0,
+        }
+    }
+
     pub fn default_value(&self) -> Option<serde_json::Value> {
-        self.default.map(|default| default())
+        match self {
+            Self::Linked(linked) => linked.default.map(|default| default()),
+            Self::Kubernetes(ty) => ty.default_value(),
+        }
     }
 
-    pub fn shape(&self, parameters: Vec<Shape>) -> Shape {
-        standing_for(parameters, self.shape)
+    pub fn shape(&self, parameters: Vec<Shape>) -> Result<Shape, NoSchema> {
+        match self {
+            Self::Linked(linked) => Ok(standing_for(parameters, linked.shape)),
+            Self::Kubernetes(ty) => ty.schema().map(Shape::from),
+        }
     }
 }
 
-/// A foreign type by its canonical path.
-pub fn find(path: &[String]) -> Option<Entry> {
-    TABLE.get(path.join("::").as_str()).copied()
+/// A foreign type by its canonical path; one of Kubernetes in the version that the package is built for.
+pub fn find(path: &[String], kubernetes: Option<Minor>) -> Option<Entry> {
+    match kubernetes_path(path) {
+        Some(path) => kubernetes::find(kubernetes?, &path).map(Entry::Kubernetes),
+        None => TABLE.get(path.join("::").as_str()).copied().map(Entry::Linked),
+    }
 }
 
+/// Whether a path names a foreign type; one of Kubernetes in any version.
 pub fn is_known(path: &[String]) -> bool {
-    find(path).is_some()
+    kubernetes_path(path).map_or_else(|| find(path, None).is_some(), |path| kubernetes::has(&path))
+}
+
+/// A path below `k8s_openapi`.
+fn kubernetes_path(path: &[String]) -> Option<String> {
+    let (krate, path) = path.split_first()?;
+    (krate == "k8s_openapi").then(|| path.join("::"))
 }
 
 /// One name for each foreign type, wherever its crate re-exports it.
 pub fn canonical(mut path: Vec<String>) -> Vec<String> {
     if matches!(path[0].as_str(), "core" | "alloc") {
         path[0] = "std".into();
+    }
+    // k8s-openapi re-exports the crates that its types are made of.
+    if path[0] == "k8s_openapi" && path.get(1).is_some_and(|krate| matches!(krate.as_str(), "jiff" | "serde_json")) {
+        path.remove(0);
     }
     let segments: Vec<&str> = path.iter().map(String::as_str).collect();
     let replaced: &[&str] = match segments[..] {
@@ -142,8 +179,11 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
             name,
         ] => &["std", "collections", name],
         ["std", "primitive", name] => &[name],
-        ["kube", "core" | "api", "ObjectMeta"] | ["kube_core", "ObjectMeta"] => {
-            &["k8s_openapi", "apimachinery", "pkg", "apis", "meta", "v1", "ObjectMeta"]
+        ["kube", "core" | "api", .., name] | ["kube_core", .., name] if matches!(name, "ObjectMeta" | "ListMeta") => {
+            &["k8s_openapi", "apimachinery", "pkg", "apis", "meta", "v1", name]
+        }
+        ["kube", "core" | "api", .., name] | ["kube_core", .., name] if name.starts_with("Scale") => {
+            &["k8s_openapi", "api", "autoscaling", "v1", name]
         }
         ["kube_core", "Duration"] | ["kube_core" | "kube", .., "duration", "Duration"] => &["kube", "core", "Duration"],
         ["serde_json", "value", name @ ("Value" | "Number" | "Map")] => &["serde_json", name],
@@ -182,17 +222,9 @@ pub fn prelude(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-static TABLE: LazyLock<HashMap<String, Entry>> = LazyLock::new(|| {
-    let mut table = HashMap::new();
-    for (path, parameters, shape) in types() {
-        table.insert(path.to_string(), Entry { parameters, shape, default: default_of(path) });
-    }
-    for (module, types) in kubernetes::MODULES {
-        for (name, shape, default) in *types {
-            table.insert(format!("{module}::{name}"), Entry { parameters: 0, shape: *shape, default: *default });
-        }
-    }
-    table
+static TABLE: LazyLock<HashMap<&str, Linked>> = LazyLock::new(|| {
+    let linked = |(path, parameters, shape)| (path, Linked { parameters, shape, default: default_of(path) });
+    types().into_iter().map(linked).collect()
 });
 
 /// The default of a type of std.
@@ -315,11 +347,11 @@ mod tests {
     #[test]
     fn a_hole_behaves_like_the_type_that_it_stands_for() {
         let text = Shape::from(json_schema!({ "type": "string" }));
-        let option = find(&canonical(vec!["core".into(), "option".into(), "Option".into()])).unwrap();
-        let optional = option.shape(vec![text.clone()]);
+        let option = find(&canonical(vec!["core".into(), "option".into(), "Option".into()]), None).unwrap();
+        let optional = option.shape(vec![text.clone()]).unwrap();
         assert_eq!(optional, schema_of::<Option<String>>());
-        let vec = find(&["std".into(), "vec".into(), "Vec".into()]).unwrap();
-        assert_eq!(vec.shape(vec![optional]), schema_of::<Vec<Option<String>>>());
+        let vec = find(&["std".into(), "vec".into(), "Vec".into()], None).unwrap();
+        assert_eq!(vec.shape(vec![optional]).unwrap(), schema_of::<Vec<Option<String>>>());
     }
 
     #[test]

@@ -1,0 +1,140 @@
+//! The version of Kubernetes whose types a package is compiled with: what all of its build enables of k8s-openapi.
+//!
+//! As in k8s-openapi's build script, exactly one version must be asked for. A library leaves that to the binaries that
+//! use it, or to its own tests.
+
+use std::collections::BTreeSet;
+use std::path::{Component, PathBuf};
+
+use thiserror::Error;
+
+use super::known::Minor;
+use super::known::kubernetes::K8S_OPENAPI;
+use super::package::{Dependency, Package, environment};
+use crate::project::Tree;
+
+/// Why it is not one version that opctl knows.
+#[derive(Clone, Debug, Error)]
+pub enum Unclear {
+    #[error("no Cargo.toml says which version of Kubernetes the types are of")]
+    Nothing,
+    #[error("two versions of Kubernetes are asked for, {0} and {1}, and k8s-openapi can only be one")]
+    Several(Minor, Minor),
+    #[error("this package asks for {0}, and opctl carries the types of {K8S_OPENAPI} for Kubernetes {first} to {last}",
+        first = Minor::EARLIEST, last = Minor::LATEST)]
+    Other(String),
+}
+
+impl Unclear {
+    pub fn help(&self) -> String {
+        match self {
+            Self::Nothing => {
+                "enable a feature of k8s-openapi, e.g. `latest`; a library does that in `[dev-dependencies]`".into()
+            }
+            Self::Several(..) => "enable one feature of k8s-openapi in all packages that are compiled together".into(),
+            Self::Other(_) => format!("use k8s-openapi {K8S_OPENAPI}, or print the CRDs from the compiled types"),
+        }
+    }
+}
+
+/// The version for the crates of a package that is compiled, and for the path dependencies that it brings.
+pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
+    let mut build = Build::of(tree, package);
+    if !build.asked.iter().any(|feature| chooses(feature)) {
+        let others = Package::members_beside(tree, &package.folder).into_iter();
+        let place = place(tree, package);
+        let using = others.map(|other| Build::of(tree, &other)).filter(|other| other.places.contains(&place));
+        build.asked = using.flat_map(|other| other.asked).collect();
+    }
+    if !build.asked.iter().any(|feature| chooses(feature)) {
+        package.dev_dependencies.values().for_each(|dependency| build.ask(dependency));
+    }
+    if let Some(version) = environment(tree, &package.folder, "K8S_OPENAPI_ENABLED_VERSION") {
+        // `1.37`
+        build.asked.insert(version.replace("1.", "v1_"));
+    }
+
+    one(&build.asked)
+}
+
+/// The version that these features choose.
+pub fn one(features: &BTreeSet<String>) -> Result<Minor, Unclear> {
+    let mut minors = BTreeSet::new();
+    for feature in features.iter().filter(|feature| chooses(feature)) {
+        let unknown = || Unclear::Other(format!("the feature `{feature}` of k8s-openapi"));
+        minors.insert(Minor::of_feature(feature).ok_or_else(unknown)?);
+    }
+    match minors.into_iter().collect::<Vec<_>>()[..] {
+        [] => Err(Unclear::Nothing),
+        [minor] => Ok(minor),
+        [first, second, ..] => Err(Unclear::Several(first, second)),
+    }
+}
+
+/// Whether a feature chooses a version: `v1_37`, `latest`.
+fn chooses(feature: &str) -> bool {
+    matches!(feature, "earliest" | "latest") || feature.starts_with("v1_")
+}
+
+/// A package and its path dependencies, and what they ask for together.
+#[derive(Default)]
+struct Build {
+    places: BTreeSet<PathBuf>,
+    asked: BTreeSet<String>,
+}
+
+impl Build {
+    fn of(tree: &Tree, package: &Package) -> Self {
+        let mut build = Self::default();
+        build.add(tree, package);
+        build
+    }
+
+    fn add(&mut self, tree: &Tree, package: &Package) {
+        if !self.places.insert(place(tree, package)) {
+            return;
+        }
+        for (name, dependency) in &package.dependencies {
+            self.ask(dependency);
+            if is_carried(dependency) {
+                // `default = ["k8s-openapi/latest"]`
+                let values = package.by_default();
+                let of_dependency = values
+                    .iter()
+                    .filter_map(|feature| feature.split_once('/'))
+                    .filter(|(of, _)| of.trim_end_matches('?').replace('-', "_") == *name);
+                self.asked.extend(of_dependency.map(|(_, feature)| feature.to_string()));
+            }
+            // A path dependency that cannot be read is reported where one of its types is needed.
+            for package in dependency.folder.iter().flat_map(|folder| Package::read(tree, folder).unwrap_or_default()) {
+                self.add(tree, &package);
+            }
+        }
+    }
+
+    fn ask(&mut self, dependency: &Dependency) {
+        if is_carried(dependency) {
+            self.asked.extend(dependency.features.iter().cloned());
+        }
+    }
+}
+
+/// Another release of k8s-openapi is another package, which may be used beside it.
+fn is_carried(dependency: &Dependency) -> bool {
+    dependency.krate == "k8s_openapi" && dependency.accepts(K8S_OPENAPI)
+}
+
+/// The folder of a package, written in one way: the way from a package to itself may lead through the workspace above.
+fn place(tree: &Tree, package: &Package) -> PathBuf {
+    let folder = tree.root().join(&package.folder);
+    let mut place = PathBuf::new();
+    for component in std::path::absolute(&folder).unwrap_or(folder).components() {
+        match component {
+            Component::ParentDir => {
+                place.pop();
+            }
+            component => place.push(component),
+        }
+    }
+    place
+}
