@@ -156,7 +156,41 @@ impl Foreign {
 mod tests {
     use std::process::Command;
 
+    use super::super::known;
+    use super::super::modules::Modules;
+    use super::super::resolve::{self, Namespace, Target};
+    use super::super::types::{Deriver, Scope};
     use super::*;
+    use crate::project::builtin;
+
+    fn own_tree() -> Tree {
+        let home = std::env::var_os("CARGO_HOME").map(Into::into);
+        let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+        Tree::at(env!("CARGO_MANIFEST_DIR")).with_cargo_home(home)
+    }
+
+    /// opctl carries the types of one release; those of another are read like this.
+    #[test]
+    fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
+        let tree = own_tree();
+        let modules = Modules::read(&tree, &Package::read(&tree, "").unwrap());
+        let mut deriver = Deriver::new(&modules);
+        let (_, via) = modules.dependency(modules.local()[0], "k8s_openapi").unwrap();
+        let minor = modules.kubernetes(&via).unwrap();
+        let mut count = 0;
+        for builtin in builtin::groups().collect::<BTreeSet<_>>().into_iter().flat_map(builtin::in_group) {
+            let path: Vec<String> = builtin.path.split("::").chain([builtin.kind]).map(String::from).collect();
+            let table = known::find(&path, Some(minor)).unwrap().shape(Vec::new()).ok();
+            let foreign = resolve::Foreign { path, via: Some(via.clone()) };
+            let target = resolve::follow(&modules, &foreign, Namespace::Type).unwrap();
+            let Some(Target::Item(module, name)) = target else { panic!("{foreign:?} is not found") };
+            let read = deriver.shape(&syn::parse_str(&name).unwrap(), &Scope::of(module)).ok();
+            assert_eq!(read, table, "{foreign:?}");
+            count += 1;
+        }
+        assert!(count > 40, "these are not the kinds of Kubernetes");
+        assert!(modules.take_diagnostics().is_empty());
+    }
 
     /// opctl's own dependencies are a real graph.
     #[test]
@@ -178,9 +212,7 @@ mod tests {
             .collect();
         assert!(expected.len() > 50, "this is not the graph");
 
-        let home = std::env::var_os("CARGO_HOME").map(Into::into);
-        let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-        let tree = Tree::at(root).with_cargo_home(home);
+        let tree = own_tree();
         let own: Vec<Rc<Package>> = Package::read(&tree, "").unwrap().into_iter().map(Rc::new).collect();
         let foreign = Foreign::read(Rc::new(tree), &own, 1).unwrap();
         let label = |index: usize| foreign.found(index).unwrap().label.clone();
