@@ -5,6 +5,7 @@
 //! `ARCHITECTURE.md` draws the rooms; the modules below stand in reading order.
 
 pub mod diagnostic;
+pub mod interrupt;
 pub mod names;
 
 pub mod project;
@@ -12,6 +13,7 @@ pub mod project;
 pub mod model;
 
 pub mod apiserver;
+pub mod compiled;
 pub mod emit;
 pub mod scaffold;
 pub mod source;

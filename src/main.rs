@@ -29,7 +29,7 @@ fn run() -> ExitCode {
     let console = Console::new(&cli.global);
     match commands::run(cli.command, &console) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Drift) => ExitCode::from(FAILURE),
+        Ok(Outcome::Drift | Outcome::Refused) => ExitCode::from(FAILURE),
         Err(error) => {
             commands::report(&error, &console);
             ExitCode::from(if commands::is_interrupt(&error) { INTERRUPTED } else { FAILURE })

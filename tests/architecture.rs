@@ -14,18 +14,33 @@ const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 const ROOMS: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("diagnostic", &[]),
+    ("interrupt", &[]),
     ("project", &["names", "diagnostic"]),
     ("model", &["names", "diagnostic", "project"]),
     ("source", &["names", "diagnostic", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
+    ("compiled", &["names", "diagnostic", "interrupt"]),
     ("emit", &["names", "diagnostic", "project", "model"]),
     ("scaffold", &["names", "diagnostic", "project", "model"]),
     ("edit", &[]),
-    ("plan", &["edit"]),
+    ("plan", &["edit", "interrupt"]),
     ("cli", &[]),
     (
         "commands",
-        &["names", "diagnostic", "project", "model", "source", "emit", "apiserver", "scaffold", "edit", "plan", "cli"],
+        &[
+            "names",
+            "diagnostic",
+            "project",
+            "model",
+            "source",
+            "compiled",
+            "emit",
+            "apiserver",
+            "scaffold",
+            "edit",
+            "plan",
+            "cli",
+        ],
     ),
     ("lib", &[]),
     ("main", &["cli", "commands"]),
@@ -37,16 +52,18 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_derive_internals", &["source/"]),
     ("tera", &["scaffold/bundle.rs"]),
     ("serde_saphyr", &["emit/yaml.rs"]),
-    ("yaml_serde", &["emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
+    ("yaml_serde", &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
     ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
     ("schemars", &["source/", "emit/"]),
-    ("k8s_openapi", &["emit/", "apiserver/", "project/builtin.rs"]),
+    ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs"]),
     ("annotate_snippets", &["diagnostic.rs"]),
+    ("regex", &["apiserver/pattern.rs"]),
     ("similar", &["plan/report.rs"]),
-    ("ctrlc", &["plan/interrupt.rs"]),
+    ("ctrlc", &["interrupt.rs"]),
+    ("nix", &["interrupt.rs"]),
     ("anyhow", &["commands/", "main.rs"]),
     ("clap", &["cli.rs", "commands/", "main.rs"]),
-    ("anstream", &["commands/", "main.rs"]),
+    ("anstream", &["commands/", "compiled/cargo.rs", "main.rs"]),
 ];
 
 /// What changes the disk.
@@ -67,6 +84,9 @@ const WRITES: &[[&str; 2]] = &[
     ["File", "options"],
     ["OpenOptions", "new"],
 ];
+
+/// What starts a program.
+const PROGRAMS: &[[&str; 2]] = &[["Command", "new"], ["process", "Command"]];
 
 /// What differs from one run to the next.
 const UNSTEADY: &[[&str; 2]] = &[["SystemTime", "now"], ["Instant", "now"], ["env", "var"], ["env", "var_os"]];
@@ -105,6 +125,14 @@ fn crates_are_known_only_where_they_belong() {
 fn only_the_plan_writes_to_disk() {
     let files = files().into_iter().filter(|file| file.room() != "plan");
     assert_eq!(uses(files, WRITES), "");
+}
+
+#[test]
+fn only_the_compiled_types_need_other_programs() {
+    // `edit/properties.rs` is a test.
+    let tests = |file: &File| file.path == "edit/properties.rs";
+    let files = files().into_iter().filter(|file| !matches!(file.room(), "compiled" | "interrupt") && !tests(file));
+    assert_eq!(uses(files, PROGRAMS), "");
 }
 
 #[test]

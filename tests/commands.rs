@@ -194,6 +194,52 @@ fn an_interrupt_leaves_the_tree_as_it_was_or_as_it_should_be() {
     }
 }
 
+/// A signal to opctl alone, as a supervisor sends it: cargo and what it started must not go on by themselves.
+#[test]
+fn an_interrupt_stops_cargo_too() {
+    let sandbox = project();
+    run(&sandbox, APIS[0]);
+    let before = tree(&sandbox.folder);
+    let bin = tempfile::tempdir().unwrap();
+    let script = r#"#!/bin/sh
+case $1 in
+metadata) printf '{"packages": [{"name": "p", "manifest_path": "%s/Cargo.toml", "targets": [{"kind": ["bin"], "name": "crdgen"}]}]}' "$PWD" ;;
+*) sleep 600 & echo $! > "$(dirname "$0")/compiler"; wait ;;
+esac
+"#;
+    let (cargo, compiler) = (bin.path().join("cargo"), bin.path().join("compiler"));
+    std::fs::write(&cargo, script).unwrap();
+    std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let mut command = sandbox.command("opctl");
+        let path = command.get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
+        let path = std::env::join_paths(std::iter::once(bin.path().to_owned()).chain(std::env::split_paths(&path)));
+        command.env("PATH", path.unwrap()).args(["manifests", "--engine", "cargo"]).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let pid = wait_for(|| std::fs::read_to_string(&compiler).ok().filter(|text| text.ends_with('\n')));
+        let kill = |signal: &str, pid: &str| {
+            Command::new("kill").args([signal, pid.trim()]).stderr(Stdio::null()).status().unwrap().success()
+        };
+        assert!(kill(signal, &child.id().to_string()));
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        wait_for(|| (!kill("-0", &pid)).then_some(()));
+        std::fs::remove_file(&compiler).unwrap();
+    }
+    assert_eq!(differences(&before, &tree(&sandbox.folder)), Vec::<&str>::new());
+}
+
+/// Asks again and again, for ten seconds at most.
+fn wait_for<T>(ask: impl Fn() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed().as_secs() < 10, "in vain");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 /// Runs on a terminal of its own (by `script` of util-linux), with these lines typed in.
 fn on_a_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> (i32, String) {
     let mut child = sandbox

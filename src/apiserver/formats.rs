@@ -2,8 +2,8 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
-use super::{Finding, each};
-use crate::model::Place;
+use super::{Finding, inside, junctors, shown, text};
+use crate::model::{Place, Step};
 
 /// Source: `supportedVersionedFormats` of `pkg/apiserver/validation/formats.go`, without hyphens, which do not count.
 const OF_STRINGS: &[&str] = &[
@@ -36,26 +36,54 @@ const OF_STRINGS: &[&str] = &[
 ];
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
-    each(root, &mut Vec::new(), &mut |schema, path| {
-        let Some(format) = schema.format.as_deref().filter(|format| !format.is_empty()) else { return };
-        let type_ = schema.type_.as_deref().unwrap_or_default();
-        if is_known(type_, format) {
-            return;
-        }
-        let message = format!("the API server does not know the format `{format}` of {type_} values and warns of it");
-        let finding = Finding::warning("OP329", Place::Schema(path.to_vec()), message);
-        findings.push(match type_ {
-            "integer" => finding.help("use `i32` or `i64`"),
-            _ => finding,
-        });
-    });
+    walk(root, &mut Vec::new(), findings);
 }
 
-fn is_known(type_: &str, format: &str) -> bool {
+fn walk(schema: &JSONSchemaProps, path: &mut Vec<Step>, findings: &mut Vec<Finding>) {
+    let (type_, format) = (text(&schema.type_), text(&schema.format));
+    if !format.is_empty() && !is_known(type_, format) {
+        let at = shown(path);
+        let message = format!("{at} has the format `{format}`, which the API server does not know and warns of");
+        let finding = Finding::warning("OP329", Place::Schema(path.clone()), message);
+        let finding = finding.help(way_out(schema, format, path.last()));
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    for (step, inner) in inside(schema) {
+        path.push(step);
+        walk(inner, path, findings);
+        path.pop();
+    }
+    for (_, inner) in junctors(schema) {
+        walk(inner, path, findings);
+    }
+}
+
+pub fn is_known(type_: &str, format: &str) -> bool {
     match type_ {
         "integer" => matches!(format, "int32" | "int64"),
         "number" => matches!(format, "float" | "double"),
         "" | "string" => OF_STRINGS.contains(&format.replace('-', "").as_str()),
         _ => false,
     }
+}
+
+/// What stands for the same values with a format that is known.
+fn way_out(schema: &JSONSchemaProps, format: &str, step: Option<&Step>) -> String {
+    let (format, max) = match format {
+        "int8" | "int16" | "uint8" | "uint16" => ("int32", None),
+        "uint32" => ("int64", Some(u32::MAX)),
+        _ if text(&schema.type_) == "integer" => ("int64", None),
+        _ => return "remove it: `#[schemars(extend(\"format\" = null))]`, or use a type without a format".into(),
+    };
+    let rust = format.replace("int", "i");
+    if matches!(step, Some(Step::Items | Step::Values)) {
+        return format!("use `{rust}`");
+    }
+    let range = match max {
+        Some(max) if schema.maximum.is_none() => format!("range(max = {max}), "),
+        _ => String::new(),
+    };
+    format!("use `{rust}`, or say the format: `#[schemars({range}extend(\"format\" = \"{format}\"))]`")
 }

@@ -1,10 +1,18 @@
-//! CustomResourceDefinition → what an API server says to it: what it would refuse, warn of, or quietly not do. Pure; no
-//! cluster is asked.
+//! CustomResourceDefinition → what an API server says to it: what it would refuse, warn of, or take and never use. Pure;
+//! no cluster is asked.
 //!
-//! Follows Kubernetes 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
+//! Follows Kubernetes 1.36 and 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
 //! `pkg/apiserver/schema` and `pkg/registry/customresourcedefinition`. Each file here is a topic of it.
 
+mod columns;
+mod defaults;
 mod formats;
+mod lists;
+mod names;
+mod pattern;
+mod size;
+mod structural;
+mod value;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
@@ -41,22 +49,35 @@ impl Finding {
     }
 }
 
-/// Everything that there is to say, in the order of versions and, within one, of the schema.
+/// Everything that there is to say: first about the whole, then by version.
 pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = names::check(crd);
+    findings.extend(size::check(crd));
     for version in &crd.spec.versions {
-        let about_version =
-            of_version(version).into_iter().map(|finding| Finding { version: Some(version.name.clone()), ..finding });
-        findings.extend(about_version);
+        let found = of_version(version);
+        findings.extend(found.into_iter().map(|finding| Finding { version: Some(version.name.clone()), ..finding }));
     }
     findings
 }
 
 fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = names::of_version(version);
     let schema = version.schema.as_ref().and_then(|validation| validation.open_api_v3_schema.as_ref());
-    if let Some(root) = schema {
-        formats::check(root, &mut findings);
+    let Some(root) = schema else {
+        findings.push(
+            Finding::error("OP306", Place::Argument("schema", 0), "the API server wants a schema, and this kind has none")
+                .help("remove `schema = \"disabled\"`; to keep every field as it comes, use `serde_json::Value` with `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`"),
+        );
+        return findings;
+    };
+    let has_status = version.subresources.as_ref().is_some_and(|subresources| subresources.status.is_some());
+    structural::check(root, has_status, &mut findings);
+    lists::check(root, &mut findings);
+    formats::check(root, &mut findings);
+    columns::check(version, root, &mut findings);
+    // The API server looks at these only where the schema itself is sound.
+    if !findings.iter().any(|finding| finding.severity == Severity::Error) {
+        defaults::check(root, &mut findings);
     }
     findings
 }
@@ -65,18 +86,65 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
 /// and `not` is not among them.
 fn each<'a>(schema: &'a JSONSchemaProps, path: &mut Vec<Step>, visit: &mut impl FnMut(&'a JSONSchemaProps, &[Step])) {
     visit(schema, path);
-    let mut inside = |step: Step, schema: &'a JSONSchemaProps| {
+    for (step, inner) in inside(schema) {
         path.push(step);
-        each(schema, path, visit);
+        each(inner, path, visit);
         path.pop();
-    };
-    if let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items {
-        inside(Step::Items, items);
     }
-    for (name, property) in schema.properties.iter().flatten() {
-        inside(Step::Property(name.clone()), property);
+}
+
+/// The schemas one step further in.
+fn inside(schema: &JSONSchemaProps) -> impl Iterator<Item = (Step, &JSONSchemaProps)> {
+    let properties = schema.properties.iter().flatten();
+    let properties = properties.map(|(name, property)| (Step::Property(name.clone()), property));
+    let items = items(schema).map(|items| (Step::Items, items));
+    let values = values(schema).map(|values| (Step::Values, values));
+    items.into_iter().chain(properties).chain(values)
+}
+
+/// The schemas that restrict a value further, by the word that they stand under.
+fn junctors(schema: &JSONSchemaProps) -> impl Iterator<Item = (&'static str, &JSONSchemaProps)> {
+    let lists = [("allOf", &schema.all_of), ("anyOf", &schema.any_of), ("oneOf", &schema.one_of)];
+    let lists = lists.into_iter().flat_map(|(word, list)| list.iter().flatten().map(move |schema| (word, schema)));
+    lists.chain(schema.not.as_deref().map(|schema| ("not", schema)))
+}
+
+fn items(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
+    match &schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(items)) => Some(items),
+        _ => None,
     }
-    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
-        inside(Step::Values, values);
+}
+
+fn values(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
+    match &schema.additional_properties {
+        Some(JSONSchemaPropsOrBool::Schema(values)) => Some(values),
+        _ => None,
     }
+}
+
+fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Option<&'a JSONSchemaProps> {
+    schema.properties.as_ref()?.get(name)
+}
+
+fn text(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or_default()
+}
+
+fn is_empty<T>(list: &Option<Vec<T>>) -> bool {
+    list.as_ref().is_none_or(Vec::is_empty)
+}
+
+/// `spec.list[].name`, `spec.map.*`
+fn shown(path: &[Step]) -> String {
+    let mut shown = String::new();
+    for step in path {
+        match step {
+            Step::Property(name) if shown.is_empty() => shown.push_str(name),
+            Step::Property(name) => shown.extend([".", name]),
+            Step::Items => shown.push_str("[]"),
+            Step::Values => shown.push_str(".*"),
+        }
+    }
+    if shown.is_empty() { "the kind".into() } else { format!("`{shown}`") }
 }

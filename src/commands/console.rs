@@ -76,6 +76,10 @@ impl Console {
         }
     }
 
+    pub fn note(&self, text: &str) {
+        self.say(&format!("{HINT}note{HINT:#}: {text}"));
+    }
+
     pub fn warn(&self, text: &str) {
         self.say(&format!("{WARNING}warning{WARNING:#}: {text}"));
     }
@@ -89,9 +93,19 @@ impl Console {
         self.tell(&text);
     }
 
+    /// A way out, to stderr.
+    pub fn hint(&self, text: &str) {
+        self.tell(&format!("{HINT}help{HINT:#}: {text}\n"));
+    }
+
     /// Text for stderr as it stands, e.g. rendered diagnostics.
     pub fn tell(&self, text: &str) {
         let _ = AutoStream::new(io::stderr().lock(), self.choice).write_all(text.as_bytes());
+    }
+
+    /// A line that the next one takes the place of, on a terminal; it is gone when this is dropped.
+    pub fn progress(&self) -> Progress<'_> {
+        Progress { console: self, width: 0, shown: self.verbosity > Verbosity::Quiet && io::stderr().is_terminal() }
     }
 
     /// Whether there is somebody to answer questions.
@@ -123,6 +137,38 @@ impl Console {
             "n" | "no" => Ok(false),
             _ => Err("answer `y` or `n`".into()),
         })
+    }
+}
+
+/// Shows what is going on, on standard error.
+pub struct Progress<'a> {
+    console: &'a Console,
+    /// Of the line that stands there.
+    width: usize,
+    shown: bool,
+}
+
+impl Progress<'_> {
+    /// Whether there is a terminal to show it on.
+    pub fn is_shown(&self) -> bool {
+        self.shown
+    }
+
+    pub fn show(&mut self, text: &str) {
+        if self.shown {
+            // Blanks, not an escape sequence: without colours those are taken out. A longer line could not be taken back.
+            let line: String = text.chars().take(75).collect();
+            self.console.tell(&format!("\r{line:width$}", width = self.width));
+            self.width = line.chars().count();
+        }
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if self.width > 0 {
+            self.console.tell(&format!("\r{:width$}\r", "", width = self.width));
+        }
     }
 }
 

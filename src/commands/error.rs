@@ -62,8 +62,18 @@ impl std::error::Error for Refusals {}
 
 /// Problems in files of the user.
 #[derive(Debug, thiserror::Error)]
-#[error("{} problems in the source", .0.len())]
-pub struct Diagnosed(pub Vec<Diagnostic>);
+#[error("{} problems in the source", .diagnostics.len())]
+pub struct Diagnosed {
+    pub diagnostics: Vec<Diagnostic>,
+    /// Ways out of all of them.
+    pub help: Vec<String>,
+}
+
+impl From<Vec<Diagnostic>> for Diagnosed {
+    fn from(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { diagnostics, help: Vec::new() }
+    }
+}
 
 impl From<crate::names::NameError> for Refusal {
     fn from(error: crate::names::NameError) -> Self {

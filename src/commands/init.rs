@@ -12,7 +12,7 @@ use crate::cli::Init;
 use crate::edit::Edit;
 use crate::names::{Domain, ProjectName};
 use crate::plan::Plan;
-use crate::project::{self, PROJECT, ProjectFile, Tree};
+use crate::project::{self, Descriptions, PROJECT, ProjectFile, Tree};
 use crate::scaffold::{self, License};
 
 /// Files that a folder may have before it becomes a project, and that nothing else depends on: they stay as they are.
@@ -58,7 +58,12 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     }
 
     let output = project::join(&folder, "config");
-    let place = manifests::Place { folder: &folder, output: &output, namespaced: project.namespaced };
+    let place = manifests::Place {
+        folder: &folder,
+        output: &output,
+        namespaced: project.namespaced,
+        descriptions: Descriptions::default(),
+    };
     manifests::add_if_sound(&mut plan, &tree, &place, console)?;
     for path in kept {
         console.say(&format!("kept your `{path}`"));
@@ -112,6 +117,7 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         name: name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
         domain: domain.clone().unwrap_or_else(|| Domain::parse("example.com").expect("it is a legal domain")),
         namespaced: args.namespaced,
+        descriptions: Descriptions::default(),
         resources: Vec::new(),
     };
     let mut requests = Vec::new();

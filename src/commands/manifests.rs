@@ -4,15 +4,16 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
+use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
-use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, lock, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
 use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::emit::{self, Manifest};
 use crate::plan::{Plan, Step};
-use crate::project::{PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
-use crate::source::{self, Source};
+use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use crate::source::Source;
 
 /// Where manifests are made from and go to.
 pub struct Place<'a> {
@@ -21,6 +22,7 @@ pub struct Place<'a> {
     /// The folder of `crd` and `rbac`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
+    pub descriptions: Descriptions,
 }
 
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
@@ -31,17 +33,22 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;
     let tree = super::tree(&root);
-    let namespaced = match ProjectFile::read(&tree) {
-        Ok(project) => project.namespaced,
+    let (namespaced, descriptions) = match ProjectFile::read(&tree) {
+        Ok(project) => (project.namespaced, project.descriptions),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
-        Err(ProjectError::Missing(_)) => false,
+        Err(ProjectError::Missing(_)) => Default::default(),
         Err(error) => return Err(error.into()),
+    };
+    let descriptions = Descriptions {
+        max: args.max_description.or(descriptions.max),
+        foreign: descriptions.foreign && !args.no_foreign_descriptions,
     };
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
-    let place = Place { folder: "", output: &output.folder, namespaced };
-    let diagnostics = add(&mut plan, &tree, &target, &place)?.map_err(Diagnosed)?;
-    warn(&diagnostics, console);
+    let place = Place { folder: "", output: &output.folder, namespaced, descriptions };
+    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin };
+    let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
+    warn(&warnings, console);
     let mut next = Vec::new();
     if tree.has("Makefile") && output.root == root {
         next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
@@ -49,18 +56,23 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
 }
 
-/// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings; or what is
-/// wrong with the source, and the plan as it was.
+/// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings. What is wrong
+/// with the source is a [`Diagnosed`], and the plan stays as it was.
 fn add(
     plan: &mut Plan,
     source: &Tree,
     target: &Tree,
     place: &Place,
-) -> anyhow::Result<Result<Vec<Diagnostic>, Vec<Diagnostic>>> {
-    let source = source::read(source, place.folder);
-    let (manifests, diagnostics) = match manifests(&source, place.namespaced) {
+    choice: &Choice,
+    console: &Console,
+) -> anyhow::Result<Vec<Diagnostic>> {
+    let mut found = engine::find(source, place, choice, console)?;
+    if let Some(max) = place.descriptions.max {
+        emit::shorten_descriptions(&mut found.crds, max);
+    }
+    let (manifests, diagnostics) = match manifests(&found, place.namespaced) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
-        (None, diagnostics) => return Ok(Err(diagnostics)),
+        (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
     let mut stale = ours(target, place.output)?;
     for manifest in manifests {
@@ -69,7 +81,7 @@ fn add(
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
-    Ok(Ok(diagnostics))
+    Ok(diagnostics)
 }
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
@@ -86,33 +98,24 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
             planned.lay_over(path, text);
         }
     }
-    match add(plan, &planned, tree, place)? {
+    match add(plan, &planned, tree, place, &Choice::STATIC, console) {
         Ok(warnings) => warn(&warnings, console),
-        Err(_) => console.warn(
+        Err(error) if error.is::<Diagnosed>() => console.warn(
             "the source has errors, so the manifests stay as they are; `opctl manifests` shows what there is to fix",
         ),
+        Err(error) => return Err(error),
     }
     Ok(())
 }
 
-/// What the source says as manifests, if it has no errors, and all that is to be said about it.
-fn manifests(source: &Source, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+/// What was found as manifests, if it has no errors, and all that is to be said about it.
+fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return (None, diagnostics);
-    }
-    let crds = match emit::crds(&source.operator.apis) {
-        Ok(crds) => crds,
-        Err(errors) => {
-            diagnostics.extend(errors);
-            return (None, diagnostics);
-        }
-    };
-    for crd in &crds {
+    for crd in crds {
         let findings = apiserver::check(crd).into_iter();
-        diagnostics.extend(findings.map(|finding| found(source, &crd.spec.group, &crd.spec.names.plural, finding)));
+        diagnostics.extend(findings.map(|finding| located(source, &crd.spec.group, &crd.spec.names.plural, finding)));
     }
-    match emit::manifests(&crds, &source.operator.rbac, &emit::Options { namespaced }) {
+    match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
         Err(errors) => diagnostics.extend(errors),
         Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
         Ok(_) => {}
@@ -120,18 +123,21 @@ fn manifests(source: &Source, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<D
     (None, diagnostics)
 }
 
-/// What the API server says to the kind `plural.group`, at its place in the source.
-fn found(source: &Source, group: &str, plural: &str, finding: Finding) -> Diagnostic {
+/// What the API server says to the kind `plural.group`, at its place in the source; the compiled types have none.
+fn located(source: &Source, group: &str, plural: &str, finding: Finding) -> Diagnostic {
     let api = source.operator.apis.iter().find(|api| {
         (api.group.as_str(), api.plural.as_str()) == (group, plural)
             && finding.version.as_ref().is_none_or(|version| *version == api.version)
     });
-    let place = source.locate(api.expect("each version of a CRD is an `Api`"), &finding.place);
+    let message = match api {
+        Some(_) => finding.message,
+        None => format!("in the CRD `{plural}.{group}` of the compiled types: {}", finding.message),
+    };
     Diagnostic {
         severity: finding.severity,
         code: finding.code,
-        message: finding.message,
-        place: Some((place, String::new())),
+        message,
+        place: api.map(|api| (source.locate(api, &finding.place), String::new())),
         help: finding.help,
     }
 }
@@ -154,7 +160,7 @@ fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
 /// Shows warnings about the source, which do not stop anything.
 fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
-        console.tell(&diagnostic::render(diagnostics, true));
+        diagnose(diagnostics, console);
     }
 }
 

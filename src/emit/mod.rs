@@ -1,6 +1,7 @@
 //! [`Operator`] → Kubernetes manifests as text. Pure.
 
 mod crd;
+mod descriptions;
 mod kinds;
 mod kustomization;
 mod rbac;
@@ -9,12 +10,13 @@ mod yaml;
 
 use std::panic::resume_unwind;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::RbacRule;
 
-pub use crd::crds;
+pub use crd::{crds, merge};
+pub use descriptions::shorten_descriptions;
 
 /// A generated file: its path below the output folder (`config`), and its text with [`HEADER`] as the first line.
 #[derive(Clone, Debug, PartialEq, Eq)]

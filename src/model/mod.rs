@@ -2,15 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::Span;
+use crate::diagnostic::{Diagnostic, Span};
 
 /// Everything that manifests are made from.
 #[derive(Debug, Default)]
 pub struct Operator {
     /// In order of group, kind and version.
     pub apis: Vec<Api>,
+    /// What stands in the source, and has no place in `apis` because only a compiler knows its schema.
+    pub underivable: Vec<Underivable>,
     /// In source order.
     pub rbac: Vec<RbacRule>,
+}
+
+/// One version of a custom resource whose schema cannot be derived from source.
+#[derive(Clone, Debug)]
+pub struct Underivable {
+    /// Group and kind; `None` where a macro makes them.
+    pub kind: Option<(String, String)>,
+    /// The errors that stopped it; several kinds may share one.
+    pub reasons: Vec<Diagnostic>,
 }
 
 /// One version of a custom resource: a type with `#[derive(CustomResource)]`.

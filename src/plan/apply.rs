@@ -11,8 +11,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::interrupt::Shield;
 use super::{Step, Verdict};
+use crate::interrupt::Shield;
 use stage::Stage;
 
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,6 @@
 //! Kubernetes.
 
 mod apply;
-mod interrupt;
 mod lock;
 mod report;
 mod resolve;

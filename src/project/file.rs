@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ReadError, Tree};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::names::{Domain, Group, Kind, NameError, Plural, ProjectName, Version};
+use crate::names::{Domain, Group, Kind, NameError, Plural, ProjectName, Version, nearest};
 
 /// What opctl needs of a PROJECT file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,23 @@ pub struct ProjectFile {
     pub domain: Domain,
     /// Watches and is granted one namespace instead of the cluster.
     pub namespaced: bool,
+    pub descriptions: Descriptions,
     pub resources: Vec<Resource>,
+}
+
+/// What CRDs say in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptions {
+    /// In characters; 0: none at all.
+    pub max: Option<usize>,
+    /// Those of Kubernetes' own types too.
+    pub foreign: bool,
+}
+
+impl Default for Descriptions {
+    fn default() -> Self {
+        Self { max: None, foreign: true }
+    }
 }
 
 /// One entry of `resources`: one version of a kind.
@@ -164,6 +180,7 @@ impl Resource {
 struct Raw {
     domain: Option<String>,
     layout: Option<OneOrMany>,
+    manifests: Option<yaml_serde::Value>,
     #[serde(default)]
     namespaced: bool,
     project_name: Option<String>,
@@ -273,12 +290,56 @@ impl Reader {
         let domain = self.need("domain", raw.domain, Domain::parse);
         let resources: Vec<_> =
             raw.resources.into_iter().flatten().map(|resource| self.resource(resource, domain.as_ref())).collect();
+        let descriptions = raw.manifests.map_or_else(Descriptions::default, |manifests| self.descriptions(&manifests));
         match (name, domain, resources.into_iter().collect()) {
             (Some(name), Some(domain), Some(resources)) if self.diagnostics.is_empty() => {
-                Ok(ProjectFile { name, domain, namespaced: raw.namespaced, resources })
+                Ok(ProjectFile { name, domain, namespaced: raw.namespaced, descriptions, resources })
             }
             _ => Err(self.diagnostics),
         }
+    }
+
+    /// The mapping `manifests`. A slip in it is an error: the CRDs would silently be others.
+    fn descriptions(&mut self, manifests: &yaml_serde::Value) -> Descriptions {
+        let mut descriptions = Descriptions::default();
+        let Some(settings) = manifests.as_mapping() else {
+            let place = find(&self.file, "manifests:");
+            let help = "write `manifests: {maxDescription: 200}`, or remove it";
+            self.diagnostics.push(
+                Diagnostic::error("OP205", "`manifests` in the PROJECT file is not a mapping").at(place, "").help(help),
+            );
+            return descriptions;
+        };
+        for (key, value) in settings {
+            let key = key.as_str().unwrap_or_default();
+            let place = find(&self.file, &format!("{key}:"));
+            let problem = match key {
+                "maxDescription" => match value.as_u64().and_then(|max| max.try_into().ok()) {
+                    Some(max) => {
+                        descriptions.max = Some(max);
+                        continue;
+                    }
+                    None => Diagnostic::error("OP206", "`maxDescription` takes a number of characters, e.g. 200"),
+                },
+                "foreignDescriptions" => match value.as_bool() {
+                    Some(foreign) => {
+                        descriptions.foreign = foreign;
+                        continue;
+                    }
+                    None => Diagnostic::error("OP206", "`foreignDescriptions` takes `true` or `false`"),
+                },
+                _ => {
+                    let known = ["foreignDescriptions", "maxDescription"];
+                    let help = match nearest(key, known) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => format!("it takes `{}`", known.join("` and `")),
+                    };
+                    Diagnostic::error("OP205", format!("`manifests` in the PROJECT file takes no `{key}`")).help(help)
+                }
+            };
+            self.diagnostics.push(problem.at(place, ""));
+        }
+        descriptions
     }
 
     fn resource(&mut self, raw: RawResource, project_domain: Option<&Domain>) -> Option<Resource> {
@@ -351,7 +412,8 @@ mod tests {
         let domain = Domain::parse("example.com").unwrap();
         let text = ProjectFile::text(&name, &domain, true);
         let file = ProjectFile::parse(&text).unwrap();
-        assert_eq!(file, ProjectFile { name, domain, namespaced: true, resources: Vec::new() });
+        let descriptions = Descriptions::default();
+        assert_eq!(file, ProjectFile { name, domain, namespaced: true, descriptions, resources: Vec::new() });
     }
 
     #[test]
@@ -377,5 +439,17 @@ mod tests {
         assert_eq!(codes("layout: [go.kubebuilder.io/v4]\nversion: '3'\n"), ["OP203"]);
         assert_eq!(codes("version: '3'\ndomain: A\n"), ["OP204", "OP204"]);
         assert_eq!(codes(""), ["OP202"]);
+    }
+
+    #[test]
+    fn reads_how_much_crds_describe() {
+        let project = |manifests: &str| format!("domain: a.b\nprojectName: p\nversion: '3'\nmanifests: {manifests}\n");
+        let read = |manifests: &str| ProjectFile::parse(&project(manifests)).unwrap().descriptions;
+        assert_eq!(read(""), Descriptions::default());
+        assert_eq!(read("{maxDescription: 200}"), Descriptions { max: Some(200), foreign: true });
+        assert_eq!(read("{foreignDescriptions: false}"), Descriptions { max: None, foreign: false });
+        assert_eq!(codes(&project("[]")), ["OP205"]);
+        assert_eq!(codes(&project("{maxDescriptions: 2, engine: cargo}")), ["OP205", "OP205"]);
+        assert_eq!(codes(&project("{maxDescription: -1, foreignDescriptions: 'no'}")), ["OP206", "OP206"]);
     }
 }

@@ -13,7 +13,7 @@ use super::attributes::{derives, value};
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Scope as ApiScope};
+use crate::model::{Api, Scope as ApiScope, Underivable};
 use crate::names::{default_plural, nearest};
 
 /// What `#[kube(…)]` says, merged from all such attributes of the type.
@@ -53,7 +53,6 @@ impl Deriver<'_> {
     }
 
     fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Api> {
-        self.check_attribute_macros(input, scope)?;
         let kube = self.kube(&input.attrs, scope)?;
         let place = self.span(scope, &input.ident);
         let missing: Vec<&str> =
@@ -86,22 +85,11 @@ impl Deriver<'_> {
             }
             None => default_plural(&singular),
         };
-        let schema = match text("schema").unwrap_or_else(|| "derived".into()).to_lowercase().as_str() {
-            "disabled" => None,
-            "derived" => Some(self.root_schema(input, &kube, &root, scope)?),
-            "manual" => match self.implementation("JsonSchema", scope.module, &root) {
-                Some((at, item)) => Some(self.manual_schema(&Scope::of(at), &item)?.schema),
-                None => {
-                    let message =
-                        format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
-                    return self.refuse(Diagnostic::error("OP013", message).at(place, ""));
-                }
-            },
-            other => {
-                let message = format!("`schema = \"{other}\"` is not `derived`, `manual` or `disabled`");
-                return self.refuse(Diagnostic::error("OP005", message).at(place, ""));
-            }
-        };
+        self.reasons.clear();
+        let schema = self.schema(input, &kube, &root, scope).inspect_err(|_| {
+            let reasons = std::mem::take(&mut self.reasons);
+            self.underivable.push(Underivable { kind: Some((required("group"), kind.clone())), reasons });
+        })?;
         Ok(Api {
             group: required("group"),
             version: required("version"),
@@ -127,6 +115,35 @@ impl Deriver<'_> {
             }),
             place,
         })
+    }
+
+    /// What the root type's `JsonSchema` gives; `None` with `schema = "disabled"`.
+    fn schema(
+        &mut self,
+        input: &DeriveInput,
+        kube: &Kube,
+        root: &str,
+        scope: &Scope,
+    ) -> Derived<Option<schemars::Schema>> {
+        self.check_attribute_macros(input, scope)?;
+        let place = self.span(scope, &input.ident);
+        let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
+        match mode.to_lowercase().as_str() {
+            "disabled" => Ok(None),
+            "derived" => self.root_schema(input, kube, root, scope).map(Some),
+            "manual" => match self.implementation("JsonSchema", scope.module, root) {
+                Some((at, item)) => Ok(Some(self.manual_schema(&Scope::of(at), &item)?.schema)),
+                None => {
+                    let message =
+                        format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
+                    self.refuse(Diagnostic::error("OP013", message).at(place, ""))
+                }
+            },
+            mode => {
+                let message = format!("`schema = \"{mode}\"` is not `derived`, `manual` or `disabled`");
+                self.refuse(Diagnostic::error("OP005", message).at(place, ""))
+            }
+        }
     }
 
     /// The schema of the type that kube's macro generates around the spec.

@@ -174,7 +174,8 @@ mod tests {
     fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
         let tree = own_tree();
         let modules = Modules::read(&tree, &Package::read(&tree, "").unwrap());
-        let mut deriver = Deriver::new(&modules);
+        let options = crate::source::Options::default();
+        let mut deriver = Deriver::new(&modules, &options);
         let (_, via) = modules.dependency(modules.local()[0], "k8s_openapi").unwrap();
         let minor = modules.kubernetes(&via).unwrap();
         let mut count = 0;

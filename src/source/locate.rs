@@ -1,14 +1,198 @@
 //! A [`Place`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
-//! there, so the way is walked anew.
+//! there, so the way is walked anew, by the names that serde gives.
 
-use super::Source;
+use std::sync::Arc;
+
+use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
+use serde_derive_internals::attr::TagType;
+use serde_derive_internals::{Ctxt, Derive};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, DeriveInput, Meta, Token, Type};
+
+use super::attributes::{self, Common, With, value};
+use super::modules::{ModuleId, TypeDecl};
+use super::types::{Deriver, Resolved, Scope};
+use super::{Options, Source};
 use crate::diagnostic::Span;
-use crate::model::{Api, Place};
+use crate::model::{Api, Place, Step};
 
 impl Source {
-    /// The deepest place on the way that is known; at least the kind's.
+    /// The deepest place on the way that is in the source; at least the kind's.
     pub fn locate(&self, api: &Api, place: &Place) -> Span {
-        let _ = (&self.modules, place);
-        api.place.clone()
+        let options = Options::default();
+        let mut way = Way { deriver: Deriver::new(&self.modules, &options), found: api.place.clone() };
+        let declared = self.modules.local().into_iter().find_map(|module| {
+            let here = &self.modules.module(module);
+            let is_here = Arc::ptr_eq(&here.file, &api.place.file);
+            here.types.values().filter(|_| is_here).find_map(|declared| match declared {
+                TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
+                    Some((module, input.clone()))
+                }
+                _ => None,
+            })
+        });
+        if let Some((module, input)) = declared {
+            match place {
+                Place::Kind => {}
+                Place::Argument(name, nth) => way.argument(module, &input, name, *nth),
+                Place::Schema(steps) => {
+                    way.resource(module, &input, steps);
+                }
+            }
+        }
+        way.found
     }
+}
+
+struct Way<'a> {
+    deriver: Deriver<'a>,
+    found: Span,
+}
+
+impl Way<'_> {
+    fn argument(&mut self, module: ModuleId, input: &DeriveInput, name: &str, nth: usize) {
+        let arguments = kube_arguments(&input.attrs);
+        let of_name = |name: &str| arguments.iter().filter(|meta| meta.path().is_ident(name)).collect::<Vec<_>>();
+        let mut named = of_name(name);
+        if matches!(name, "label" | "annotation") {
+            // As they are ordered in the CRD.
+            named.sort_by_cached_key(|meta| quote::quote!(#meta).to_string());
+        }
+        // The plural and the singular are made of the kind.
+        if let Some(meta) = named.get(nth).or(of_name("kind").first().filter(|_| matches!(name, "plural" | "singular")))
+        {
+            self.found = self.deriver.span(&Scope::of(module), meta);
+        }
+    }
+
+    fn resource(&mut self, module: ModuleId, input: &DeriveInput, steps: &[Step]) {
+        let scope = Scope::of(module);
+        let arguments = kube_arguments(&input.attrs);
+        match steps {
+            [Step::Property(name), rest @ ..] if name == "status" => {
+                let status = arguments.into_iter().find(|meta| meta.path().is_ident("status"));
+                let Some(status) = status else { return };
+                self.found = self.deriver.span(&scope, &status);
+                let ty = value(status).map(|expr| match &expr {
+                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.parse::<Type>(),
+                    expr => syn::parse2(quote::quote!(#expr)),
+                });
+                if let Ok(Ok(ty)) = ty {
+                    self.value(&ty, &scope, rest);
+                }
+            }
+            [Step::Property(name), rest @ ..]
+                if name == "spec" && !arguments.iter().any(|meta| meta.path().is_ident("no_spec")) =>
+            {
+                self.data(input, &scope, rest);
+            }
+            steps => {
+                self.data(input, &scope, steps);
+            }
+        }
+    }
+
+    /// Goes as far as the steps lead from a value of this type; says whether the first of them led anywhere.
+    fn value(&mut self, ty: &Type, scope: &Scope, steps: &[Step]) -> bool {
+        let Ok(resolved) = self.deriver.resolved(ty, scope) else { return false };
+        match (resolved, steps) {
+            (_, []) => true,
+            (Resolved::Data { input, scope, .. }, steps) => self.data(&input, &scope, steps),
+            (Resolved::Array(item, _) | Resolved::Slice(item), [Step::Items, rest @ ..]) => {
+                self.value(&item.0, &item.1, rest)
+            }
+            (Resolved::Known { path, arguments, .. }, steps) => match (arguments.as_slice(), steps) {
+                ([item, ..], [Step::Items, rest @ ..]) if is_list(&path) => self.value(&item.0, &item.1, rest),
+                ([_, value, ..], [Step::Values, rest @ ..]) => self.value(&value.0, &value.1, rest),
+                // `Option`, `Box` and their like.
+                ([inner], steps) if !is_list(&path) => self.value(&inner.0, &inner.1, steps),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn data(&mut self, input: &DeriveInput, scope: &Scope, steps: &[Step]) -> bool {
+        let mut input = input.clone();
+        let errors = Ctxt::new();
+        let private = syn::Ident::new("__private", input.ident.span());
+        // It was derived before, so there are no errors.
+        let _ = attributes::merge_into_serde(&mut input);
+        let container = Container::from_ast(&errors, &input, Derive::Deserialize, &private);
+        let (Ok(()), Some(container)) = (errors.check(), container) else { return false };
+        if let Some(from) = container.attrs.type_from().or(container.attrs.type_try_from()) {
+            return self.value(from, scope, steps);
+        }
+        match &container.data {
+            Data::Struct(Style::Newtype, fields) => self.value(fields[0].ty, scope, steps),
+            Data::Struct(_, fields) if container.attrs.transparent() => {
+                fields.iter().filter(|field| field.attrs.transparent()).any(|field| self.value(field.ty, scope, steps))
+            }
+            Data::Struct(_, fields) => self.fields(fields, scope, steps),
+            Data::Enum(variants) => {
+                variants.iter().any(|variant| self.variant(variant, container.attrs.tag(), scope, steps))
+            }
+        }
+    }
+
+    fn fields(&mut self, fields: &[Field], scope: &Scope, steps: &[Step]) -> bool {
+        let [Step::Property(name), rest @ ..] = steps else { return false };
+        let named = fields.iter().find(|field| {
+            !field.attrs.flatten()
+                && !field.attrs.skip_deserializing()
+                && field.attrs.name().deserialize_name().value == *name
+        });
+        if let Some(field) = named {
+            self.found = match &field.member {
+                syn::Member::Named(ident) => self.deriver.span(scope, ident),
+                syn::Member::Unnamed(_) => self.deriver.span(scope, field.ty),
+            };
+            self.value(&type_of(field), scope, rest);
+            return true;
+        }
+        fields.iter().filter(|field| field.attrs.flatten()).any(|field| self.value(&type_of(field), scope, steps))
+    }
+
+    fn variant(&mut self, variant: &Variant, tag: &TagType, scope: &Scope, steps: &[Step]) -> bool {
+        let own = &variant.attrs.name().deserialize_name().value;
+        match (tag, steps) {
+            _ if variant.attrs.untagged() => self.content(variant, scope, steps),
+            (TagType::External, [Step::Property(name), rest @ ..]) if name == own => {
+                self.found = self.deriver.span(scope, &variant.ident);
+                self.content(variant, scope, rest);
+                true
+            }
+            (TagType::Adjacent { content, .. }, [Step::Property(name), rest @ ..]) if name == content => {
+                self.content(variant, scope, rest)
+            }
+            (TagType::Internal { .. } | TagType::None, steps) => self.content(variant, scope, steps),
+            _ => false,
+        }
+    }
+
+    fn content(&mut self, variant: &Variant, scope: &Scope, steps: &[Step]) -> bool {
+        match variant.style {
+            Style::Newtype => self.value(variant.fields[0].ty, scope, steps),
+            _ => self.fields(&variant.fields, scope, steps),
+        }
+    }
+}
+
+/// The type that the schema is of.
+fn type_of(field: &Field) -> Type {
+    match Common::read(&field.original.attrs).ok().and_then(|common| common.with) {
+        Some(With::Type(ty)) => *ty,
+        _ => field.ty.clone(),
+    }
+}
+
+fn is_list(path: &[String]) -> bool {
+    let lists = ["Vec", "VecDeque", "LinkedList", "BinaryHeap", "BTreeSet", "HashSet", "IndexSet"];
+    path.last().is_some_and(|name| lists.contains(&name.as_str()))
+}
+
+fn kube_arguments(attributes: &[Attribute]) -> Vec<Meta> {
+    let kube = attributes.iter().filter(|attribute| attribute.path().is_ident("kube"));
+    let lists = kube.filter_map(|kube| kube.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok());
+    lists.flatten().collect()
 }

@@ -2,10 +2,14 @@
 //!
 //! Cargo writes the file, always in one form, so it is read by lines: that takes a tenth of a TOML parser's time.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 /// The packages that a lock file pins, in its order.
 #[derive(Debug, Default)]
 pub struct Lock {
     pub packages: Vec<Locked>,
+    /// What each of them depends on.
+    dependencies: Vec<Vec<usize>>,
 }
 
 #[derive(Debug, Default)]
@@ -15,7 +19,7 @@ pub struct Locked {
     /// `registry+…` or `git+…#commit`; `None`: it is on disk, by a path.
     pub source: Option<String>,
     /// `name`, `name version` or `name version (source)`: as much as tells it from others.
-    dependencies: Vec<String>,
+    entries: Vec<String>,
 }
 
 impl Lock {
@@ -36,11 +40,28 @@ impl Lock {
                 Some(("name", value)) => package.name = quoted(value),
                 Some(("version", value)) => package.version = quoted(value),
                 Some(("source", value)) => package.source = Some(quoted(value)),
-                None if line.trim_start().starts_with('"') => package.dependencies.push(quoted(line)),
+                None if line.trim_start().starts_with('"') => package.entries.push(quoted(line)),
                 _ => {}
             }
         }
-        Self { packages }
+        let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, package) in packages.iter().enumerate() {
+            named.entry(&package.name).or_default().push(index);
+        }
+        let find = |entry: &String| {
+            let mut words = entry.split(' ');
+            let (name, version, source) = (words.next()?, words.next(), words.next());
+            let source = source.map(|source| source.trim_matches(['(', ')']));
+            named.get(name)?.iter().copied().find(|index| {
+                let package = &packages[*index];
+                // The commit of a git source stands in the package's own entry only.
+                let its_source = package.source.as_deref().map(|source| source.split('#').next().unwrap_or(source));
+                version.is_none_or(|version| package.version == version)
+                    && source.is_none_or(|source| its_source == Some(source))
+            })
+        };
+        let dependencies = packages.iter().map(|package| package.entries.iter().filter_map(find).collect()).collect();
+        Self { packages, dependencies }
     }
 
     /// The package on disk of this name, and of this version where it is known.
@@ -51,26 +72,10 @@ impl Lock {
         found.next().map(|(index, _)| index)
     }
 
-    /// The packages that `from` depends on.
-    pub fn dependencies(&self, from: usize) -> impl Iterator<Item = usize> {
-        self.packages[from].dependencies.iter().filter_map(|entry| {
-            let mut words = entry.split(' ');
-            let (name, version, source) = (words.next()?, words.next(), words.next());
-            let source = source.map(|source| source.trim_matches(['(', ')']));
-            self.packages.iter().position(|package| {
-                // The commit of a git source stands in the package's own entry only.
-                let its_source = package.source.as_deref().map(|source| source.split('#').next().unwrap_or(source));
-                package.name == name
-                    && version.is_none_or(|version| package.version == version)
-                    && source.is_none_or(|source| its_source == Some(source))
-            })
-        })
-    }
-
     /// The package that a dependency of `from` is: by its name, and by the version asked for where there are several.
     pub fn dependency(&self, from: usize, name: &str, requirement: Option<&str>) -> Option<usize> {
-        let mut named: Vec<usize> =
-            self.dependencies(from).filter(|index| self.packages[*index].name == name).collect();
+        let all = self.dependencies[from].iter().copied();
+        let mut named: Vec<usize> = all.filter(|index| self.packages[*index].name == name).collect();
         if named.len() > 1 {
             named.retain(|index| requirement.is_none_or(|asked| matches(asked, &self.packages[*index].version)));
         }
@@ -78,13 +83,11 @@ impl Lock {
     }
 
     /// `target` and everything that depends on it, however far.
-    pub fn dependents(&self, target: usize) -> std::collections::BTreeSet<usize> {
-        let edges: Vec<Vec<usize>> = (0..self.packages.len()).map(|from| self.dependencies(from).collect()).collect();
-        let mut found = std::collections::BTreeSet::from([target]);
+    pub fn dependents(&self, target: usize) -> BTreeSet<usize> {
+        let mut found = BTreeSet::from([target]);
         loop {
-            let more: Vec<usize> = (0..edges.len())
-                .filter(|from| !found.contains(from) && edges[*from].iter().any(|to| found.contains(to)))
-                .collect();
+            let uses = |from: &usize| self.dependencies[*from].iter().any(|to| found.contains(to));
+            let more: Vec<usize> = (0..self.packages.len()).filter(|from| !found.contains(from)).filter(uses).collect();
             if more.is_empty() {
                 return found;
             }

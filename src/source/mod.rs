@@ -28,7 +28,7 @@ mod types;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Operator};
+use crate::model::{Api, Operator, Underivable};
 use crate::project::{Tree, join};
 
 use modules::Modules;
@@ -44,35 +44,86 @@ pub struct Source {
     modules: Modules,
 }
 
-/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root).
-pub fn read(tree: &Tree, folder: &str) -> Source {
-    let packages = match Package::read(tree, folder) {
-        Ok(packages) => packages,
-        Err(diagnostic) => return Source { diagnostics: vec![diagnostic], ..Source::default() },
-    };
-    let modules = Modules::read(tree, &packages);
-    let mut diagnostics = modules.take_diagnostics();
+/// What is read, and what is left out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Keep the descriptions that types of Kubernetes itself bring along.
+    pub foreign_descriptions: bool,
+}
 
-    let mut operator = Operator::default();
-    let mut deriver = Deriver::new(&modules);
-    for module in modules.local() {
-        operator.apis.extend(deriver.custom_resources(module));
+impl Default for Options {
+    fn default() -> Self {
+        Self { foreign_descriptions: true }
     }
-    diagnostics.append(&mut modules.take_diagnostics());
-    diagnostics.append(&mut deriver.diagnostics);
-    for file in modules.files() {
-        let (rules, mut problems) = markers::read(&file);
-        operator.rbac.extend(rules);
-        diagnostics.append(&mut problems);
+}
+
+/// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
+/// that a compiler, kube or the API server would refuse as well.
+const ONLY_A_COMPILER_KNOWS: &[&str] =
+    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021", "OP023", "OP024", "OP025"];
+
+/// Whether a compiler can give the answer that the source alone does not.
+pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
+    ONLY_A_COMPILER_KNOWS.contains(&diagnostic.code)
+}
+
+/// Reads the package in `folder` (where its Cargo.toml is; `""` is the root), whole.
+pub fn read(tree: &Tree, folder: &str) -> Source {
+    read_with(tree, folder, &Options::default())
+}
+
+pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
+    let (packages, mut source) = read_modules(tree, folder);
+    let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
+    let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
+
+    let mut deriver = Deriver::new(&source.modules, options);
+    let mut apis: Vec<Api> =
+        source.modules.local().into_iter().flat_map(|module| deriver.custom_resources(module)).collect();
+    let Deriver { mut diagnostics, underivable, .. } = deriver;
+    source.diagnostics.append(&mut source.modules.take_diagnostics());
+    source.diagnostics.append(&mut diagnostics);
+    source.add_rules();
+    if !apis.is_empty() {
+        source.diagnostics.extend(other_versions(&packages));
     }
-    if !operator.apis.is_empty() {
-        diagnostics.extend(other_versions(&packages));
-    }
-    operator.apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
+    apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
-    operator.apis.dedup_by(|a, b| a.place == b.place);
-    diagnostics.extend(operator.apis.windows(2).filter_map(different_versions));
-    Source { operator, diagnostics, modules }
+    apis.dedup_by(|a, b| a.place == b.place);
+    source.diagnostics.extend(apis.windows(2).filter_map(different_versions));
+    source.operator.apis = apis;
+    source.operator.underivable = [macros, underivable].concat();
+    source
+}
+
+/// Reads only the permissions: what a package's markers say, whatever its types are.
+pub fn read_markers(tree: &Tree, folder: &str) -> Source {
+    let (_, mut source) = read_modules(tree, folder);
+    source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
+    source.add_rules();
+    source
+}
+
+/// The packages, and a source with nothing but their modules.
+fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Source) {
+    let mut source = Source::default();
+    let packages = Package::read(tree, folder).unwrap_or_else(|diagnostic| {
+        source.diagnostics.push(diagnostic);
+        Vec::new()
+    });
+    source.modules = Modules::read(tree, &packages);
+    source.diagnostics.append(&mut source.modules.take_diagnostics());
+    (packages, source)
+}
+
+impl Source {
+    fn add_rules(&mut self) {
+        for file in self.modules.files() {
+            let (rules, mut problems) = markers::read(&file);
+            self.operator.rbac.extend(rules);
+            self.diagnostics.append(&mut problems);
+        }
+    }
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server

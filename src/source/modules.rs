@@ -230,6 +230,11 @@ impl Modules {
         self.krate(id).foreign.is_some()
     }
 
+    /// Whether a module is one of k8s-openapi's own.
+    pub fn is_kubernetes(&self, id: ModuleId) -> bool {
+        self.krate(id).package.name == "k8s-openapi"
+    }
+
     fn krate(&self, id: ModuleId) -> Rc<Krate> {
         let krate = self.module(id).krate;
         self.crates.borrow()[krate].clone()

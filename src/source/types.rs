@@ -10,6 +10,7 @@ use schemars::json_schema;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
+use super::Options;
 use super::attributes::{attribute_macro, derive_named, derives};
 use super::foreign::Missing;
 use super::known::{self, Entry, NoSchema, Shape};
@@ -17,6 +18,7 @@ use super::kubernetes_version::Unclear;
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
 use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::model::Underivable;
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +29,15 @@ pub type Derived<T> = Result<T, Refused>;
 /// Derives the schemas of types, and collects what it cannot derive.
 pub struct Deriver<'a> {
     pub modules: &'a Modules,
+    options: &'a Options,
     pub diagnostics: Vec<Diagnostic>,
+    /// The refusals since this was last emptied, those included that were reported before.
+    pub reasons: Vec<Diagnostic>,
+    pub underivable: Vec<Underivable>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<(ModuleId, String)>,
     /// Types without parameters that were derived already.
-    done: HashMap<(ModuleId, String), Derived<Shape>>,
+    done: HashMap<(ModuleId, String), Result<Shape, Vec<Diagnostic>>>,
     impls: Vec<Implementation>,
     /// The modules whose impls are in the list.
     listed: BTreeSet<ModuleId>,
@@ -68,10 +74,13 @@ pub enum Resolved {
 }
 
 impl<'a> Deriver<'a> {
-    pub fn new(modules: &'a Modules) -> Self {
+    pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
         let mut deriver = Self {
             modules,
+            options,
             diagnostics: Vec::new(),
+            reasons: Vec::new(),
+            underivable: Vec::new(),
             open: Vec::new(),
             done: HashMap::new(),
             impls: Vec::new(),
@@ -132,8 +141,9 @@ impl<'a> Deriver<'a> {
     /// Reports and gives up on what is being derived.
     pub fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Derived<T> {
         if !self.diagnostics.contains(&diagnostic) {
-            self.diagnostics.push(diagnostic);
+            self.diagnostics.push(diagnostic.clone());
         }
+        self.reasons.push(diagnostic);
         Err(Refused)
     }
 
@@ -155,13 +165,19 @@ impl<'a> Deriver<'a> {
             Resolved::Data { module, input, scope: inner, arguments } => {
                 let label = "this field or type leads back to it";
                 let place = self.span(scope, ty);
-                let said = self.diagnostics.len();
-                let shape = self.data(module, &input, &inner, arguments, place.clone(), label);
+                let said = (self.diagnostics.len(), self.reasons.len());
+                let mut shape = self.data(module, &input, &inner, arguments, place.clone(), label);
                 if self.modules.is_foreign(module) && !self.modules.is_foreign(scope.module) {
                     // The user can change the place of use, not the other crate.
-                    for diagnostic in &mut self.diagnostics[said..] {
-                        diagnostic.help.push(format!("`{}` is used in {place}", input.ident));
-                    }
+                    let used = format!("`{}` is used in {place}", input.ident);
+                    let diagnostics = self.diagnostics[said.0..].iter_mut().chain(&mut self.reasons[said.1..]);
+                    diagnostics.for_each(|diagnostic| diagnostic.help.push(used.clone()));
+                }
+                if let Ok(shape) = &mut shape
+                    && !self.options.foreign_descriptions
+                    && self.modules.is_kubernetes(module)
+                {
+                    shape.remove_descriptions();
                 }
                 shape
             }
@@ -174,7 +190,12 @@ impl<'a> Deriver<'a> {
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
                     return self.refuse(Diagnostic::error("OP010", message).at(span, ""));
                 }
-                entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))
+                let mut shape =
+                    entry.shape(parameters).or_else(|problem| self.refuse_known(problem, &path, ty, scope))?;
+                if !self.options.foreign_descriptions && path[0] == "k8s_openapi" {
+                    shape.remove_descriptions();
+                }
+                Ok(shape)
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(json_schema!({ "type": "null" }).into()),
             Resolved::Tuple(_) => {
@@ -215,7 +236,10 @@ impl<'a> Deriver<'a> {
         if arguments == 0
             && let Some(done) = self.done.get(&key)
         {
-            return done.clone();
+            return done.clone().map_err(|reasons| {
+                self.reasons.extend(reasons);
+                Refused
+            });
         }
         if self.open.contains(&key) {
             let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", key.1);
@@ -223,11 +247,12 @@ impl<'a> Deriver<'a> {
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
         }
         self.open.push(key.clone());
+        let before = self.reasons.len();
         let shape = self.derived_data(module, input, scope);
         self.open.pop();
         // A refusal within a circle is not the type's own: it may be derivable from elsewhere.
         if arguments == 0 && (shape.is_ok() || self.open.is_empty()) {
-            self.done.insert(key, shape.clone());
+            self.done.insert(key, shape.clone().map_err(|Refused| self.reasons[before..].to_vec()));
         }
         shape
     }
@@ -505,8 +530,8 @@ impl<'a> Deriver<'a> {
         scope: &Scope,
     ) -> Derived<T> {
         // One mistake in Cargo.toml; its other places are no news.
-        if self.diagnostics.iter().any(|said| said.code == "OP017") {
-            return Err(Refused);
+        if let Some(said) = self.diagnostics.iter().find(|said| said.code == "OP017") {
+            return self.refuse(said.clone());
         }
         let span = self.span(scope, ty);
         let (label, fetch) = missing.map_or(("a type of Kubernetes".into(), None), |missing| {

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 pub use kubernetes::{Minor, NoSchema};
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// What schemars knows of a type: its schema, and how it differs as a field.
@@ -33,6 +34,14 @@ impl From<Schema> for Shape {
 impl Shape {
     pub fn required_schema(&self) -> &Schema {
         self.required.as_ref().unwrap_or(&self.schema)
+    }
+
+    /// At every depth: those of the type's own fields too.
+    pub fn remove_descriptions(&mut self) {
+        let mut remove = RecursiveTransform(|schema: &mut Schema| _ = schema.remove("description"));
+        for schema in std::iter::once(&mut self.schema).chain(&mut self.required) {
+            remove.transform(schema);
+        }
     }
 }
 

@@ -1,0 +1,55 @@
+//! Defaults: each must fit the schema that it is in, and have no fields that the API server would drop.
+//!
+//! Source: `pkg/apiserver/schema/defaulting/validation.go` and `pkg/apiserver/schema/pruning`.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
+use serde_json::Value;
+
+use super::{Finding, each, items, property, shown, value, values};
+use crate::model::Place;
+
+pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
+    each(root, &mut Vec::new(), &mut |schema, path| {
+        let Some(default) = &schema.default else { return };
+        let at = shown(path);
+        if let Some(field) = dropped(&default.0, Some(schema), "") {
+            let message = format!(
+                "the default of {at} has the field `{field}`, which its schema has not: the API server would drop it"
+            );
+            findings.push(
+                Finding::error("OP327", Place::Schema(path.to_vec()), message)
+                    .help("is the field skipped or renamed for one direction only? Both must have one name"),
+            );
+        } else if let Err(problem) = value::check(&default.0, schema) {
+            let message = format!("the default of {at} does not fit its own schema: {problem}");
+            findings.push(
+                Finding::error("OP326", Place::Schema(path.to_vec()), message)
+                    .help("change the default or what restricts the field"),
+            );
+        }
+    });
+}
+
+/// The first field of a value that is not in the schema, as `a.b`.
+fn dropped(value: &Value, schema: Option<&JSONSchemaProps>, at: &str) -> Option<String> {
+    let preserves = schema.is_some_and(|schema| schema.x_kubernetes_preserve_unknown_fields == Some(true));
+    let is_embedded = schema.is_some_and(|schema| schema.x_kubernetes_embedded_resource == Some(true));
+    match value {
+        Value::Object(map) => map.iter().find_map(|(name, value)| {
+            if is_embedded && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
+                return None;
+            }
+            let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+            let known = schema.and_then(|schema| property(schema, name));
+            match schema.filter(|schema| schema.additional_properties.is_some()) {
+                _ if known.is_some() => dropped(value, known, &at),
+                Some(schema) => dropped(value, values(schema), &at),
+                None if preserves => None,
+                None => Some(at),
+            }
+        }),
+        Value::Array(_) if preserves && schema.and_then(items).is_none() => None,
+        Value::Array(list) => list.iter().find_map(|value| dropped(value, schema.and_then(items), at)),
+        _ => None,
+    }
+}

@@ -1,0 +1,168 @@
+//! What gives the CRDs: the source alone, the compiled types, or for each kind the one that can.
+//!
+//! Permissions are always the source's. [`compiled`] is asked only where the source alone does not tell, and this is said.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::Console;
+use super::error::Diagnosed;
+use super::manifests::Place;
+use crate::cli::Engine;
+use crate::compiled::{self, Failure, Program};
+use crate::diagnostic::Diagnostic;
+use crate::emit::{self, CustomResourceDefinition};
+use crate::model::Operator;
+use crate::project::Tree;
+use crate::source::{self, Source};
+
+/// What the user chose.
+pub struct Choice<'a> {
+    pub engine: Engine,
+    /// The one that prints the CRDs of the compiled types.
+    pub binary: &'a str,
+}
+
+impl Choice<'_> {
+    /// For commands that never compile.
+    pub const STATIC: Self = Self { engine: Engine::Static, binary: "" };
+}
+
+/// What manifests are made from. No diagnostic of the source is an error.
+pub struct Found {
+    pub source: Source,
+    /// By name.
+    pub crds: Vec<CustomResourceDefinition>,
+}
+
+/// Errors in the source are a [`Diagnosed`].
+pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
+    let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
+    if choice.engine == Engine::Cargo {
+        let source = source::read_markers(tree, place.folder);
+        sound(&source.diagnostics)?;
+        let programs = compiler.programs().map_err(|failure| {
+            console.tell(&failure.said);
+            Diagnosed::from(vec![failure.diagnostic])
+        })?;
+        return Ok(Found { crds: compiler.crds(&programs)?, source });
+    }
+    let options = source::Options { foreign_descriptions: place.descriptions.foreign };
+    let source = source::read_with(tree, place.folder, &options);
+    let is_answerable = |error: &Diagnostic| {
+        let mut reasons = source.operator.underivable.iter().flat_map(|stopped| &stopped.reasons);
+        source::only_a_compiler_knows(error) && reasons.any(|reason| reason == error)
+    };
+    let mut errors = source.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).peekable();
+    if choice.engine == Engine::Auto && errors.peek().is_some() && errors.all(is_answerable) {
+        return compiler.complete(source);
+    }
+    sound(&source.diagnostics)?;
+    Ok(Found { crds: derived(&source)?, source })
+}
+
+/// The CRDs that the source tells.
+fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> {
+    emit::crds(&source.operator.apis).map_err(|errors| [&source.diagnostics[..], &errors].concat().into())
+}
+
+/// Whether there is nothing worse than warnings.
+fn sound(diagnostics: &[Diagnostic]) -> Result<(), Diagnosed> {
+    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics.to_vec().into()) } else { Ok(()) }
+}
+
+/// How the compiled types of a crate are asked.
+struct Compiler<'a> {
+    folder: PathBuf,
+    place: &'a Place<'a>,
+    binary: &'a str,
+    console: &'a Console,
+}
+
+impl Compiler<'_> {
+    /// Adds the kinds that the source alone does not tell; why, is said.
+    fn complete(&self, mut source: Source) -> anyhow::Result<Found> {
+        let operator = &mut source.operator;
+        let asked: BTreeSet<Option<Kind>> = operator.underivable.iter().map(|stopped| stopped.kind.clone()).collect();
+        // All versions of a kind come from one place.
+        operator.apis.retain(|api| !asked.contains(&Some((api.group.clone(), api.kind.clone()))));
+        let mut crds = derived(&source)?;
+        let programs = match self.programs() {
+            Ok(programs) => programs,
+            Err(failure) => {
+                let Diagnostic { message, help, .. } = failure.diagnostic;
+                let but = format!("opctl could ask the compiler instead, but {message}");
+                return Err(Diagnosed { diagnostics: source.diagnostics, help: [vec![but], help].concat() }.into());
+            }
+        };
+        for line in notices(&source.operator) {
+            self.console.note(&line);
+        }
+        let mut compiled = self.crds(&programs)?;
+        let missing: Vec<Diagnostic> = asked
+            .iter()
+            .flatten()
+            .filter(|kind| !compiled.iter().any(|crd| kind_of(crd) == **kind))
+            .map(|(group, kind)| {
+                let message = format!("`{}` does not print the CRD of `{kind}` in `{group}`", self.binary);
+                Diagnostic::error("OP045", message).help(format!("add `{kind}::crd()` to what it prints"))
+            })
+            .collect();
+        sound(&missing)?;
+        let from_source: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
+        // A macro makes kinds that the source does not name.
+        compiled.retain(|crd| match kind_of(crd) {
+            kind if from_source.contains(&kind) => false,
+            kind => asked.contains(&None) || asked.contains(&Some(kind)),
+        });
+        crds.extend(compiled);
+        crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
+        Ok(Found { source, crds })
+    }
+
+    fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {
+        if !self.place.descriptions.foreign {
+            let message = "the compiled types do not tell which descriptions are those of Kubernetes' own types";
+            let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
+            return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
+        }
+        compiled::programs(&self.folder, self.binary)
+    }
+
+    /// By name.
+    fn crds(&self, programs: &[Program]) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+        let mut progress = self.console.progress();
+        if !progress.is_shown() {
+            self.console.say("compiling with cargo");
+        }
+        let crds = compiled::crds(&self.folder, programs, &mut |news| progress.show(news));
+        drop(progress);
+        let crds = crds.map_err(|failure| {
+            self.console.tell(&failure.said);
+            Diagnosed::from(vec![failure.diagnostic])
+        })?;
+        Ok(emit::merge(crds).map_err(Diagnosed::from)?)
+    }
+}
+
+/// Group and kind.
+type Kind = (String, String);
+
+fn kind_of(crd: &CustomResourceDefinition) -> Kind {
+    (crd.spec.group.clone(), crd.spec.names.kind.clone())
+}
+
+/// Which kinds need a compiler, and why, a line for each reason.
+fn notices(operator: &Operator) -> Vec<String> {
+    let mut lines = Vec::new();
+    for stopped in &operator.underivable {
+        for reason in &stopped.reasons {
+            let kind = stopped.kind.as_ref().map_or("what a macro makes".into(), |(_, kind)| format!("`{kind}`"));
+            let place = reason.place.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
+            lines.push(format!("{kind} needs a compiler: {}{place}, {}", reason.code, reason.message));
+        }
+    }
+    lines.dedup();
+    lines
+}

@@ -1,0 +1,216 @@
+//! Runs cargo: finds the binary, compiles it, and gives what it prints.
+
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anstream::adapter::strip_str;
+use serde_json::Value;
+
+use super::Failure;
+use crate::diagnostic::Diagnostic;
+use crate::interrupt::Child;
+use crate::names::nearest;
+
+/// A binary of a package, as cargo knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub name: String,
+    package: String,
+    /// Without these, cargo does not build it.
+    features: Vec<String>,
+}
+
+/// The binaries of this name of the package in `folder`; a workspace without a package of its own has those of its
+/// members. At least one.
+pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>> {
+    let mut command = cargo(folder);
+    command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "always"]);
+    let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
+    let output = output.map_err(not_started)?;
+    if !output.status.success() {
+        let diagnostic = Diagnostic::error("OP040", "cargo cannot read the package");
+        return Err(Box::new(Failure { diagnostic, said: text(&output.stderr) }));
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| Failure::from(Diagnostic::error("OP040", format!("cargo's answer is not JSON: {error}"))))?;
+    let all = binaries(&metadata, folder);
+    let found: Vec<Program> = all.iter().filter(|program| program.name == name).cloned().collect();
+    if found.is_empty() { Err(Box::new(no_binary(name, &all).into())) } else { Ok(found) }
+}
+
+fn cargo(folder: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn not_started(error: io::Error) -> Box<Failure> {
+    let diagnostic = if error.kind() == io::ErrorKind::NotFound {
+        Diagnostic::error("OP040", "cargo is not on the PATH").help("install Rust from https://rustup.rs")
+    } else {
+        Diagnostic::error("OP040", format!("cargo does not run: {error}"))
+    };
+    Box::new(diagnostic.into())
+}
+
+/// All binaries of the package in `folder`, or, where there is none, of the workspace's members.
+fn binaries(metadata: &Value, folder: &Path) -> Vec<Program> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (here, packages) = (folder.join("Cargo.toml"), list(&metadata["packages"]));
+    let own = packages.iter().find(|package| package["manifest_path"].as_str().map(Path::new) == Some(&here));
+    let mut binaries = Vec::new();
+    for package in own.map_or(&packages[..], std::slice::from_ref) {
+        for target in list(&package["targets"]) {
+            if list(&target["kind"]).iter().any(|kind| kind == "bin") {
+                binaries.push(Program {
+                    name: text(&target["name"]),
+                    package: text(&package["name"]),
+                    features: list(&target["required-features"]).iter().map(text).collect(),
+                });
+            }
+        }
+    }
+    binaries
+}
+
+fn no_binary(name: &str, all: &[Program]) -> Diagnostic {
+    let names: Vec<&str> = all.iter().map(|program| program.name.as_str()).collect();
+    let mut diagnostic = Diagnostic::error("OP041", format!("there is no binary `{name}` that could print the CRDs"));
+    if let Some(near) = nearest(name, names.iter().copied()) {
+        diagnostic = diagnostic.help(format!("did you mean `--crdgen-bin {near}`?"));
+    } else if !names.is_empty() {
+        diagnostic = diagnostic.help(format!("name another with `--crdgen-bin`; there is `{}`", names.join("`, `")));
+    }
+    diagnostic.help(format!("or add `src/bin/{name}.rs`: `opctl explain OP041` shows one"))
+}
+
+impl Program {
+    /// Compiles it and runs it; gives what it prints to stdout.
+    pub fn output(&self, folder: &Path, progress: &mut dyn FnMut(&str)) -> Result<String, Box<Failure>> {
+        self.build(folder, progress)?;
+        progress(&format!("running {}", self.name));
+        let mut command = self.command(folder, &["run", "--quiet"]);
+        let child = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let output = child.and_then(Child::output).map_err(not_started)?;
+        if !output.status.success() {
+            let message = format!("`{}`, which should print the CRDs, fails", self.name);
+            let diagnostic =
+                Diagnostic::error("OP043", message).help(format!("try it by itself: `cargo run --bin {}`", self.name));
+            return Err(Box::new(Failure { diagnostic, said: text(&output.stderr) }));
+        }
+        String::from_utf8(output.stdout).map_err(|_| {
+            let message = format!("what `{}` prints is not UTF-8", self.name);
+            Box::new(Diagnostic::error("OP044", message).into())
+        })
+    }
+
+    /// Apart from the run, so that an error of the compiler is not taken for one of the program.
+    fn build(&self, folder: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), Box<Failure>> {
+        let mut command = self.command(folder, &["build", "--color", "always"]);
+        // Else cargo counts only for a terminal.
+        command.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "100");
+        let mut child = Child::spawn(command.stdout(Stdio::null()).stderr(Stdio::piped())).map_err(not_started)?;
+        let (mut said, mut line) = (String::new(), Vec::new());
+        // The bar is drawn over and over on one line, and counts as soon as it is drawn.
+        for byte in child.stderr().into_iter().flat_map(|stderr| BufReader::new(stderr).bytes()).map_while(Result::ok) {
+            if !matches!(byte, b'\r' | b'\n') {
+                line.push(byte);
+                continue;
+            }
+            let line = text(&std::mem::take(&mut line));
+            match news(&line) {
+                Some(news) => progress(&news),
+                // Cargo has cleared its bar for this line.
+                None => said.push_str(&format!("{}\n", line.trim_start_matches("\x1b[K"))),
+            }
+        }
+        if child.output().map_err(not_started)?.status.success() {
+            return Ok(());
+        }
+        let message = format!("the crate does not compile, so `{}` cannot print the CRDs", self.name);
+        let help = "mend what cargo says above";
+        Err(Box::new(Failure { diagnostic: Diagnostic::error("OP042", message).help(help), said }))
+    }
+
+    fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
+        let mut command = cargo(folder);
+        command.args(arguments).args(["--package", &self.package, "--bin", &self.name]);
+        if !self.features.is_empty() {
+            command.args(["--features", &self.features.join(",")]);
+        }
+        command
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a line of cargo tells about its progress; `None`: it is about the code.
+///
+/// `    Building [===>   ] 12/345: serde, kube(build)` → `compiling serde (12/345)`; other states stand right-aligned in
+/// twelve columns.
+fn news(line: &str) -> Option<String> {
+    let line = strip_str(line).to_string();
+    let (state, rest) = line.split_at_checked(12)?;
+    let (state, rest) = (state.trim_start(), rest.strip_prefix(' ')?);
+    let is_state =
+        state.starts_with(|c: char| c.is_ascii_uppercase()) && state.chars().all(|c| c.is_ascii_alphabetic());
+    if !is_state {
+        return None;
+    }
+    let bar = rest.split_once("] ").filter(|_| rest.starts_with('[')).and_then(|(_, count)| count.split_once(": "));
+    Some(match bar {
+        Some((count, crates)) => {
+            let krate = crates.split([',', '(', ' ']).next().unwrap_or_default();
+            format!("compiling {krate} ({count})")
+        }
+        None => format!("{} {}", state.to_ascii_lowercase(), rest.trim_end()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reads_the_news_of_cargo() {
+        let told = |line: &str| news(line);
+        assert_eq!(
+            told("\x1b[K\x1b[1m\x1b[96m    Building\x1b[0m [====>    ] 12/345: kube-core(build), serde      "),
+            Some("compiling kube-core (12/345)".into())
+        );
+        assert_eq!(
+            told("\x1b[1m\x1b[92m   Compiling\x1b[0m serde_json v1.0.154"),
+            Some("compiling serde_json v1.0.154".into())
+        );
+        assert_eq!(
+            told("    Blocking waiting for file lock on build directory"),
+            Some("blocking waiting for file lock on build directory".into())
+        );
+        for line in ["error[E0308]: mismatched types", "   |                    ^^^", " --> src/main.rs:2:25", ""] {
+            assert_eq!(told(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_package_has_its_own_binaries_and_a_workspace_those_of_its_members() {
+        let package = |name: &str, folder: &str| {
+            json!({"name": name, "manifest_path": format!("{folder}/Cargo.toml"), "targets": [
+                {"kind": ["lib"], "name": "x"},
+                {"kind": ["bin"], "name": "crdgen", "required-features": ["schema"]},
+            ]})
+        };
+        let metadata = json!({"packages": [package("a", "/w/a"), package("b", "/w/b")]});
+        let packages = |folder: &str| -> Vec<String> {
+            binaries(&metadata, Path::new(folder)).into_iter().map(|program| program.package).collect()
+        };
+        assert_eq!(packages("/w/b"), ["b"]);
+        assert_eq!(packages("/w"), ["a", "b"]);
+        assert_eq!(binaries(&metadata, Path::new("/w/a"))[0].features, ["schema"]);
+    }
+}

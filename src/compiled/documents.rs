@@ -1,0 +1,144 @@
+//! What a program printed → CRDs: YAML documents, JSON values one after the other, and lists of either.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Failure;
+use crate::diagnostic::Diagnostic;
+
+const API: &str = "apiextensions.k8s.io/v1";
+
+/// `program` is named in what is told of it.
+pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, Box<Failure>> {
+    let refuse = |message: String| {
+        let help = format!("it has to print CRDs to stdout, and nothing else: see `cargo run --bin {program}`");
+        Box::new(Failure::from(Diagnostic::error("OP044", message).help(help)))
+    };
+    let documents = parse(text).map_err(|reason| refuse(format!("what `{program}` prints is not YAML: {reason}")))?;
+    let mut values = Vec::new();
+    documents.into_iter().for_each(|document| flatten(document, &mut values));
+    if values.is_empty() {
+        return Err(refuse(format!("`{program}` prints nothing")));
+    }
+    values
+        .into_iter()
+        .map(|value| definition(value).map_err(|what| refuse(format!("`{program}` prints {what}, which is no CRD"))))
+        .collect()
+}
+
+fn parse(text: &str) -> Result<Vec<Value>, String> {
+    if text.trim_start().starts_with(['{', '[']) {
+        let values = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>();
+        if let Ok(values) = values {
+            return Ok(values);
+        }
+    }
+    let documents = yaml_serde::Deserializer::from_str(text).map(Value::deserialize);
+    documents.collect::<Result<_, _>>().map_err(|error| error.to_string())
+}
+
+/// Lists are taken apart, Kubernetes' own too; empty documents are none.
+fn flatten(value: Value, values: &mut Vec<Value>) {
+    match value {
+        Value::Null => {}
+        Value::Array(list) => list.into_iter().for_each(|value| flatten(value, values)),
+        Value::Object(mut object) if is_list(&object) => {
+            flatten(object.remove("items").unwrap_or_default(), values);
+        }
+        value => values.push(value),
+    }
+}
+
+fn is_list(object: &serde_json::Map<String, Value>) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+    kind.ends_with("List") && object.get("items").is_some_and(Value::is_array)
+}
+
+/// The CRD that a value is, or what it is instead.
+fn definition(value: Value) -> Result<CustomResourceDefinition, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (version, kind) = (text(&value["apiVersion"]), text(&value["kind"]));
+    let name = text(&value["metadata"]["name"]);
+    match (version.as_str(), kind.as_str()) {
+        (API, "CustomResourceDefinition") => {}
+        (_, "") => return Err(format!("`{}`", beginning(&value))),
+        _ => return Err(format!("a {kind} of `{version}`")),
+    }
+    let crd: CustomResourceDefinition =
+        serde_json::from_value(value.clone()).map_err(|error| format!("`{name}` ({error})"))?;
+    let read = serde_json::to_value(&crd).expect("a CRD is JSON");
+    match lost(&value, &read) {
+        Some(path) => Err(format!("`{name}` with the unknown field `{}`", path.trim_start_matches('.'))),
+        None => Ok(crd),
+    }
+}
+
+fn beginning(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let line = text.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(60).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
+/// The first field of `printed` that is not in `read`: the type of Kubernetes has no such field.
+fn lost(printed: &Value, read: &Value) -> Option<String> {
+    match (printed, read) {
+        (Value::Object(printed), Value::Object(read)) => {
+            printed.iter().filter(|(_, value)| !value.is_null()).find_map(|(key, value)| match read.get(key) {
+                Some(read) => lost(value, read).map(|path| format!(".{key}{path}")),
+                None => Some(format!(".{key}")),
+            })
+        }
+        (Value::Array(printed), Value::Array(read)) => {
+            let mut pairs = printed.iter().zip(read).enumerate();
+            pairs.find_map(|(index, (printed, read))| lost(printed, read).map(|path| format!("[{index}]{path}")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.b.c}\n\
+        spec: {group: b.c, names: {kind: A, plural: as}, scope: Cluster, versions: [{name: v1, served: true, storage: true}]}\n";
+
+    fn json() -> String {
+        let value: Value = yaml_serde::from_str(CRD).unwrap();
+        value.to_string()
+    }
+
+    fn refusal(text: &str) -> String {
+        read(text, "crdgen").unwrap_err().diagnostic.message
+    }
+
+    #[test]
+    fn reads_every_form_that_programs_print() {
+        let json = json();
+        for (text, count) in [
+            (CRD.to_owned(), 1),
+            (format!("---\n{CRD}---\n{CRD}---\n"), 2),
+            (json.clone(), 1),
+            (format!("{json}\n{json}{json}"), 3),
+            (format!("[{json}, {json}]"), 2),
+            (format!("---\n{json}\n---\n{json}\n"), 2),
+            (format!("{{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [{json}]}}"), 1),
+        ] {
+            assert_eq!(read(&text, "crdgen").unwrap().len(), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_crd() {
+        assert_eq!(refusal(" \n"), "`crdgen` prints nothing");
+        assert_eq!(refusal("Hello!\n"), "`crdgen` prints `Hello!`, which is no CRD");
+        let role = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
+        assert_eq!(refusal(&format!("{CRD}---\n{role}")), "`crdgen` prints a Secret of `v1`, which is no CRD");
+        assert!(refusal(&CRD.replace("scope:", "scopes:")).contains("the unknown field `spec.scopes`"));
+        let unknown = CRD.replace("served: true", "served: true, sold: true");
+        assert!(refusal(&unknown).contains("the unknown field `spec.versions[0].sold`"));
+        assert!(refusal("a: [").starts_with("what `crdgen` prints is not YAML: "));
+    }
+}

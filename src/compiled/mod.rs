@@ -1,0 +1,43 @@
+//! The CRDs of the compiled types: cargo builds and runs the crate's own binary that prints them.
+//!
+//! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
+//! to its target folder, and to a Cargo.lock that is not there yet. The only room that starts programs.
+
+mod cargo;
+mod documents;
+
+use std::path::Path;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+use crate::diagnostic::Diagnostic;
+
+pub use cargo::{Program, programs};
+
+/// Why the compiled types gave no CRDs.
+#[derive(Debug)]
+pub struct Failure {
+    pub diagnostic: Diagnostic,
+    /// What cargo or the binary said, whole, with its colours.
+    pub said: String,
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, said: String::new() }
+    }
+}
+
+/// What all of these binaries of the crate in `folder` print. `progress` hears what cargo does.
+pub fn crds(
+    folder: &Path,
+    programs: &[Program],
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<CustomResourceDefinition>, Box<Failure>> {
+    let mut crds = Vec::new();
+    for program in programs {
+        let text = program.output(folder, progress)?;
+        crds.extend(documents::read(&text, &program.name)?);
+    }
+    Ok(crds)
+}

@@ -1,0 +1,134 @@
+//! Ctrl-C and SIGTERM: they end the process at once, and a child that it waits for first; except while files are written,
+//! then the writing decides.
+
+use std::io;
+use std::process::{self, ChildStderr, Command, Output};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+/// What 128 + SIGINT says to a shell.
+const EXIT_CODE: i32 = 130;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    /// A child is at work, in a process group of this number.
+    Waiting(u32),
+    Writing,
+    Interrupted,
+}
+
+// A mutex rather than an atomic: the handler holds it while it ends the process, so that no writing begins meanwhile.
+static STATE: Mutex<State> = Mutex::new(State::Idle);
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn listen() {
+    static HANDLER: Once = Once::new();
+    HANDLER.call_once(|| {
+        // It fails only if a handler is there already; then that one decides, as it did before.
+        let _ = ctrlc::set_handler(|| {
+            let mut state = state();
+            match *state {
+                State::Idle => process::exit(EXIT_CODE),
+                State::Waiting(group) => {
+                    stop(group);
+                    process::exit(EXIT_CODE);
+                }
+                State::Writing | State::Interrupted => *state = State::Interrupted,
+            }
+        });
+    });
+}
+
+/// While it lives, a signal is noted instead of ending the process.
+pub struct Shield(());
+
+impl Shield {
+    pub fn raise() -> Self {
+        listen();
+        *state() = State::Writing;
+        Self(())
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        *state() == State::Interrupted
+    }
+}
+
+impl Drop for Shield {
+    fn drop(&mut self) {
+        *state() = State::Idle;
+    }
+}
+
+/// A child process; a signal stops it, and all that it started, before this process ends.
+pub struct Child(Option<process::Child>);
+
+impl Child {
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
+        listen();
+        // A process group of its own, so that the whole of it can be stopped: cargo would leave its compilers behind.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        // Held while it starts: a signal finds either no child or one to stop.
+        let mut state = state();
+        let child = command.spawn()?;
+        *state = State::Waiting(child.id());
+        Ok(Self(Some(child)))
+    }
+
+    /// Standard error as it comes, where it is piped.
+    pub fn stderr(&mut self) -> Option<ChildStderr> {
+        self.0.as_mut().and_then(|child| child.stderr.take())
+    }
+
+    /// Waits for the end; gives what is piped and not taken.
+    pub fn output(mut self) -> io::Result<Output> {
+        self.0.take().expect("only this takes it").wait_with_output()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        *state() = State::Idle;
+    }
+}
+
+#[cfg(unix)]
+fn stop(group: u32) {
+    use nix::sys::signal::{Signal, killpg};
+    use nix::unistd::Pid;
+
+    if let Ok(group) = i32::try_from(group) {
+        // It fails only where nobody is left.
+        let _ = killpg(Pid::from_raw(group), Signal::SIGTERM);
+    }
+}
+
+/// The console sends Ctrl-C to children as well.
+#[cfg(not(unix))]
+fn stop(_: u32) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_signal_is_noted_while_files_are_written() {
+        for signal in ["-INT", "-TERM"] {
+            let shield = Shield::raise();
+            assert!(!shield.is_interrupted());
+            let killed = Command::new("kill").args([signal, &std::process::id().to_string()]).status().unwrap();
+            assert!(killed.success());
+            let start = Instant::now();
+            while !shield.is_interrupted() {
+                assert!(start.elapsed() < Duration::from_secs(10), "{signal} was not noted");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
