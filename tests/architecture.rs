@@ -53,7 +53,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("tera", &["scaffold/bundle.rs"]),
     ("serde_saphyr", &["emit/yaml.rs"]),
     ("yaml_serde", &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
-    ("toml_edit", &["edit/cargo.rs", "project/workspace.rs", "source/package.rs"]),
+    ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
     ("schemars", &["source/", "emit/"]),
     ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs"]),
     ("annotate_snippets", &["diagnostic.rs"]),
@@ -137,7 +137,9 @@ fn only_the_compiled_types_need_other_programs() {
 
 #[test]
 fn nothing_asks_the_clock_or_the_environment() {
-    assert_eq!(uses(files().into_iter(), UNSTEADY), "");
+    // Where cargo keeps the sources of other packages is said there only.
+    let files = files().into_iter().filter(|file| file.path != "commands/cargo_home.rs");
+    assert_eq!(uses(files, UNSTEADY), "");
 }
 
 /// Which files have one of these pairs of names somewhere in a path, outside of tests.

@@ -15,12 +15,12 @@ use crate::scaffold::{self, CoreType, Inserted, Insertion};
 
 pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
-    let mut tree = Tree::at(&root);
+    let mut tree = super::tree(&root);
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
         // Asked before the lock is taken: nobody else has to wait for the answers.
         args = request::ask(&args, &ProjectFile::read(&tree)?, console)?;
-        tree = Tree::at(&root);
+        tree = super::tree(&root);
     }
     let _lock = lock(&root, console)?;
     let file = ProjectFile::read(&tree)?;

@@ -42,7 +42,7 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
     };
 
-    let tree = Tree::at(root);
+    let tree = super::tree(root);
     let mut plan = Plan::default();
     for file in scaffold::init(&project).into_iter().chain(answers.license_file) {
         plan.scaffold(file.path, file.text);

@@ -31,7 +31,7 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     };
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;
-    let tree = Tree::at(&root);
+    let tree = super::tree(&root);
     let (namespaced, descriptions) = match ProjectFile::read(&tree) {
         Ok(project) => (project.namespaced, project.descriptions),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.

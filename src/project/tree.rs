@@ -8,10 +8,11 @@ use walkdir::WalkDir;
 
 /// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
 /// is only planned. Paths are relative to the root, with `/`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     root: PathBuf,
     overlay: BTreeMap<String, String>,
+    cargo_home: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +24,18 @@ pub struct ReadError {
 
 impl Tree {
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), overlay: BTreeMap::new() }
+        Self { root: root.into(), overlay: BTreeMap::new(), cargo_home: None }
+    }
+
+    /// Where cargo keeps the sources of other packages (`CARGO_HOME`); without it there are none.
+    #[must_use]
+    pub fn with_cargo_home(mut self, cargo_home: Option<PathBuf>) -> Self {
+        self.cargo_home = cargo_home;
+        self
+    }
+
+    pub fn cargo_home(&self) -> Option<&Path> {
+        self.cargo_home.as_deref()
     }
 
     pub fn root(&self) -> &Path {

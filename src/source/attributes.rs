@@ -338,10 +338,14 @@ fn parsed<T: Parse>(meta: Meta) -> syn::Result<T> {
 
 /// Whether a derive of this name stands on the type; `JsonSchema` matches `schemars::JsonSchema`, too.
 pub fn derives(attributes: &[Attribute], name: &str) -> bool {
-    attributes.iter().filter(|attribute| attribute.path().is_ident("derive")).any(|attribute| {
-        attribute
-            .parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
-            .is_ok_and(|paths| paths.iter().any(|path| path.segments.last().is_some_and(|last| last.ident == name)))
+    derive_named(attributes, name).is_some()
+}
+
+/// The path in `#[derive(…)]` that ends in this name.
+pub fn derive_named(attributes: &[Attribute], name: &str) -> Option<Path> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("derive")).find_map(|attribute| {
+        let paths = attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok()?;
+        paths.into_iter().find(|path| path.segments.last().is_some_and(|last| last.ident == name))
     })
 }
 

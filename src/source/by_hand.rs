@@ -14,7 +14,11 @@ impl Deriver<'_> {
     /// `impl JsonSchema` by hand.
     pub fn manual_schema(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
         let span = self.span(at, &implementation.self_ty);
-        let help = "let its `json_schema` be one `json_schema!({ … })` literal, or derive it";
+        let help = if self.modules.is_foreign(at.module) {
+            "say the schema at the field: `#[schemars(with = \"…\")]`"
+        } else {
+            "let its `json_schema` be one `json_schema!({ … })` literal, or derive it"
+        };
         let function = associated(implementation, "json_schema", at);
         self.schema_made_by(function, "this `JsonSchema` is written by hand, and its schema is not evident", span, help)
     }

@@ -1,58 +1,74 @@
-//! `cfg` and `cfg_attr`, decided as `cargo run` decides them on Linux with the package's default features.
+//! `cfg` and `cfg_attr`, decided as `cargo run` decides them on Linux with the features of the package.
+//!
+//! A name that only a build script can set is not decided: what depends on it is refused where it is needed.
 
 use std::collections::BTreeSet;
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Lit, Meta, Token};
 
-pub struct Cfg<'a> {
-    features: &'a BTreeSet<String>,
+/// What a crate is compiled with.
+#[derive(Clone, Debug, Default)]
+pub struct Cfg {
+    pub features: BTreeSet<String>,
+    /// What a build script that opctl knows sets: names and values.
+    pub set: Vec<(String, String)>,
+    /// A build script may set more.
+    pub open: bool,
 }
 
 type Metas = Punctuated<Meta, Token![,]>;
 
-impl<'a> Cfg<'a> {
-    pub fn new(features: &'a BTreeSet<String>) -> Self {
-        Self { features }
-    }
-
-    /// Whether every `#[cfg]` among these attributes holds.
-    pub fn keeps(&self, attributes: &[Attribute]) -> bool {
-        attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).all(|attribute| {
+impl Cfg {
+    /// Whether every `#[cfg]` among these attributes holds; `None`: only a build script knows.
+    pub fn keeps(&self, attributes: &[Attribute]) -> Option<bool> {
+        let verdicts = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).map(|attribute| {
             // A `cfg` that does not parse is left to rustc.
-            attribute.parse_args::<Meta>().map_or(true, |predicate| self.holds(&predicate))
-        })
+            attribute.parse_args::<Meta>().map_or(Some(true), |predicate| self.holds(&predicate))
+        });
+        all(verdicts)
     }
 
-    /// Removes the fields and variants that `cfg` removes, and expands `cfg_attr` everywhere in the type.
-    pub fn apply(&self, input: &mut DeriveInput) {
-        self.expand(&mut input.attrs);
+    /// Removes the fields and variants that `cfg` removes, and expands `cfg_attr` everywhere in the type. Gives whether
+    /// all of it is decided.
+    pub fn apply(&self, input: &mut DeriveInput) -> bool {
+        let mut decided = self.expand(&mut input.attrs);
         match &mut input.data {
-            Data::Struct(data) => self.apply_to_fields(&mut data.fields),
+            Data::Struct(data) => decided &= self.apply_to_fields(&mut data.fields),
             Data::Enum(data) => {
                 let variants = std::mem::take(&mut data.variants);
-                data.variants = variants.into_iter().filter(|variant| self.keeps(&variant.attrs)).collect();
+                data.variants =
+                    variants.into_iter().filter(|variant| self.stays(&variant.attrs, &mut decided)).collect();
                 for variant in &mut data.variants {
-                    self.expand(&mut variant.attrs);
-                    self.apply_to_fields(&mut variant.fields);
+                    decided &= self.expand(&mut variant.attrs);
+                    decided &= self.apply_to_fields(&mut variant.fields);
                 }
             }
             Data::Union(_) => {}
         }
+        decided
     }
 
-    fn apply_to_fields(&self, fields: &mut Fields) {
+    fn apply_to_fields(&self, fields: &mut Fields) -> bool {
         let list = match fields {
             Fields::Named(fields) => &mut fields.named,
             Fields::Unnamed(fields) => &mut fields.unnamed,
-            Fields::Unit => return,
+            Fields::Unit => return true,
         };
-        *list = std::mem::take(list).into_iter().filter(|field| self.keeps(&field.attrs)).collect();
-        list.iter_mut().for_each(|field| self.expand(&mut field.attrs));
+        let mut decided = true;
+        *list = std::mem::take(list).into_iter().filter(|field| self.stays(&field.attrs, &mut decided)).collect();
+        list.iter_mut().fold(decided, |decided, field| self.expand(&mut field.attrs) && decided)
     }
 
-    /// Puts what `cfg_attr` holds in its place.
-    pub fn expand(&self, attributes: &mut Vec<Attribute>) {
+    fn stays(&self, attributes: &[Attribute], decided: &mut bool) -> bool {
+        let keeps = self.keeps(attributes);
+        *decided &= keeps.is_some();
+        keeps != Some(false)
+    }
+
+    /// Puts what `cfg_attr` holds in its place; false where it is not decided.
+    pub fn expand(&self, attributes: &mut Vec<Attribute>) -> bool {
+        let mut decided = true;
         let mut expanded = Vec::with_capacity(attributes.len());
         for attribute in attributes.drain(..) {
             let Some(metas) = attribute.path().is_ident("cfg_attr").then(|| list_of(&attribute.meta)).flatten() else {
@@ -60,36 +76,107 @@ impl<'a> Cfg<'a> {
                 continue;
             };
             let mut metas = metas.into_iter();
-            if metas.next().is_some_and(|predicate| self.holds(&predicate)) {
+            let holds = metas.next().map_or(Some(false), |predicate| self.holds(&predicate));
+            // Documentation of another build changes no schema but by its text, which is decided with the rest.
+            decided &= holds.is_some();
+            if holds == Some(true) {
                 let mut inner: Vec<_> = metas.map(|meta| Attribute { meta, ..attribute.clone() }).collect();
-                self.expand(&mut inner);
-                expanded.extend(inner.into_iter().filter(|attribute| self.keeps(std::slice::from_ref(attribute))));
+                decided &= self.expand(&mut inner);
+                expanded.extend(
+                    inner.into_iter().filter(|attribute| self.stays(std::slice::from_ref(attribute), &mut decided)),
+                );
             }
         }
         *attributes = expanded;
+        decided
     }
 
-    fn holds(&self, predicate: &Meta) -> bool {
+    fn holds(&self, predicate: &Meta) -> Option<bool> {
         let name = predicate.path().get_ident().map(ToString::to_string).unwrap_or_default();
         let inner = || list_of(predicate).unwrap_or_default();
         match (name.as_str(), predicate) {
-            ("all", Meta::List(_)) => inner().iter().all(|meta| self.holds(meta)),
-            ("any", Meta::List(_)) => inner().iter().any(|meta| self.holds(meta)),
-            ("not", Meta::List(_)) => !inner().iter().any(|meta| self.holds(meta)),
-            ("unix" | "debug_assertions" | "true", Meta::Path(_)) => true,
+            ("all", Meta::List(_)) => all(inner().iter().map(|meta| self.holds(meta))),
+            ("any", Meta::List(_)) => not(all(inner().iter().map(|meta| not(self.holds(meta))))),
+            ("not", Meta::List(_)) => not(all(inner().iter().map(|meta| self.holds(meta)))),
+            ("unix" | "debug_assertions" | "true" | "overflow_checks", Meta::Path(_)) => Some(true),
+            (
+                "test" | "doc" | "doctest" | "docsrs" | "windows" | "miri" | "proc_macro" | "false" | "clippy"
+                | "rustfmt" | "fuzzing" | "loom" | "ub_checks",
+                Meta::Path(_),
+            ) => Some(false),
             (_, Meta::NameValue(pair)) => {
-                let Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) = &pair.value else { return false };
-                match (name.as_str(), value.value().as_str()) {
-                    ("feature", feature) => self.features.contains(feature),
-                    ("target_os", "linux") | ("target_family", "unix") | ("target_pointer_width", "64") => true,
-                    ("panic", "unwind") => true,
-                    _ => false,
+                let Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) = &pair.value else { return Some(false) };
+                let value = value.value();
+                match (name.as_str(), value.as_str()) {
+                    ("feature", feature) => Some(self.features.contains(feature)),
+                    (
+                        "target_os"
+                        | "target_family"
+                        | "target_pointer_width"
+                        | "target_arch"
+                        | "target_env"
+                        | "target_endian"
+                        | "target_vendor"
+                        | "target_has_atomic"
+                        | "target_feature"
+                        | "target_abi"
+                        | "panic"
+                        | "sanitize",
+                        _,
+                    ) => Some(LINUX.contains(&(name.as_str(), value.as_str()))),
+                    _ if self.set.iter().any(|(set, _)| *set == name) => Some(self.set.contains(&(name, value))),
+                    _ => (!self.open).then_some(false),
                 }
             }
-            // `test`, `doc`, `windows`, and every name that only a build script or a flag could set.
-            _ => false,
+            // Every other name could only be set by a build script or a flag.
+            _ => (!self.open).then_some(false),
         }
     }
+}
+
+/// `cfg` of the platform that operators run on.
+const LINUX: &[(&str, &str)] = &[
+    ("target_os", "linux"),
+    ("target_family", "unix"),
+    ("target_pointer_width", "64"),
+    ("target_arch", "x86_64"),
+    ("target_env", "gnu"),
+    ("target_endian", "little"),
+    ("target_vendor", "unknown"),
+    ("target_has_atomic", "8"),
+    ("target_has_atomic", "16"),
+    ("target_has_atomic", "32"),
+    ("target_has_atomic", "64"),
+    ("target_has_atomic", "ptr"),
+    ("panic", "unwind"),
+];
+
+/// Whether `[target.TARGET.dependencies]` counts: TARGET is `cfg(…)` or a platform's name.
+pub fn is_linux(target: &str) -> bool {
+    match target.trim().strip_prefix("cfg").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
+        Some(predicate) => {
+            let predicate = predicate.trim_end().strip_suffix(')').unwrap_or(predicate);
+            syn::parse_str::<Meta>(predicate).is_ok_and(|predicate| Cfg::default().holds(&predicate) == Some(true))
+        }
+        None => target == "x86_64-unknown-linux-gnu",
+    }
+}
+
+/// False where one is false, whatever the undecided ones are.
+fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut decided = true;
+    for verdict in verdicts {
+        match verdict {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => decided = false,
+        }
+    }
+    decided.then_some(true)
+}
+
+fn not(verdict: Option<bool>) -> Option<bool> {
+    verdict.map(|holds| !holds)
 }
 
 fn list_of(meta: &Meta) -> Option<Metas> {

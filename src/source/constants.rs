@@ -9,7 +9,6 @@ use super::modules::{ModuleId, UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, impl_scope};
 use super::values::Value;
-use crate::diagnostic::SourceFile;
 
 /// A function of the source, and what the names in it mean.
 pub struct Function {
@@ -87,7 +86,7 @@ impl Deriver<'_> {
     /// A constant of the source, free or associated: where it stands, its type and its value.
     pub fn const_item(&mut self, path: &ExprPath, scope: &Scope) -> Option<(Scope, (Type, Expr))> {
         if let Some((module, name)) = self.free(path, scope) {
-            let item = self.modules.module(module).consts.get(&name)?;
+            let item = self.modules.module(module).consts.get(&name)?.clone();
             return Some((Scope::of(module), ((*item.ty).clone(), (*item.expr).clone())));
         }
         let Owner { ty, last } = self.owner(path, scope)?;
@@ -163,8 +162,8 @@ impl Deriver<'_> {
         let is_type = is_bound
             || match resolve(self.modules, scope.module, &use_path(&path), Namespace::Type) {
                 Some(Target::Item(..)) => true,
-                Some(Target::Foreign(path)) => super::known::is_known(&path),
-                Some(Target::Module(_)) => false,
+                Some(Target::Foreign(foreign)) => super::known::is_known(&foreign.path),
+                Some(Target::Module(_) | Target::Hidden(_)) => false,
                 None => path.get_ident().is_some_and(|ident| super::known::prelude(&name(ident)).is_some()),
             };
         is_type.then(|| (syn::parse_quote!(#path), scope.clone()))
@@ -172,9 +171,8 @@ impl Deriver<'_> {
 
     /// The text of a file beside the one that `scope` is in.
     pub fn included(&self, path: &str, scope: &Scope) -> Option<String> {
-        let file: &SourceFile = &self.modules.module(scope.module).file;
-        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        self.modules.included.get(&super::package::normalize(&crate::project::join(folder, path))).cloned()
+        let file = self.modules.module(scope.module).file.clone();
+        self.modules.included(&file, path)
     }
 }
 

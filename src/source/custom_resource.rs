@@ -41,8 +41,10 @@ const OTHERS: &[&str] =
 impl Deriver<'_> {
     /// Every custom resource that a module declares.
     pub fn custom_resources(&mut self, module: ModuleId) -> Vec<Api> {
-        let types = self.modules.module(module).types.values();
-        let inputs: Vec<_> = types
+        let module_read = self.modules.module(module);
+        let inputs: Vec<_> = module_read
+            .types
+            .values()
             .filter_map(|decl| match decl {
                 TypeDecl::Data(input) if derives(&input.attrs, "CustomResource") => Some(input.clone()),
                 _ => None,

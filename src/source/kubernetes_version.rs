@@ -40,29 +40,29 @@ impl Unclear {
 /// The version for the crates of a package that is compiled, and for the path dependencies that it brings.
 pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
     let mut build = Build::of(tree, package);
-    if build.asked.is_empty() {
+    if !build.asked.iter().any(|feature| chooses(feature)) {
         let others = Package::members_beside(tree, &package.folder).into_iter();
         let place = place(tree, package);
         let using = others.map(|other| Build::of(tree, &other)).filter(|other| other.places.contains(&place));
         build.asked = using.flat_map(|other| other.asked).collect();
     }
-    if build.asked.is_empty() {
+    if !build.asked.iter().any(|feature| chooses(feature)) {
         package.dev_dependencies.values().for_each(|dependency| build.ask(dependency));
     }
     if let Some(version) = environment(tree, &package.folder, "K8S_OPENAPI_ENABLED_VERSION") {
         // `1.37`
-        build.asked.insert(Asked::Feature(version.replace("1.", "v1_")));
+        build.asked.insert(version.replace("1.", "v1_"));
     }
 
+    one(&build.asked)
+}
+
+/// The version that these features choose.
+pub fn one(features: &BTreeSet<String>) -> Result<Minor, Unclear> {
     let mut minors = BTreeSet::new();
-    for asked in &build.asked {
-        match asked {
-            Asked::Feature(feature) => match Minor::of_feature(feature) {
-                Some(minor) => minors.insert(minor),
-                None => return Err(Unclear::Other(format!("the feature `{feature}` of k8s-openapi"))),
-            },
-            Asked::Release(version) => return Err(Unclear::Other(format!("k8s-openapi {version}"))),
-        };
+    for feature in features.iter().filter(|feature| chooses(feature)) {
+        let unknown = || Unclear::Other(format!("the feature `{feature}` of k8s-openapi"));
+        minors.insert(Minor::of_feature(feature).ok_or_else(unknown)?);
     }
     match minors.into_iter().collect::<Vec<_>>()[..] {
         [] => Err(Unclear::Nothing),
@@ -71,19 +71,16 @@ pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
     }
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Asked {
-    /// `v1_37`, `latest`
-    Feature(String),
-    /// Another release of k8s-openapi.
-    Release(String),
+/// Whether a feature chooses a version: `v1_37`, `latest`.
+fn chooses(feature: &str) -> bool {
+    matches!(feature, "earliest" | "latest") || feature.starts_with("v1_")
 }
 
 /// A package and its path dependencies, and what they ask for together.
 #[derive(Default)]
 struct Build {
     places: BTreeSet<PathBuf>,
-    asked: BTreeSet<Asked>,
+    asked: BTreeSet<String>,
 }
 
 impl Build {
@@ -99,14 +96,14 @@ impl Build {
         }
         for (name, dependency) in &package.dependencies {
             self.ask(dependency);
-            if dependency.krate == "k8s_openapi" {
+            if is_carried(dependency) {
                 // `default = ["k8s-openapi/latest"]`
-                let of_dependency = package
-                    .features
+                let values = package.by_default();
+                let of_dependency = values
                     .iter()
                     .filter_map(|feature| feature.split_once('/'))
                     .filter(|(of, _)| of.trim_end_matches('?').replace('-', "_") == *name);
-                self.asked.extend(of_dependency.filter_map(|(_, feature)| Asked::feature(feature)));
+                self.asked.extend(of_dependency.map(|(_, feature)| feature.to_string()));
             }
             // A path dependency that cannot be read is reported where one of its types is needed.
             for package in dependency.folder.iter().flat_map(|folder| Package::read(tree, folder).unwrap_or_default()) {
@@ -116,21 +113,15 @@ impl Build {
     }
 
     fn ask(&mut self, dependency: &Dependency) {
-        if dependency.krate == "k8s_openapi" {
-            self.asked.extend(dependency.features.iter().filter_map(|feature| Asked::feature(feature)));
-            if !dependency.accepts(K8S_OPENAPI) {
-                self.asked.insert(Asked::Release(dependency.version.clone().unwrap_or_default()));
-            }
+        if is_carried(dependency) {
+            self.asked.extend(dependency.features.iter().cloned());
         }
     }
 }
 
-impl Asked {
-    /// The features that choose a version.
-    fn feature(feature: &str) -> Option<Self> {
-        let chooses = matches!(feature, "earliest" | "latest") || feature.starts_with("v1_");
-        chooses.then(|| Self::Feature(feature.into()))
-    }
+/// Another release of k8s-openapi is another package, which may be used beside it.
+fn is_carried(dependency: &Dependency) -> bool {
+    dependency.krate == "k8s_openapi" && dependency.accepts(K8S_OPENAPI)
 }
 
 /// The folder of a package, written in one way: the way from a package to itself may lead through the workspace above.

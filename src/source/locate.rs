@@ -34,7 +34,7 @@ impl Locator<'_> {
         static OPTIONS: Options = Options { foreign_descriptions: true };
         let deriver = self.deriver.get_or_insert_with(|| Deriver::new(self.modules, &OPTIONS));
         let mut way = Way { deriver, found: api.place.clone() };
-        let declared = self.modules.ids().find_map(|module| {
+        let declared = self.modules.local().into_iter().find_map(|module| {
             let here = &self.modules.module(module);
             let is_here = Arc::ptr_eq(&here.file, &api.place.file);
             here.types.values().filter(|_| is_here).find_map(|declared| match declared {

@@ -9,12 +9,15 @@ mod constants;
 mod containers;
 mod custom_resource;
 mod defaults;
+mod features;
+mod foreign;
 mod json;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;
 mod lexer;
 mod locate;
+mod lock;
 pub mod markers;
 mod modules;
 mod package;
@@ -60,7 +63,8 @@ impl Default for Options {
 
 /// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
 /// that a compiler, kube or the API server would refuse as well.
-const ONLY_A_COMPILER_KNOWS: &[&str] = &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021"];
+const ONLY_A_COMPILER_KNOWS: &[&str] =
+    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021", "OP023", "OP024", "OP025"];
 
 /// Whether a compiler can give the answer that the source alone does not.
 pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
@@ -78,10 +82,12 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
 
     let mut deriver = Deriver::new(&source.modules, options);
-    let mut apis: Vec<Api> = source.modules.ids().flat_map(|module| deriver.custom_resources(module)).collect();
+    let mut apis: Vec<Api> =
+        source.modules.local().into_iter().flat_map(|module| deriver.custom_resources(module)).collect();
     let Deriver { mut diagnostics, underivable, enums, .. } = deriver;
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
+    source.diagnostics.append(&mut source.modules.take_diagnostics());
     source.diagnostics.append(&mut diagnostics);
     source.add_rules();
     if !apis.is_empty() {
@@ -111,16 +117,15 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Source) {
         source.diagnostics.push(diagnostic);
         Vec::new()
     });
-    for package in &packages {
-        source.modules.read(tree, package, &mut source.diagnostics);
-    }
+    source.modules = Modules::read(tree, &packages);
+    source.diagnostics.append(&mut source.modules.take_diagnostics());
     (packages, source)
 }
 
 impl Source {
     fn add_rules(&mut self) {
-        for file in &self.modules.files {
-            let (rules, mut problems) = markers::read(file);
+        for file in self.modules.files() {
+            let (rules, mut problems) = markers::read(&file);
             self.operator.rbac.extend(rules);
             self.diagnostics.append(&mut problems);
         }

@@ -1,20 +1,25 @@
 //! The module tree of a package's crates: which file is which module, and what is declared there.
 //!
-//! Follows rustc: `mod x;` is `x.rs` or `x/mod.rs`, `#[path]`, inline modules, `cfg` with the package's default features
-//! on Linux. Macros are not expanded: an item that a macro makes is not seen.
+//! Follows rustc: `mod x;` is `x.rs` or `x/mod.rs`, `#[path]`, inline modules, `cfg` with the package's features on
+//! Linux. Macros are not expanded: an item that a macro makes is not seen.
 
-use std::collections::BTreeMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
     Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree,
 };
 
 use super::cfg::Cfg;
+use super::features;
+use super::foreign::{Foreign, Missing};
 use super::known::Minor;
+use super::known::kubernetes::K8S_OPENAPI;
 use super::kubernetes_version::{self, Unclear};
 use super::package::{Dependency, Package, normalize};
 use super::skim;
@@ -24,15 +29,43 @@ use crate::project::{Tree, join};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);
 
-/// All modules of all crates that were read.
+/// All modules of all crates that were read. The project's own are read at once, those of other packages when a path
+/// goes through them.
 #[derive(Default)]
 pub struct Modules {
-    all: Vec<Module>,
-    crates: Vec<Krate>,
-    /// Every Rust file that was read, once, in reading order.
-    pub files: Vec<Arc<SourceFile>>,
+    tree: Rc<Tree>,
+    all: RefCell<Vec<Slot>>,
+    crates: RefCell<Vec<Rc<Krate>>>,
+    /// The packages in the project's own tree, first those that opctl was asked to read.
+    local: Vec<Rc<Package>>,
+    roots: usize,
+    foreign: OnceCell<Result<Foreign, Missing>>,
+    files: RefCell<Vec<Arc<SourceFile>>>,
     /// The files that `include_str!` names, by path.
-    pub included: BTreeMap<String, String>,
+    included: RefCell<BTreeMap<String, String>>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+}
+
+/// A module that may not be read yet.
+enum Slot {
+    Unread(Unread),
+    Reading,
+    Read(Rc<Module>),
+}
+
+struct Unread {
+    parent: Option<ModuleId>,
+    krate: usize,
+    contents: Contents,
+}
+
+enum Contents {
+    /// The text between braces.
+    Inline { file: Arc<SourceFile>, items: Vec<Item>, place: Place },
+    /// `mod name;`: one of these files, and where the name stands.
+    File { candidates: Vec<String>, stem: String, is_mod_rs: bool, declared: Span },
+    /// The root file of a crate.
+    Root(String),
 }
 
 /// A library or a binary.
@@ -40,9 +73,19 @@ struct Krate {
     /// The library's name in code; `None` for a binary.
     name: Option<String>,
     root: ModuleId,
-    folder: String,
-    dependencies: BTreeMap<String, Dependency>,
-    kubernetes: Result<Minor, Unclear>,
+    package: Rc<Package>,
+    cfg: Cfg,
+    /// What the Cargo.tomls of the project ask of k8s-openapi.
+    kubernetes: OnceCell<Result<Minor, Unclear>>,
+    /// Of a foreign package: its entry in the lock file, its own tree if it has one, and the name that its folder has in
+    /// messages.
+    foreign: Option<Origin>,
+}
+
+struct Origin {
+    entry: usize,
+    tree: Option<Rc<Tree>>,
+    label: String,
 }
 
 /// One module and what it declares; items that `cfg` removes are not there.
@@ -55,8 +98,14 @@ pub struct Module {
     pub consts: BTreeMap<String, Rc<ItemConst>>,
     pub functions: BTreeMap<String, Rc<ItemFn>>,
     pub impls: Vec<Rc<ItemImpl>>,
-    pub uses: BTreeMap<String, UsePath>,
+    pub uses: BTreeMap<String, Vec<UsePath>>,
     pub globs: Vec<UsePath>,
+    /// Names whose `cfg` only a build script decides, and where they stand.
+    pub undecided: BTreeMap<String, Span>,
+    /// Types that stand in the calls of macros, and the places of the calls.
+    pub made: BTreeMap<String, Span>,
+    /// The calls of macros that make items: the place, and the tokens.
+    pub macros: Vec<(Span, TokenStream)>,
 }
 
 #[derive(Clone)]
@@ -74,97 +123,443 @@ pub struct UsePath {
     pub segments: Vec<String>,
 }
 
+/// A dependency as it is named in one crate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Via {
+    krate: usize,
+    name: String,
+}
+
+/// What the name of a crate means.
+pub enum External {
+    /// A library that was read: its root.
+    Read(ModuleId),
+    /// Another one, by its own name; without a `Via` it is std's.
+    Foreign(String, Option<Via>),
+}
+
 impl Modules {
-    pub fn module(&self, id: ModuleId) -> &Module {
-        &self.all[id.0]
+    /// Reads the libraries and binaries of the packages, and the libraries of their path dependencies.
+    pub fn read(tree: &Tree, packages: &[Package]) -> Self {
+        let enabled = local(tree, packages);
+        let mut modules = Self {
+            tree: Rc::new(tree.clone()),
+            all: RefCell::default(),
+            crates: RefCell::default(),
+            local: enabled.iter().map(|(package, _)| package.clone()).collect(),
+            roots: packages.len(),
+            foreign: OnceCell::new(),
+            files: RefCell::default(),
+            included: RefCell::default(),
+            diagnostics: RefCell::default(),
+        };
+        modules.local.iter_mut().skip(packages.len()).for_each(|package| {
+            Rc::make_mut(package).binaries.clear();
+        });
+        for (package, (_, features)) in modules.local.iter().zip(enabled) {
+            let cfg = Cfg { features, set: Vec::new(), open: package.has_build_script };
+            let library = package.library.iter().map(|(name, root)| (Some(name.clone()), root));
+            for (name, root) in library.chain(package.binaries.iter().map(|root| (None, root))) {
+                modules.open(package, name, root, cfg.clone(), None);
+            }
+        }
+        modules
     }
 
-    pub fn ids(&self) -> impl Iterator<Item = ModuleId> + use<> {
-        (0..self.all.len()).map(ModuleId)
+    pub fn module(&self, id: ModuleId) -> Rc<Module> {
+        if let Slot::Read(module) = &self.all.borrow()[id.0] {
+            return module.clone();
+        }
+        let slot = std::mem::replace(&mut self.all.borrow_mut()[id.0], Slot::Reading);
+        let Slot::Unread(unread) = slot else { unreachable!("reading a module resolves no names") };
+        let module = Rc::new(self.read_module(id, unread));
+        self.all.borrow_mut()[id.0] = Slot::Read(module.clone());
+        module
+    }
+
+    /// The modules of the project's own crates.
+    pub fn local(&self) -> Vec<ModuleId> {
+        self.select(|krate| krate.foreign.is_none())
+    }
+
+    /// Every module of the crate of `id`, read if need be.
+    pub fn whole_crate(&self, id: ModuleId) -> Vec<ModuleId> {
+        let krate = self.module(id).krate;
+        let mut known = 0;
+        loop {
+            let count = self.all.borrow().len();
+            if known == count {
+                break;
+            }
+            for index in known..count {
+                let belongs = match &self.all.borrow()[index] {
+                    Slot::Unread(unread) => unread.krate == krate,
+                    Slot::Reading | Slot::Read(_) => false,
+                };
+                if belongs {
+                    self.module(ModuleId(index));
+                }
+            }
+            known = count;
+        }
+        let root = self.crates.borrow()[krate].root;
+        self.select(|krate| krate.root == root)
+    }
+
+    fn select(&self, wanted: impl Fn(&Krate) -> bool) -> Vec<ModuleId> {
+        let crates = self.crates.borrow();
+        let all = self.all.borrow();
+        let read = all.iter().enumerate().filter_map(|(index, slot)| match slot {
+            Slot::Read(module) => Some((index, module)),
+            Slot::Unread(_) | Slot::Reading => None,
+        });
+        read.filter(|(_, module)| wanted(&crates[module.krate])).map(|(index, _)| ModuleId(index)).collect()
+    }
+
+    /// Every Rust file of the project that was read, once, in reading order.
+    pub fn files(&self) -> Vec<Arc<SourceFile>> {
+        self.files.borrow().clone()
+    }
+
+    /// What was wrong with the files that were read since it was asked last.
+    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.take()
     }
 
     pub fn root(&self, id: ModuleId) -> ModuleId {
-        self.crates[self.module(id).krate].root
+        self.krate(id).root
     }
 
-    /// What a crate name means in the crate of `id`: a library that was read, or the name of a foreign crate.
-    pub fn external(&self, id: ModuleId, name: &str) -> Option<Result<ModuleId, String>> {
-        let krate = &self.crates[self.module(id).krate];
-        let library = |folder: &str| {
-            let library = self.crates.iter().find(|other| other.name.is_some() && other.folder == folder)?;
-            Some(library.root)
-        };
+    /// Whether a module is of another package than those in the project's tree.
+    pub fn is_foreign(&self, id: ModuleId) -> bool {
+        self.krate(id).foreign.is_some()
+    }
+
+    /// Whether a module is one of k8s-openapi's own.
+    pub fn is_kubernetes(&self, id: ModuleId) -> bool {
+        self.krate(id).package.name == "k8s-openapi"
+    }
+
+    fn krate(&self, id: ModuleId) -> Rc<Krate> {
+        let krate = self.module(id).krate;
+        self.crates.borrow()[krate].clone()
+    }
+
+    /// What a crate name means in the crate of `id`.
+    pub fn external(&self, id: ModuleId, name: &str) -> Option<External> {
+        let index = self.module(id).krate;
+        let krate = self.crates.borrow()[index].clone();
         if krate.name.is_none()
-            && let Some(root) = library(&krate.folder)
-            && self.crates.iter().any(|other| other.root == root && other.name.as_deref() == Some(name))
+            && let Some(library) = self.library(&krate.package.folder)
+            && library.name.as_deref() == Some(name)
         {
-            return Some(Ok(root));
+            return Some(External::Read(library.root));
         }
-        if let Some(dependency) = krate.dependencies.get(name) {
-            let read = dependency.folder.as_deref().and_then(library);
-            return Some(read.ok_or_else(|| dependency.krate.clone()));
+        if let Some(dependency) = krate.package.dependencies.get(name) {
+            if krate.foreign.is_none()
+                && let Some(library) = dependency.folder.as_deref().and_then(|folder| self.library(folder))
+            {
+                return Some(External::Read(library.root));
+            }
+            return Some(External::Foreign(dependency.krate.clone(), Some(Via { krate: index, name: name.into() })));
         }
-        matches!(name, "std" | "core" | "alloc").then(|| Err(name.into()))
+        // A path dependency that is not renamed goes by the name of its library, which may be another than its package's.
+        let mut near = krate.package.dependencies.values().filter(|dependency| dependency.key == dependency.package);
+        if krate.foreign.is_none()
+            && let Some(library) = near.find_map(|dependency| {
+                let library = self.library(dependency.folder.as_deref()?)?;
+                (library.name.as_deref() == Some(name)).then_some(library)
+            })
+        {
+            return Some(External::Read(library.root));
+        }
+        matches!(name, "std" | "core" | "alloc").then(|| External::Foreign(name.into(), None))
     }
 
-    /// The version of Kubernetes that the crate of `id` is compiled for.
-    pub fn kubernetes(&self, id: ModuleId) -> &Result<Minor, Unclear> {
-        &self.crates[self.module(id).krate].kubernetes
+    /// The library in a folder of the project.
+    fn library(&self, folder: &str) -> Option<Rc<Krate>> {
+        let crates = self.crates.borrow();
+        let is_it =
+            |krate: &&Rc<Krate>| krate.foreign.is_none() && krate.name.is_some() && krate.package.folder == folder;
+        crates.iter().find(is_it).cloned()
     }
 
-    /// Reads the library and the binaries of a package, and the libraries of its path dependencies.
-    pub fn read(&mut self, tree: &Tree, package: &Package, diagnostics: &mut Vec<Diagnostic>) {
-        self.read_with(tree, package, &kubernetes_version::of(tree, package), diagnostics);
+    /// A dependency of the crate of `id`, by the dependency's own crate name.
+    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<(Dependency, Via)> {
+        let index = self.module(id).krate;
+        let package = self.crates.borrow()[index].package.clone();
+        let found = package.dependencies.iter().find(|(_, dependency)| dependency.krate == krate);
+        found.map(|(name, dependency)| (dependency.clone(), Via { krate: index, name: name.clone() }))
     }
 
-    /// Reads them as part of a build for this version of Kubernetes.
-    fn read_with(
-        &mut self,
-        tree: &Tree,
-        package: &Package,
-        kubernetes: &Result<Minor, Unclear>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        if self.crates.iter().any(|krate| krate.folder == package.folder) {
-            return;
-        }
-        let library = package.library.iter().map(|(name, root)| (Some(name.clone()), root));
-        for (name, root) in library.chain(package.binaries.iter().map(|root| (None, root))) {
-            self.crates.push(Krate {
-                name,
-                root: ModuleId(self.all.len()),
-                folder: package.folder.clone(),
-                dependencies: package.dependencies.clone(),
-                kubernetes: kubernetes.clone(),
-            });
-            self.read_crate(tree, package, root, diagnostics);
-        }
-        for folder in package.dependencies.values().filter_map(|dependency| dependency.folder.as_deref()) {
-            // A path dependency that cannot be read is reported where one of its types is needed.
-            for package in Package::read(tree, folder).unwrap_or_default() {
-                self.read_with(tree, &Package { binaries: Vec::new(), ..package }, kubernetes, diagnostics);
+    /// As Cargo.toml has it.
+    pub fn declared(&self, via: &Via) -> Dependency {
+        self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
+    }
+
+    /// Whether all types of the dependency are in opctl's table, so that its source is not needed.
+    pub fn carries(&self, krate: &str, via: &Via) -> bool {
+        krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Other(_)))
+    }
+
+    /// The version of Kubernetes that a dependency on k8s-openapi is compiled for.
+    pub fn kubernetes(&self, via: &Via) -> Result<Minor, Unclear> {
+        let krate = self.crates.borrow()[via.krate].clone();
+        let declared = &krate.package.dependencies[&via.name];
+        let other = |version: &str| Unclear::Other(format!("k8s-openapi {version}"));
+        let is_exact = declared.version.as_deref().is_none_or(|version| !version.starts_with(['>', '<', '*']));
+        if krate.foreign.is_none() && is_exact {
+            if !declared.accepts(K8S_OPENAPI) {
+                return Err(other(declared.version.as_deref().unwrap_or_default()));
+            }
+            let asked = self.asked(&krate);
+            if !matches!(asked, Err(Unclear::Nothing)) {
+                return asked;
             }
         }
+        // Where Cargo.toml leaves it open, the lock file has the release, and all that is compiled the feature.
+        match self.version(via) {
+            Ok(version) if version.strip_prefix(K8S_OPENAPI).is_some_and(|rest| rest.starts_with('.')) => {
+                let features = self.features(via).map_err(|_| Unclear::Nothing)?;
+                kubernetes_version::one(&features)
+            }
+            Ok(version) => Err(other(&version)),
+            Err(_) => Err(Unclear::Nothing),
+        }
     }
 
-    /// Reads the crate that was added last.
-    fn read_crate(&mut self, tree: &Tree, package: &Package, root: &str, diagnostics: &mut Vec<Diagnostic>) {
-        let krate = self.crates.len() - 1;
-        let folder = parent(root).to_string();
-        let mut reader = Reader { modules: self, tree, cfg: Cfg::new(&package.features), krate, diagnostics };
-        let text = match tree.read(root) {
-            Ok(Some(text)) => text,
-            Ok(None) => {
-                let missing = Diagnostic::error("OP002", format!("the crate's root file `{root}` does not exist"));
-                reader.diagnostics.push(missing.help("check the paths in Cargo.toml"));
-                String::new()
+    /// The version of Kubernetes that the package of a module asks for, whether or not it names k8s-openapi.
+    pub fn kubernetes_beside(&self, id: ModuleId) -> Result<Minor, Unclear> {
+        match self.dependency(id, "k8s_openapi") {
+            Some((_, via)) => self.kubernetes(&via),
+            None => self.asked(&self.krate(id)),
+        }
+    }
+
+    fn asked(&self, krate: &Krate) -> Result<Minor, Unclear> {
+        let root = self.local.iter().take(self.roots).find(|root| root.folder == krate.package.folder);
+        let root = root.or(self.local.first()).expect("a crate is of a package");
+        krate.kubernetes.get_or_init(|| kubernetes_version::of(&self.tree, root)).clone()
+    }
+
+    /// The version of a dependency that is compiled.
+    pub fn version(&self, via: &Via) -> Result<String, Missing> {
+        let (foreign, entry) = self.entry(via)?;
+        Ok(foreign.version(entry).to_string())
+    }
+
+    fn features(&self, via: &Via) -> Result<BTreeSet<String>, Missing> {
+        let (foreign, entry) = self.entry(via)?;
+        foreign.features(entry)
+    }
+
+    /// The root module of a dependency, whose source is looked for on disk.
+    pub fn enter(&self, via: &Via) -> Result<ModuleId, Missing> {
+        let (foreign, entry) = self.entry(via)?;
+        let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
+        if let Some(krate) = self.crates.borrow().iter().find(is_open) {
+            return Ok(krate.root);
+        }
+        let found = foreign.found(entry)?;
+        let package = &found.package;
+        let Some((name, root)) = package.library.as_ref().filter(|_| !package.is_proc_macro) else {
+            return Err(Missing::Library { package: found.label.clone() });
+        };
+        let features = foreign.features(entry)?;
+        let set = set_by_build_script(package, &features);
+        let cfg = Cfg { features, open: package.has_build_script, set };
+        let origin = Origin { entry, tree: found.tree.clone(), label: found.label.clone() };
+        Ok(self.open(package, Some(name.clone()), root, cfg, Some(origin)))
+    }
+
+    /// The entry of a dependency in the lock file.
+    fn entry(&self, via: &Via) -> Result<(&Foreign, usize), Missing> {
+        let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree.clone(), &self.local, self.roots));
+        let foreign = foreign.as_ref().map_err(Clone::clone)?;
+        let krate = self.crates.borrow()[via.krate].clone();
+        let from = match &krate.foreign {
+            Some(origin) => Some(origin.entry),
+            None => foreign.local(&krate.package.folder),
+        };
+        let from = from.ok_or_else(|| Missing::Entry { package: krate.package.name.clone() })?;
+        Ok((foreign, foreign.dependency(from, &krate.package.dependencies[&via.name])?))
+    }
+
+    fn open(
+        &self,
+        package: &Rc<Package>,
+        name: Option<String>,
+        root: &str,
+        cfg: Cfg,
+        foreign: Option<Origin>,
+    ) -> ModuleId {
+        let krate = self.crates.borrow().len();
+        let id = ModuleId(self.all.borrow().len());
+        let is_local = foreign.is_none();
+        let kubernetes = OnceCell::new();
+        let krate_read = Krate { name, root: id, package: package.clone(), cfg, kubernetes, foreign };
+        self.crates.borrow_mut().push(Rc::new(krate_read));
+        let unread = Unread { parent: None, krate, contents: Contents::Root(root.into()) };
+        self.all.borrow_mut().push(Slot::Unread(unread));
+        if is_local {
+            self.module(id);
+        }
+        id
+    }
+
+    fn read_module(&self, id: ModuleId, unread: Unread) -> Module {
+        let krate = self.crates.borrow()[unread.krate].clone();
+        let (file, items, place) = match unread.contents {
+            Contents::Inline { file, items, place } => (file, items, place),
+            Contents::Root(root) => {
+                let text = self.text(&krate, &root).unwrap_or_else(|| {
+                    let missing = format!("the crate's root file `{root}` does not exist");
+                    self.report(Diagnostic::error("OP002", missing).help("check the paths in Cargo.toml"));
+                    String::new()
+                });
+                let folder = parent(&root).to_string();
+                let (file, items) = self.parse(&krate, &root, text);
+                (file, items, Place { file_folder: folder.clone(), children: folder })
             }
-            Err(error) => {
-                reader.diagnostics.push(Diagnostic::error("OP002", error.to_string()));
-                String::new()
+            Contents::File { candidates, stem, is_mod_rs, declared } => {
+                let found = candidates.iter().find_map(|path| Some((path, self.text(&krate, path)?)));
+                match found {
+                    Some((path, text)) => {
+                        let folder = parent(path).to_string();
+                        let is_mod_rs = is_mod_rs || path.ends_with("/mod.rs");
+                        let children = if is_mod_rs { folder.clone() } else { join(&folder, &stem) };
+                        let (file, items) = self.parse(&krate, path, text);
+                        (file, items, Place { file_folder: folder, children })
+                    }
+                    None => {
+                        let file = declared.file.clone();
+                        self.report(
+                            Diagnostic::error("OP002", format!("no file for module `{stem}`"))
+                                .at(declared, format!("neither {} exists", list(&candidates)))
+                                .help(format!("create `{}`, or remove this line", candidates[0])),
+                        );
+                        (file, Vec::new(), Place { file_folder: String::new(), children: String::new() })
+                    }
+                }
             }
         };
-        reader.read_file(root, text, None, Place { file_folder: folder.clone(), children: folder });
+        let module = Module {
+            parent: unread.parent,
+            krate: unread.krate,
+            file,
+            types: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            consts: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            impls: Vec::new(),
+            uses: BTreeMap::new(),
+            globs: Vec::new(),
+            undecided: BTreeMap::new(),
+            made: BTreeMap::new(),
+            macros: Vec::new(),
+        };
+        let mut reader = Reader { modules: self, krate, id, module, place };
+        for item in items {
+            match reader.krate.cfg.keeps(attributes(&item)) {
+                Some(true) => reader.add(item),
+                Some(false) => {}
+                None => reader.undecided(&item),
+            }
+        }
+        reader.module
+    }
+
+    /// The text of a file of a crate; one that cannot be read is reported.
+    fn text(&self, krate: &Krate, path: &str) -> Option<String> {
+        self.tree_of(krate).read(path).unwrap_or_else(|error| {
+            self.report(Diagnostic::error("OP002", error.to_string()));
+            None
+        })
+    }
+
+    fn parse(&self, krate: &Krate, path: &str, text: String) -> (Arc<SourceFile>, Vec<Item>) {
+        let file = match &krate.foreign {
+            Some(origin) => {
+                let rest = path.strip_prefix(&krate.package.folder).unwrap_or(path).trim_start_matches('/');
+                SourceFile::new(join(&origin.label, rest), text)
+            }
+            None => {
+                // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
+                let known = self.files.borrow().iter().find(|file| file.path == path).cloned();
+                known.unwrap_or_else(|| {
+                    let file = SourceFile::new(path, text);
+                    self.files.borrow_mut().push(file.clone());
+                    file
+                })
+            }
+        };
+        self.read_included(krate, path, &file);
+        let items = skim::items(&file.text).unwrap_or_else(|error| {
+            let span = Span { range: error.span().byte_range(), file: file.clone() };
+            self.report(
+                Diagnostic::error("OP001", format!("this is not Rust: {error}"))
+                    .at(span, "")
+                    .help("`cargo check` tells more; opctl reads the source, but it must parse"),
+            );
+            Vec::new()
+        });
+        (file, items)
+    }
+
+    /// Reads what a file includes as text, since it may be a doc comment.
+    fn read_included(&self, krate: &Krate, path: &str, file: &SourceFile) {
+        for call in file.text.split("include_str!").skip(1) {
+            let named = call
+                .trim_start_matches(['(', '[', '{', ' ', '\n'])
+                .strip_prefix('"')
+                .and_then(|rest| rest.split_once('"'));
+            let Some((named, _)) = named else { continue };
+            if let Ok(Some(text)) = self.tree_of(krate).read(&normalize(&join(parent(path), named))) {
+                self.included.borrow_mut().insert(normalize(&join(parent(&file.path), named)), text);
+            }
+        }
+    }
+
+    /// The text that `include_str!("path")` is in a file.
+    pub fn included(&self, file: &SourceFile, path: &str) -> Option<String> {
+        self.included.borrow().get(&normalize(&join(parent(&file.path), path))).cloned()
+    }
+
+    fn tree_of<'a>(&'a self, krate: &'a Krate) -> &'a Tree {
+        krate.foreign.as_ref().and_then(|origin| origin.tree.as_deref()).unwrap_or(&self.tree)
+    }
+
+    fn report(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
+    }
+}
+
+/// The packages and the path dependencies that are compiled with them, each with its features.
+fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
+    let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
+    let roots: Vec<_> = all.iter().cloned().enumerate().collect();
+    let enabled = features::enable(&roots, |_, dependency| {
+        let Some(folder) = &dependency.folder else { return Ok(None) };
+        let known = all.iter().position(|package| package.folder == *folder);
+        let node = known.or_else(|| {
+            // A path dependency that cannot be read is reported where one of its types is needed.
+            let package = Package::read(tree, folder).ok()?.into_iter().find(|read| read.folder == *folder)?;
+            all.push(Rc::new(package));
+            Some(all.len() - 1)
+        });
+        Ok::<_, std::convert::Infallible>(node.map(|node| (node, all[node].clone())))
+    });
+    let Ok(enabled) = enabled;
+    enabled.into_values().filter(|(package, _)| !package.is_proc_macro).collect()
+}
+
+/// What a build script that opctl knows passes to the compiler.
+fn set_by_build_script(package: &Package, features: &BTreeSet<String>) -> Vec<(String, String)> {
+    let versions = features.iter().filter_map(|feature| feature.strip_prefix("v1_"));
+    match package.name.as_str() {
+        // One module for each version of Kubernetes; the feature chooses.
+        "k8s-openapi" => versions.map(|minor| ("k8s_openapi_enabled_version".into(), format!("1.{minor}"))).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -177,82 +572,22 @@ struct Place {
     children: String,
 }
 
+/// Sorts the items of one module.
 struct Reader<'a> {
-    modules: &'a mut Modules,
-    tree: &'a Tree,
-    cfg: Cfg<'a>,
-    krate: usize,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    modules: &'a Modules,
+    krate: Rc<Krate>,
+    id: ModuleId,
+    module: Module,
+    place: Place,
 }
 
 impl Reader<'_> {
-    fn read_file(&mut self, path: &str, text: String, parent: Option<ModuleId>, place: Place) -> ModuleId {
-        // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
-        let known = self.modules.files.iter().find(|file| file.path == path).cloned();
-        let file = known.unwrap_or_else(|| {
-            let file = SourceFile::new(path, text);
-            self.modules.files.push(file.clone());
-            self.read_included(&file);
-            file
-        });
-        let items = match skim::items(&file.text) {
-            Ok(items) => items,
-            Err(error) => {
-                let span = Span { range: error.span().byte_range(), file: file.clone() };
-                self.diagnostics.push(
-                    Diagnostic::error("OP001", format!("this is not Rust: {error}"))
-                        .at(span, "")
-                        .help("`cargo check` tells more; opctl reads the source, but it must parse"),
-                );
-                Vec::new()
-            }
-        };
-        self.add(file, items, parent, place)
-    }
-
-    /// Reads what a file includes as text, since it may be a doc comment.
-    fn read_included(&mut self, file: &SourceFile) {
-        for call in file.text.split("include_str!").skip(1) {
-            let path = call
-                .trim_start_matches(['(', '[', '{', ' ', '\n'])
-                .strip_prefix('"')
-                .and_then(|rest| rest.split_once('"'));
-            let Some((path, _)) = path else { continue };
-            let path = normalize(&join(parent(&file.path), path));
-            if let Ok(Some(text)) = self.tree.read(&path) {
-                self.modules.included.insert(path, text);
-            }
-        }
-    }
-
-    fn add(&mut self, file: Arc<SourceFile>, items: Vec<Item>, parent: Option<ModuleId>, place: Place) -> ModuleId {
-        let id = ModuleId(self.modules.all.len());
-        self.modules.all.push(Module {
-            parent,
-            krate: self.krate,
-            file,
-            types: BTreeMap::new(),
-            modules: BTreeMap::new(),
-            consts: BTreeMap::new(),
-            functions: BTreeMap::new(),
-            impls: Vec::new(),
-            uses: BTreeMap::new(),
-            globs: Vec::new(),
-        });
-        for item in items {
-            if self.cfg.keeps(attributes(&item)) {
-                self.add_item(id, item, &place);
-            }
-        }
-        id
-    }
-
-    fn add_item(&mut self, id: ModuleId, item: Item, place: &Place) {
-        let module = &mut self.modules.all[id.0];
+    fn add(&mut self, item: Item) {
+        let module = &mut self.module;
         match item {
-            Item::Struct(item) => self.add_type(id, item.into()),
-            Item::Enum(item) => self.add_type(id, item.into()),
-            Item::Union(item) => self.add_type(id, item.into()),
+            Item::Struct(item) => self.add_type(item.into()),
+            Item::Enum(item) => self.add_type(item.into()),
+            Item::Union(item) => self.add_type(item.into()),
             Item::Type(item) => {
                 module.types.insert(name(&item.ident), TypeDecl::Alias(Rc::new(item)));
             }
@@ -260,7 +595,8 @@ impl Reader<'_> {
                 module.consts.insert(name(&item.ident), Rc::new(item));
             }
             Item::Fn(mut item) => {
-                item.block.stmts.retain(|statement| self.cfg.keeps(statement_attributes(statement)));
+                let cfg = &self.krate.cfg;
+                item.block.stmts.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
                 module.functions.insert(name(&item.sig.ident), Rc::new(item));
             }
             Item::Static(item) => {
@@ -268,10 +604,12 @@ impl Reader<'_> {
                 module.consts.insert(name(ident), Rc::new(syn::parse_quote!(const #ident: #ty = #value;)));
             }
             Item::Impl(mut item) => {
+                let cfg = &self.krate.cfg;
                 item.items.retain_mut(|item| {
-                    let ImplItem::Fn(function) = item else { return self.cfg.keeps(impl_attributes(item)) };
-                    function.block.stmts.retain(|statement| self.cfg.keeps(statement_attributes(statement)));
-                    self.cfg.keeps(&function.attrs)
+                    let ImplItem::Fn(function) = item else { return cfg.keeps(impl_attributes(item)) != Some(false) };
+                    let statements = &mut function.block.stmts;
+                    statements.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
+                    cfg.keeps(&function.attrs) != Some(false)
                 });
                 module.impls.push(Rc::new(item));
             }
@@ -282,68 +620,113 @@ impl Reader<'_> {
             Item::ExternCrate(item) => {
                 let bound = item.rename.as_ref().map_or(&item.ident, |(_, rename)| rename);
                 let path = UsePath { global: item.ident != "self", segments: vec![name(&item.ident)] };
-                module.uses.insert(name(bound), path);
+                module.uses.entry(name(bound)).or_default().push(path);
             }
-            Item::Mod(item) => self.add_module(id, item, place),
-            Item::Macro(item) if mentions(item.mac.tokens.clone(), "CustomResource") => {
+            Item::Mod(item) => self.add_module(item),
+            Item::Macro(item) => {
                 let span = span_of(&module.file, &item.mac.path);
-                self.diagnostics.push(
-                    Diagnostic::error("OP021", "a macro makes a custom resource, and opctl does not run macros")
-                        .at(span, "")
-                        .help("write the type out, or print the CRDs from the compiled types"),
-                );
+                if self.krate.foreign.is_none() && mentions(item.mac.tokens.clone(), "CustomResource") {
+                    self.modules.report(
+                        Diagnostic::error("OP021", "a macro makes a custom resource, and opctl does not run macros")
+                            .at(span.clone(), "")
+                            .help("write the type out, or print the CRDs from the compiled types"),
+                    );
+                }
+                // `macro_rules!` itself makes nothing.
+                if item.ident.is_none() {
+                    declared(item.mac.tokens.clone(), &mut |name| {
+                        module.made.insert(name, span.clone());
+                    });
+                    module.macros.push((span, item.mac.tokens));
+                }
             }
             _ => {}
         }
     }
 
-    fn add_type(&mut self, id: ModuleId, mut input: DeriveInput) {
-        self.cfg.apply(&mut input);
-        self.modules.all[id.0].types.insert(name(&input.ident), TypeDecl::Data(Rc::new(input)));
+    /// An item that may be there or not.
+    fn undecided(&mut self, item: &Item) {
+        let span = Span { file: self.module.file.clone(), range: item.span().byte_range() };
+        let mut declared = Vec::new();
+        match item {
+            Item::Struct(item) => declared.push(name(&item.ident)),
+            Item::Enum(item) => declared.push(name(&item.ident)),
+            Item::Union(item) => declared.push(name(&item.ident)),
+            Item::Type(item) => declared.push(name(&item.ident)),
+            Item::Const(item) => declared.push(name(&item.ident)),
+            Item::Fn(item) => declared.push(name(&item.sig.ident)),
+            Item::Mod(item) => declared.push(name(&item.ident)),
+            Item::Use(item) => imported(&item.tree, &mut declared),
+            _ => {}
+        }
+        if self.krate.foreign.is_none() && mentions(item.to_token_stream(), "CustomResource") {
+            self.modules.report(undecided(span.clone(), "a custom resource is declared here"));
+        }
+        self.module.undecided.extend(declared.into_iter().map(|name| (name, span.clone())));
     }
 
-    fn add_module(&mut self, parent_id: ModuleId, mut item: ItemMod, place: &Place) {
-        self.cfg.expand(&mut item.attrs);
+    fn add_type(&mut self, mut input: DeriveInput) {
+        let span = span_of(&self.module.file, &input.ident);
+        let bound = name(&input.ident);
+        if !self.krate.cfg.apply(&mut input) {
+            self.module.undecided.insert(bound.clone(), span);
+        }
+        self.module.types.insert(bound, TypeDecl::Data(Rc::new(input)));
+    }
+
+    fn add_module(&mut self, mut item: ItemMod) {
+        if !self.krate.cfg.expand(&mut item.attrs) {
+            return self.undecided(&Item::Mod(item));
+        }
         let stem = name(&item.ident);
         let explicit = item.attrs.iter().find_map(path_attribute);
-        let file = self.modules.module(parent_id).file.clone();
-        let child = match item.content {
+        let file = self.module.file.clone();
+        let place = &self.place;
+        let contents = match item.content {
             Some((_, items)) => {
                 let folder = join(&place.children, explicit.as_deref().unwrap_or(&stem));
-                let place = Place { file_folder: folder.clone(), children: folder };
-                self.add(file, items, Some(parent_id), place)
+                Contents::Inline { file, items, place: Place { file_folder: folder.clone(), children: folder } }
             }
-            None => {
-                let candidates = match &explicit {
+            None => Contents::File {
+                candidates: match &explicit {
                     Some(path) => vec![normalize(&join(&place.file_folder, path))],
                     None => vec![
                         join(&place.children, &format!("{stem}.rs")),
                         join(&place.children, &format!("{stem}/mod.rs")),
                     ],
-                };
-                let found = candidates.iter().find_map(|path| match self.tree.read(path) {
-                    Ok(text) => text.map(|text| (path.clone(), text)),
-                    Err(error) => {
-                        self.diagnostics.push(Diagnostic::error("OP002", error.to_string()));
-                        None
-                    }
-                });
-                let Some((path, text)) = found else {
-                    let span = Span { file, range: item.ident.span().byte_range() };
-                    self.diagnostics.push(
-                        Diagnostic::error("OP002", format!("no file for module `{stem}`"))
-                            .at(span, format!("neither {} exists", list(&candidates)))
-                            .help(format!("create `{}`, or remove this line", candidates[0])),
-                    );
-                    return;
-                };
-                let folder = parent(&path).to_string();
-                let is_mod_rs = explicit.is_some() || path.ends_with("/mod.rs");
-                let children = if is_mod_rs { folder.clone() } else { join(&folder, &stem) };
-                self.read_file(&path, text, Some(parent_id), Place { file_folder: folder, children })
-            }
+                },
+                stem: stem.clone(),
+                is_mod_rs: explicit.is_some(),
+                declared: Span { file, range: item.ident.span().byte_range() },
+            },
         };
-        self.modules.all[parent_id.0].modules.insert(stem, child);
+        let unread = Unread { parent: Some(self.id), krate: self.module.krate, contents };
+        let child = {
+            let mut all = self.modules.all.borrow_mut();
+            all.push(Slot::Unread(unread));
+            ModuleId(all.len() - 1)
+        };
+        if self.krate.foreign.is_none() {
+            self.modules.module(child);
+        }
+        self.module.modules.insert(stem, child);
+    }
+}
+
+/// What is not known without running a build script.
+pub fn undecided(span: Span, label: &str) -> Diagnostic {
+    Diagnostic::error("OP023", "a build script decides whether this is compiled, and opctl does not run it")
+        .at(span, label)
+        .help("choose by a cargo feature instead, or print the CRDs from the compiled types")
+}
+
+fn imported(tree: &UseTree, names: &mut Vec<String>) {
+    match tree {
+        UseTree::Path(path) => imported(&path.tree, names),
+        UseTree::Name(leaf) => names.push(name(&leaf.ident)),
+        UseTree::Rename(leaf) => names.push(name(&leaf.rename)),
+        UseTree::Glob(_) => names.push("*".into()),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| imported(tree, names)),
     }
 }
 
@@ -371,12 +754,12 @@ fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree) {
         UseTree::Name(leaf) => {
             let path = with(prefix, &leaf.ident);
             if let Some(bound) = path.segments.last().cloned() {
-                module.uses.insert(bound, path);
+                module.uses.entry(bound).or_default().push(path);
             }
         }
         UseTree::Rename(leaf) => {
             let path = with(prefix, &leaf.ident);
-            module.uses.insert(name(&leaf.rename), path);
+            module.uses.entry(name(&leaf.rename)).or_default().push(path);
         }
         UseTree::Glob(_) => module.globs.push(prefix.clone()),
         UseTree::Group(group) => group.items.iter().for_each(|tree| add_use(module, prefix, tree)),
@@ -398,6 +781,7 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::ExternCrate(item) => &item.attrs,
         Item::Fn(item) => &item.attrs,
         Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
         Item::Mod(item) => &item.attrs,
         Item::Static(item) => &item.attrs,
         Item::Struct(item) => &item.attrs,
@@ -416,7 +800,26 @@ fn impl_attributes(item: &ImplItem) -> &[Attribute] {
     }
 }
 
-fn mentions(tokens: TokenStream, word: &str) -> bool {
+/// The names that stand behind `struct`, `enum`, `union` and `type`.
+fn declared(tokens: TokenStream, tell: &mut impl FnMut(String)) {
+    let mut keyword = false;
+    for tree in tokens {
+        match tree {
+            TokenTree::Ident(ident) if keyword => {
+                tell(name(&ident));
+                keyword = false;
+            }
+            TokenTree::Ident(ident) => keyword = ["struct", "enum", "union", "type"].iter().any(|word| ident == word),
+            TokenTree::Group(group) => {
+                declared(group.stream(), tell);
+                keyword = false;
+            }
+            _ => keyword = false,
+        }
+    }
+}
+
+pub fn mentions(tokens: TokenStream, word: &str) -> bool {
     tokens.into_iter().any(|tree| match tree {
         TokenTree::Ident(ident) => ident == word,
         TokenTree::Group(group) => mentions(group.stream(), word),

@@ -1,37 +1,75 @@
 //! Cargo.toml → what the reader of the source must know: crate roots, names of dependencies, enabled features.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
+use super::cfg;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::project::{Tree, join};
 
 /// One package, as far as manifests depend on it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Package {
+    /// As cargo has it, with its hyphens.
+    pub name: String,
+    /// `None`: the workspace says it.
+    pub version: Option<String>,
     /// The folder of its Cargo.toml, relative to the tree; `""` is the root.
     pub folder: String,
     /// The library's crate name and root file, if the package has a library.
     pub library: Option<(String, String)>,
     /// Root files of the binaries.
     pub binaries: Vec<String>,
-    /// By the name that the source uses.
+    /// What its source can name, by the name that the source uses.
     pub dependencies: BTreeMap<String, Dependency>,
     pub dev_dependencies: BTreeMap<String, Dependency>,
-    /// What `cargo run` enables: `default` and all that follows from it.
-    pub features: BTreeSet<String>,
+    /// Everything in its dependency tables, of any kind and for any platform.
+    pub declared: Vec<Dependency>,
+    /// `[features]`, and the features that optional dependencies are without being listed.
+    pub features: BTreeMap<String, Vec<String>>,
+    pub has_build_script: bool,
+    pub is_proc_macro: bool,
+    pub workspace: Rc<Workspace>,
+}
+
+/// What the root of a workspace says for all its members; a package alone is its own workspace.
+#[derive(Debug)]
+pub struct Workspace {
+    /// Where Cargo.lock is.
+    pub folder: String,
+    /// `resolver = "1"`: the features of build scripts, macros, tests and other platforms count everywhere.
+    pub unifies: bool,
+    /// `[patch]`: folders by the names of the packages that they replace.
+    pub patches: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Dependency {
-    /// The crate's own name in code, e.g. `k8s_openapi`, whatever it is renamed to.
+    /// As Cargo.toml names it.
+    pub key: String,
+    /// The package's own name, whatever it is renamed to.
+    pub package: String,
+    /// The crate's own name in code, e.g. `k8s_openapi`.
     pub krate: String,
     /// The folder of a path dependency, relative to the tree.
     pub folder: Option<String>,
     pub features: BTreeSet<String>,
+    pub default_features: bool,
+    pub optional: bool,
+    pub kind: Kind,
+    /// Not for another platform than Linux only.
+    pub on_linux: bool,
     /// As written: `"5"`, `"=0.29.1"`.
     pub version: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Normal,
+    Build,
+    Dev,
 }
 
 impl Dependency {
@@ -65,6 +103,18 @@ impl Package {
                 .help("pass the folder of a package: `opctl manifests --path DIR`"));
         }
         Ok(packages)
+    }
+
+    /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
+    pub fn by_default(&self) -> BTreeSet<String> {
+        let mut enabled = BTreeSet::new();
+        let mut open = vec!["default"];
+        while let Some(value) = open.pop() {
+            if enabled.insert(value.to_string()) {
+                open.extend(self.features.get(value).into_iter().flatten().map(String::as_str));
+            }
+        }
+        enabled
     }
 
     /// The members of the workspace that the package in `folder` belongs to.
@@ -172,14 +222,16 @@ impl Manifest {
 
     fn package(&self, tree: &Tree, workspace: Option<&Self>) -> Package {
         let document = &self.document;
-        let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").replace('-', "_");
+        let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").to_string();
         let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
         let exists = |path: &str| tree.has(&join(&self.folder, path));
+
+        let package = &document["package"];
 
         let lib = document.get("lib");
         let library = target(lib, "path")
             .or_else(|| (lib.is_some() || exists("src/lib.rs")).then(|| "src/lib.rs".into()))
-            .map(|path| (target(lib, "name").unwrap_or_else(|| name.clone()), join(&self.folder, &path)));
+            .map(|path| (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.folder, &path)));
 
         let mut binaries = BTreeSet::new();
         for bin in document.get("bin").and_then(Item::as_array_of_tables).into_iter().flatten() {
@@ -202,56 +254,125 @@ impl Manifest {
             }
         }
 
+        let build = package.get("build");
+        let declared = self.declared(workspace);
+        let named = |kind: Kind| {
+            let named = declared.iter().filter(|dependency| dependency.kind == kind && dependency.on_linux);
+            named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect()
+        };
         Package {
+            version: package.get("version").and_then(Item::as_str).map(String::from),
             folder: self.folder.clone(),
             library,
             binaries: binaries.into_iter().collect(),
-            dependencies: self.dependencies("dependencies", workspace),
-            dev_dependencies: self.dependencies("dev-dependencies", workspace),
-            features: self.features(),
+            dependencies: named(Kind::Normal),
+            dev_dependencies: named(Kind::Dev),
+            features: self.features(&declared),
+            declared,
+            has_build_script: match build.and_then(Item::as_bool) {
+                Some(built) => built,
+                None => build.is_some() || exists("build.rs"),
+            },
+            is_proc_macro: lib.is_some_and(|lib| {
+                ["proc-macro", "proc_macro"].iter().any(|key| lib.get(key).and_then(Item::as_bool) == Some(true))
+            }),
+            workspace: Rc::new(workspace.unwrap_or(self).shared()),
+            name,
         }
     }
 
-    fn dependencies(&self, table: &str, workspace: Option<&Self>) -> BTreeMap<String, Dependency> {
-        let mut dependencies = BTreeMap::new();
-        let Some(table) = self.document.get(table).and_then(Item::as_table_like) else { return dependencies };
-        for (name, item) in table.iter() {
-            let own = item.as_table_like();
-            let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));
-            let shared = workspace.filter(|_| inherits).and_then(|workspace| {
-                let item = workspace.document.get("workspace")?.get("dependencies")?.get(name)?;
-                Some((workspace.folder.as_str(), item))
-            });
-            let shared_version = shared.and_then(|(_, item)| item.as_str());
-            let (base, shared) =
-                shared.map_or((self.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
-            let tables = [own, shared];
-            let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
-            let features = tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect();
-            dependencies.insert(
-                name.replace('-', "_"),
-                Dependency {
-                    krate: text("package").unwrap_or(name).replace('-', "_"),
-                    folder: text("path").map(|path| normalize(&join(base, path))),
-                    features,
-                    version: item.as_str().or_else(|| text("version")).or(shared_version).map(String::from),
-                },
-            );
-        }
-        dependencies
-    }
-
-    /// `default` and what follows from it within this package.
-    fn features(&self) -> BTreeSet<String> {
-        let mut enabled = BTreeSet::new();
-        let mut open = vec!["default".to_string()];
-        while let Some(feature) = open.pop() {
-            if let Some(table) = self.document.get("features").and_then(Item::as_table_like) {
-                open.extend(strings(table, &feature).into_iter().filter(|next| !enabled.contains(next)));
+    /// Every dependency in every table.
+    fn declared(&self, workspace: Option<&Self>) -> Vec<Dependency> {
+        let tables =
+            [("dependencies", Kind::Normal), ("build-dependencies", Kind::Build), ("dev-dependencies", Kind::Dev)];
+        let targets = self.document.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
+        let places = std::iter::once((self.document.as_item(), true))
+            .chain(targets.map(|(target, item)| (item, cfg::is_linux(target))));
+        let mut declared = Vec::new();
+        for (place, on_linux) in places {
+            for (table, kind) in tables {
+                let underscored = table.replace('-', "_");
+                let table = [table, &underscored].into_iter().find_map(|key| place.get(key)?.as_table_like());
+                for (key, item) in table.into_iter().flat_map(TableLike::iter) {
+                    declared.push(Dependency { kind, on_linux, ..self.dependency(key, item, workspace) });
+                }
             }
-            enabled.insert(feature);
         }
-        enabled
+        declared
+    }
+
+    fn dependency(&self, key: &str, item: &Item, workspace: Option<&Self>) -> Dependency {
+        let own = item.as_table_like();
+        let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));
+        let shared = workspace.or(Some(self)).filter(|_| inherits).and_then(|workspace| {
+            let item = workspace.document.get("workspace")?.get("dependencies")?.get(key)?;
+            Some((workspace.folder.as_str(), item))
+        });
+        let shared_version = shared.and_then(|(_, item)| item.as_str());
+        let (base, shared) = shared.map_or((self.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
+        let tables = [own, shared];
+        let text = |key: &str| tables.iter().flatten().find_map(|table| table.get(key)?.as_str());
+        let flag = |table: Option<&dyn TableLike>, key: &str| table.and_then(|table| table.get(key)?.as_bool());
+        let with_default = |table| flag(table, "default-features").or_else(|| flag(table, "default_features"));
+        let package = text("package").unwrap_or(key);
+        Dependency {
+            key: key.into(),
+            package: package.into(),
+            krate: package.replace('-', "_"),
+            folder: text("path").map(|path| normalize(&join(base, path))),
+            features: tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect(),
+            // A member may add the default features to what its workspace says, not take them away.
+            default_features: match (with_default(own), with_default(shared)) {
+                (Some(true), _) => true,
+                (own, None) if !inherits => own.unwrap_or(true),
+                (_, shared) => shared.unwrap_or(true),
+            },
+            optional: flag(own, "optional").unwrap_or(false),
+            kind: Kind::Normal,
+            on_linux: true,
+            version: item.as_str().or_else(|| text("version")).or(shared_version).map(String::from),
+        }
+    }
+
+    /// `[features]`; an optional dependency that no feature names by `dep:` is a feature of its own.
+    fn features(&self, declared: &[Dependency]) -> BTreeMap<String, Vec<String>> {
+        let table = self.document.get("features").and_then(Item::as_table_like);
+        let mut features: BTreeMap<String, Vec<String>> = table
+            .into_iter()
+            .flat_map(|table| table.iter().map(|(name, _)| (name.to_string(), strings(table, name))))
+            .collect();
+        let named: BTreeSet<String> =
+            features.values().flatten().filter_map(|value| value.strip_prefix("dep:").map(String::from)).collect();
+        for dependency in declared.iter().filter(|dependency| dependency.optional && !named.contains(&dependency.key)) {
+            features.entry(dependency.key.clone()).or_insert_with(|| vec![format!("dep:{}", dependency.key)]);
+        }
+        features
+    }
+
+    /// What holds for all members, where this is the root of a workspace.
+    fn shared(&self) -> Workspace {
+        let get = |path: &[&str]| {
+            path.iter().try_fold(self.document.as_item(), |item, key| item.get(key)).and_then(Item::as_str)
+        };
+        let resolver = get(&["workspace", "resolver"]).or_else(|| get(&["package", "resolver"]));
+        let edition = get(&["package", "edition"]).or_else(|| get(&["workspace", "package", "edition"]));
+        let is_virtual = !self.document.contains_key("package");
+        let patches = self.document.get("patch").and_then(Item::as_table_like);
+        let patched = patches.into_iter().flat_map(TableLike::iter).filter_map(|(_, table)| table.as_table_like());
+        Workspace {
+            folder: self.folder.clone(),
+            unifies: match resolver {
+                Some(resolver) => resolver == "1",
+                None => is_virtual || edition.is_none_or(|edition| edition < "2021"),
+            },
+            patches: patched
+                .flat_map(TableLike::iter)
+                .filter_map(|(key, item)| {
+                    let folder = normalize(&join(&self.folder, item.get("path")?.as_str()?));
+                    Some((item.get("package").and_then(Item::as_str).unwrap_or(key).to_string(), folder))
+                })
+                .collect(),
+        }
     }
 }
 

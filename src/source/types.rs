@@ -3,7 +3,7 @@
 //! This is the place that knows what a type *is*: a type of the source (then `containers` derives it as schemars'
 //! macro does), a type of another crate (then `known` asks the real implementation), or a composition of these.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use quote::ToTokens;
@@ -12,10 +12,12 @@ use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
 use super::Options;
-use super::attributes::{attribute_macro, derives};
-use super::known::{self, Entry, Minor, NoSchema, Shape};
-use super::modules::{ModuleId, Modules, TypeDecl, UsePath, name, span_of};
-use super::resolve::{Namespace, Target, resolve};
+use super::attributes::{attribute_macro, derive_named, derives};
+use super::foreign::Missing;
+use super::known::{self, Entry, NoSchema, Shape};
+use super::kubernetes_version::Unclear;
+use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
+use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Enumeration, Underivable};
@@ -43,6 +45,8 @@ pub struct Deriver<'a> {
     /// How many functions and constants are being evaluated: one that needs itself would not end.
     pub evaluating: usize,
     impls: Vec<Implementation>,
+    /// The modules whose impls are in the list.
+    listed: BTreeSet<ModuleId>,
 }
 
 /// An `impl Trait for Type` of the source.
@@ -125,7 +129,7 @@ pub enum Resolved {
 
 impl<'a> Deriver<'a> {
     pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
-        Self {
+        let mut deriver = Self {
             modules,
             options,
             diagnostics: Vec::new(),
@@ -135,14 +139,25 @@ impl<'a> Deriver<'a> {
             evaluating: 0,
             open: Vec::new(),
             done: HashMap::new(),
-            impls: modules.ids().flat_map(|id| implementations(modules, id)).collect(),
+            impls: Vec::new(),
+            listed: BTreeSet::new(),
+        };
+        deriver.list_impls(&modules.local());
+        deriver
+    }
+
+    fn list_impls(&mut self, modules: &[ModuleId]) {
+        for id in modules {
+            if self.listed.insert(*id) {
+                self.impls.extend(implementations(self.modules, *id));
+            }
         }
     }
 
     /// The `impl` of a trait for a type of the source, and the module where it stands. `None` also where there are
     /// several, for different arguments.
     pub fn implementation(
-        &self,
+        &mut self,
         trait_name: &str,
         module: ModuleId,
         type_name: &str,
@@ -152,11 +167,22 @@ impl<'a> Deriver<'a> {
     }
 
     pub fn implementations(
-        &self,
+        &mut self,
         trait_name: &str,
         module: ModuleId,
         type_name: &str,
     ) -> Vec<(ModuleId, Rc<ItemImpl>)> {
+        if self.modules.is_foreign(module) {
+            // Nearly always it stands next to the type; only then is the whole crate read.
+            self.list_impls(&[module]);
+            if trait_name.is_empty() || self.listed(trait_name, module, type_name).is_empty() {
+                self.list_impls(&self.modules.whole_crate(module));
+            }
+        }
+        self.listed(trait_name, module, type_name)
+    }
+
+    fn listed(&self, trait_name: &str, module: ModuleId, type_name: &str) -> Vec<(ModuleId, Rc<ItemImpl>)> {
         let of_type = |found: &&Implementation| {
             found.trait_name == trait_name && found.target.0 == module && found.target.1 == type_name
         };
@@ -194,7 +220,21 @@ impl<'a> Deriver<'a> {
             Resolved::Data { module, input, scope: inner, arguments } => {
                 let identity = self.identity_of(module, &input, &arguments)?;
                 let place = self.span(scope, ty);
-                self.data(module, &input, &inner, identity, place)
+                let said = (self.diagnostics.len(), self.reasons.len());
+                let mut shape = self.data(module, &input, &inner, identity, place.clone());
+                if self.modules.is_foreign(module) && !self.modules.is_foreign(scope.module) {
+                    // The user can change the place of use, not the other crate.
+                    let used = format!("`{}` is used in {place}", input.ident);
+                    let diagnostics = self.diagnostics[said.0..].iter_mut().chain(&mut self.reasons[said.1..]);
+                    diagnostics.for_each(|diagnostic| diagnostic.help.push(used.clone()));
+                }
+                if let Ok(shape) = &mut shape
+                    && !self.options.foreign_descriptions
+                    && self.modules.is_kubernetes(module)
+                {
+                    shape.remove_descriptions();
+                }
+                shape
             }
             Resolved::Known { path, entry, arguments } => {
                 let parameters: Derived<Vec<Shape>> =
@@ -342,6 +382,7 @@ impl<'a> Deriver<'a> {
 
     fn derived_data(&mut self, module: ModuleId, input: &Rc<DeriveInput>, scope: &Scope) -> Derived<Shape> {
         self.check_attribute_macros(input, scope)?;
+        self.check_schemars(module, input, scope)?;
         if derives(&input.attrs, "JsonSchema") {
             self.container(input, scope)
         } else if derives(&input.attrs, "KubeSchema") {
@@ -362,7 +403,11 @@ impl<'a> Deriver<'a> {
             }
             [] => {
                 let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
-                let help = "add `schemars::JsonSchema` to its `#[derive(…)]`";
+                let help = if self.modules.is_foreign(module) {
+                    "enable the feature of its crate that derives it, or say the schema at the field: `#[schemars(with = \"…\")]`"
+                } else {
+                    "add `schemars::JsonSchema` to its `#[derive(…)]`"
+                };
                 self.refuse(Diagnostic::error("OP019", message).at(span, "used in a custom resource").help(help))
             }
             _ => {
@@ -371,6 +416,33 @@ impl<'a> Deriver<'a> {
                     Diagnostic::error("OP013", message).at(span, "").help("write one for all of them, or derive it"),
                 )
             }
+        }
+    }
+
+    /// Another crate may derive the `JsonSchema` of another schemars, which kube does not know.
+    fn check_schemars(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Derived<()> {
+        if !self.modules.is_foreign(module) {
+            return Ok(());
+        }
+        let named = derive_named(&input.attrs, "JsonSchema").and_then(|path| {
+            let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
+            let path = UsePath { global: path.leading_colon.is_some(), segments };
+            match resolve(self.modules, module, &path, Namespace::Type)? {
+                Target::Foreign(foreign) => foreign.via,
+                _ => None,
+            }
+        });
+        let Some(via) = named.or_else(|| Some(self.modules.dependency(module, "schemars")?.1)) else { return Ok(()) };
+        match self.modules.version(&via) {
+            Ok(version) if !version.starts_with("1.") && self.modules.declared(&via).krate == "schemars" => {
+                let span = self.span(scope, &input.ident);
+                let message =
+                    format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
+                let help =
+                    "use a version of its crate that has schemars 1, or say the schema: `#[schemars(with = \"…\")]`";
+                self.refuse(Diagnostic::error("OP025", message).at(span, "used in a custom resource").help(help))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -425,64 +497,82 @@ impl<'a> Deriver<'a> {
             _ => Vec::new(),
         };
         let use_path = UsePath { global: path.leading_colon.is_some(), segments: segments.clone() };
-        let target = resolve(self.modules, scope.module, &use_path, Namespace::Type).or_else(|| {
+        let found = resolve(self.modules, scope.module, &use_path, Namespace::Type);
+        let primitive = || {
             let [name] = segments.as_slice() else { return None };
-            let known = known::prelude(name)?;
-            Some(Target::Foreign(known.iter().map(ToString::to_string).collect()))
-        });
-        match target {
-            Some(Target::Item(module, name)) => match self.modules.module(module).types.get(&name).cloned() {
-                Some(TypeDecl::Data(input)) => {
-                    let itself = (ty.clone(), scope.clone());
-                    let scope = Scope::within(module, &input.generics, arguments.clone(), Some(itself));
-                    Ok(Resolved::Data { module, input, scope, arguments })
+            let path = known::prelude(name)?.iter().map(ToString::to_string).collect();
+            Some(Target::Foreign(Foreign { path, via: None }))
+        };
+        let mut target = match found {
+            // `use std::f64;` imports a module, and the type keeps its name.
+            Some(Target::Module(_)) => primitive(),
+            Some(Target::Foreign(foreign)) if foreign.path.len() == 2 && foreign.path[0] == "std" => {
+                primitive().or(Some(Target::Foreign(foreign)))
+            }
+            found => found.or_else(primitive),
+        };
+        loop {
+            target = match target {
+                Some(Target::Item(module, name)) => {
+                    let declared = self.modules.module(module).types.get(&name).cloned();
+                    return match declared {
+                        Some(TypeDecl::Data(input)) => {
+                            let itself = (ty.clone(), scope.clone());
+                            let scope = Scope::within(module, &input.generics, arguments.clone(), Some(itself));
+                            Ok(Resolved::Data { module, input, scope, arguments })
+                        }
+                        Some(TypeDecl::Alias(alias)) => {
+                            let scope = Scope::within(module, &alias.generics, arguments, None);
+                            self.resolved(&alias.ty, &scope)
+                        }
+                        None => self.unknown(ty, &segments, scope),
+                    };
                 }
-                Some(TypeDecl::Alias(alias)) => {
-                    let scope = Scope::within(module, &alias.generics, arguments, None);
-                    self.resolved(&alias.ty, &scope)
-                }
-                None => self.unknown(ty, &segments, scope),
-            },
-            Some(Target::Foreign(mut path)) => {
-                // `NonZeroU8` is an alias of `NonZero<u8>`; the table has the former.
-                if path.last().is_some_and(|last| last == "NonZero") {
-                    let inner = arguments.first().and_then(|(ty, _)| match ty {
-                        Type::Path(path) => path.path.get_ident().map(ToString::to_string),
-                        _ => None,
-                    });
-                    let inner = inner.unwrap_or_default();
-                    let mut letters = inner.chars();
-                    let upper: String =
-                        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-                    *path.last_mut().expect("checked above") = format!("NonZero{upper}");
-                }
-                let kubernetes = match path[0].as_str() {
-                    "k8s_openapi" => Some(self.kubernetes(ty, scope)?),
-                    _ => None,
-                };
-                match known::find(&path, kubernetes) {
-                    Some(entry) => Ok(Resolved::Known { path, entry, arguments }),
-                    None => {
-                        let span = self.span(scope, ty);
-                        let krate = &path[0];
-                        let message = format!(
-                            "the schema of `{}` is not known: it comes from the crate `{krate}`",
-                            path.join("::")
-                        );
-                        self.refuse(
-                            Diagnostic::error("OP011", message)
-                                .at(span, "its source is not part of this package")
-                                .help("wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`"),
-                        )
+                Some(Target::Foreign(foreign)) => {
+                    let path = with_concrete_nonzero(foreign.path.clone(), &arguments);
+                    let (minor, unclear) = match self.kubernetes(&foreign, scope).transpose() {
+                        Ok(minor) => (minor, None),
+                        Err(unclear) => (None, Some(unclear)),
+                    };
+                    if let Some(entry) = known::find(&path, minor) {
+                        return Ok(Resolved::Known { path, entry, arguments });
+                    }
+                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..))) = &unclear {
+                        return self.refuse_kubernetes(ty, unclear, None, scope);
+                    }
+                    match follow(self.modules, &foreign, Namespace::Type) {
+                        Ok(Some(Target::Foreign(next))) if next == foreign => {
+                            return self.unknown(ty, &segments, scope);
+                        }
+                        Ok(Some(next)) => Some(next),
+                        Ok(None) if foreign.via.is_some() => return self.not_in_crate(ty, &foreign, scope),
+                        Ok(None) => return self.not_readable(ty, &path, None, scope),
+                        Err(missing) => {
+                            return match unclear {
+                                Some(unclear) => self.refuse_kubernetes(ty, &unclear, Some(&missing), scope),
+                                None => self.not_readable(ty, &path, Some(&missing), scope),
+                            };
+                        }
                     }
                 }
-            }
-            Some(Target::Module(_)) | None => self.unknown(ty, &segments, scope),
+                Some(Target::Hidden(diagnostic)) => {
+                    let place = self.span(scope, ty);
+                    let used = format!("`{}` is used in {place}", segments.join("::"));
+                    return self.refuse(diagnostic.help(used));
+                }
+                Some(Target::Module(_)) | None => return self.unknown(ty, &segments, scope),
+            };
         }
     }
 
     fn unknown<T>(&mut self, ty: &Type, segments: &[String], scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
+        let (last, owner) = segments.split_last().expect("a path has a segment");
+        if owner.is_empty()
+            && let Some(call) = self.macro_call(scope.module, last)
+        {
+            return self.refuse(made_by_macro(last).at(span, format!("the macro is called in {call}")));
+        }
         let message = if segments == ["Self"] {
             "a type that contains itself cannot be in a CRD: it has no references".to_string()
         } else {
@@ -493,6 +583,44 @@ impl<'a> Deriver<'a> {
                 .at(span, "")
                 .help("opctl follows modules and `use`; a type that a macro or a build script makes is not seen"),
         )
+    }
+
+    /// The place of a macro's call in a module that may make something of this name.
+    fn macro_call(&self, module: ModuleId, name: &str) -> Option<Span> {
+        let module = self.modules.module(module);
+        let call = module.macros.iter().find(|(_, tokens)| mentions(tokens.clone(), name))?;
+        Some(call.0.clone())
+    }
+
+    /// A crate whose source was read, and does not have the type.
+    fn not_in_crate<T>(&mut self, ty: &Type, foreign: &Foreign, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let (last, owner) = foreign.path.split_last().expect("a path has a segment");
+        let owner = Foreign { path: owner.to_vec(), via: foreign.via.clone() };
+        if let Ok(Some(Target::Module(module))) = follow(self.modules, &owner, Namespace::Type)
+            && let Some(call) = self.macro_call(module, last)
+        {
+            return self.refuse(made_by_macro(last).at(span, format!("the macro is called in {call}")));
+        }
+        let locked = foreign.via.as_ref().and_then(|via| self.modules.version(via).ok());
+        let version = locked.map(|version| format!(" {version}")).unwrap_or_default();
+        let message =
+            format!("no type `{}` is found in the source of `{}`{version}", foreign.path.join("::"), foreign.path[0]);
+        self.refuse(
+            Diagnostic::error("OP010", message)
+                .at(span, "")
+                .help("a type that a macro or a build script makes is not seen; a feature may have to be enabled"),
+        )
+    }
+
+    /// A type whose crate cannot be read.
+    fn not_readable<T>(&mut self, ty: &Type, path: &[String], missing: Option<&Missing>, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let wrap = "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`";
+        let (label, help) = missing.map_or(("opctl has no schema for it".into(), wrap.into()), Missing::explained);
+        let message =
+            format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
+        self.refuse(Diagnostic::error("OP011", message).at(span, label).help(help))
     }
 
     fn refuse_known<T>(&mut self, problem: NoSchema, path: &[String], ty: &Type, scope: &Scope) -> Derived<T> {
@@ -513,21 +641,51 @@ impl<'a> Deriver<'a> {
         })
     }
 
-    /// The version of Kubernetes whose types the package uses.
-    fn kubernetes(&mut self, ty: &Type, scope: &Scope) -> Derived<Minor> {
-        let problem = match self.modules.kubernetes(scope.module) {
-            Ok(minor) => return Ok(*minor),
-            Err(problem) => problem.clone(),
-        };
+    /// The version of Kubernetes that a path is of; `None`: it is no path of Kubernetes.
+    fn kubernetes(&self, foreign: &Foreign, scope: &Scope) -> Option<Result<known::Minor, Unclear>> {
+        if foreign.path[0] != "k8s_openapi" {
+            return None;
+        }
+        // kube re-exports some types: its k8s-openapi is the package's.
+        Some(match &foreign.via {
+            Some(via) => self.modules.kubernetes(via),
+            None => self.modules.kubernetes_beside(scope.module),
+        })
+    }
+
+    fn refuse_kubernetes<T>(
+        &mut self,
+        ty: &Type,
+        unclear: &Unclear,
+        missing: Option<&Missing>,
+        scope: &Scope,
+    ) -> Derived<T> {
         // One mistake in Cargo.toml; its other places are no news.
         if let Some(said) = self.diagnostics.iter().find(|said| said.code == "OP017") {
             return self.refuse(said.clone());
         }
         let span = self.span(scope, ty);
-        self.refuse(
-            Diagnostic::error("OP017", problem.to_string()).at(span, "a type of Kubernetes").help(problem.help()),
-        )
+        let (label, fetch) = missing.map_or(("a type of Kubernetes".into(), None), |missing| {
+            let (label, help) = missing.explained();
+            (label, Some(help))
+        });
+        let mut diagnostic = Diagnostic::error("OP017", unclear.to_string()).at(span, label);
+        diagnostic.help.extend(fetch);
+        self.refuse(diagnostic.help(unclear.help()))
     }
+}
+
+/// `NonZeroU8` is an alias of `NonZero<u8>`; the table has the former.
+fn with_concrete_nonzero(mut path: Vec<String>, arguments: &[(Type, Scope)]) -> Vec<String> {
+    if path.last().is_some_and(|last| last == "NonZero")
+        && let Some((Type::Path(inner), _)) = arguments.first()
+        && let Some(inner) = inner.path.get_ident().map(ToString::to_string)
+    {
+        let mut letters = inner.chars();
+        let upper: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+        *path.last_mut().expect("checked above") = format!("NonZero{upper}");
+    }
+    path
 }
 
 /// The impls of a module, by trait (`""`: inherent) and by the type of the source that they are for.

@@ -1,0 +1,4 @@
+#[derive(Clone, Debug, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+pub struct Placed {
+    placed: super::super::Own,
+}

@@ -1,0 +1,4 @@
+#[derive(schemars::JsonSchema)]
+pub struct Old {
+    x: u8,
+}
