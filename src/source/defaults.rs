@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
-use syn::{DeriveInput, ExprPath, Type};
+use syn::{DeriveInput, ExprPath, ImplItem, Type};
 
 use super::attributes::derives;
 use super::constants::Function;
-use super::modules::name;
+use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use super::values::{Data, Value, default_of_std, is_pointer};
 use crate::diagnostic::Diagnostic;
@@ -50,6 +50,10 @@ impl Deriver<'_> {
             }
             Resolved::Slice(_) => Ok(Value::List(Vec::new())),
             Resolved::Data { module, input, scope, .. } => {
+                // serde calls `<T>::default()`: a function of the type itself goes before the trait's.
+                if self.has_own_default(module, &name(&input.ident)) {
+                    return self.not_evident(&input.ident, &scope);
+                }
                 if !derives(&input.attrs, "Default") {
                     let implementation = self.implementation("Default", module, &name(&input.ident));
                     let function =
@@ -85,6 +89,12 @@ impl Deriver<'_> {
                 Ok(Value::Data(Data { module, input, scope, variant, fields }))
             }
         }
+    }
+
+    fn has_own_default(&mut self, module: ModuleId, type_name: &str) -> bool {
+        let inherent = self.implementations("", module, type_name);
+        let mut items = inherent.iter().flat_map(|(_, item)| &item.items);
+        items.any(|item| matches!(item, ImplItem::Fn(function) if function.sig.ident == "default"))
     }
 
     /// The default of a container, by its fields: `#[serde(default)]`.

@@ -29,8 +29,8 @@ use crate::project::{Tree, join};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);
 
-/// All modules of all crates that were read. The project's own are read at once, those of other packages when a path
-/// goes through them.
+/// All modules of all crates that were read. The project's own are read at once where they may declare a custom resource,
+/// all others when a path goes through them.
 #[derive(Default)]
 pub struct Modules {
     tree: Rc<Tree>,
@@ -62,6 +62,8 @@ struct Unread {
 enum Contents {
     /// The text between braces.
     Inline { file: Arc<SourceFile>, items: Vec<Item>, place: Place },
+    /// A file that was found.
+    Text { file: Arc<SourceFile>, place: Place },
     /// `mod name;`: one of these files, and where the name stands.
     File { candidates: Vec<String>, stem: String, is_mod_rs: bool, declared: Span },
     /// The root file of a crate.
@@ -411,36 +413,10 @@ impl Modules {
         let krate = self.crates.borrow()[unread.krate].clone();
         let (file, items, place) = match unread.contents {
             Contents::Inline { file, items, place } => (file, items, place),
-            Contents::Root(root) => {
-                let text = self.text(&krate, &root).unwrap_or_else(|| {
-                    let missing = format!("the crate's root file `{root}` does not exist");
-                    self.report(Diagnostic::error("OP002", missing).help("check the paths in Cargo.toml"));
-                    String::new()
-                });
-                let folder = parent(&root).to_string();
-                let (file, items) = self.parse(&krate, &root, text);
-                (file, items, Place { file_folder: folder.clone(), children: folder })
-            }
-            Contents::File { candidates, stem, is_mod_rs, declared } => {
-                let found = candidates.iter().find_map(|path| Some((path, self.text(&krate, path)?)));
-                match found {
-                    Some((path, text)) => {
-                        let folder = parent(path).to_string();
-                        let is_mod_rs = is_mod_rs || path.ends_with("/mod.rs");
-                        let children = if is_mod_rs { folder.clone() } else { join(&folder, &stem) };
-                        let (file, items) = self.parse(&krate, path, text);
-                        (file, items, Place { file_folder: folder, children })
-                    }
-                    None => {
-                        let file = declared.file.clone();
-                        self.report(
-                            Diagnostic::error("OP002", format!("no file for module `{stem}`"))
-                                .at(declared, format!("neither {} exists", list(&candidates)))
-                                .help(format!("create `{}`, or remove this line", candidates[0])),
-                        );
-                        (file, Vec::new(), Place { file_folder: String::new(), children: String::new() })
-                    }
-                }
+            contents => {
+                let (file, place) = self.find(&krate, contents);
+                let items = self.parse(&file);
+                (file, items, place)
             }
         };
         let module = Module {
@@ -469,6 +445,51 @@ impl Modules {
         reader.module
     }
 
+    /// The file of a module, and where its children are looked for. What is not found is reported, and is empty.
+    fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, Place) {
+        match contents {
+            Contents::Inline { file, place, .. } | Contents::Text { file, place } => (file, place),
+            Contents::Root(root) => {
+                let text = self.text(krate, &root).unwrap_or_else(|| {
+                    let missing = format!("the crate's root file `{root}` does not exist");
+                    self.report(Diagnostic::error("OP002", missing).help("check the paths in Cargo.toml"));
+                    String::new()
+                });
+                let folder = parent(&root).to_string();
+                (self.file(krate, &root, text), Place { file_folder: folder.clone(), children: folder })
+            }
+            Contents::File { candidates, stem, is_mod_rs, declared } => {
+                let found = candidates.iter().find_map(|path| Some((path, self.text(krate, path)?)));
+                let Some((path, text)) = found else {
+                    self.report(
+                        Diagnostic::error("OP002", format!("no file for module `{stem}`"))
+                            .at(declared.clone(), format!("neither {} exists", list(&candidates)))
+                            .help(format!("create `{}`, or remove this line", candidates[0])),
+                    );
+                    let nowhere = Place { file_folder: String::new(), children: String::new() };
+                    return (SourceFile::new(declared.file.path.clone(), ""), nowhere);
+                };
+                let folder = parent(path).to_string();
+                let is_mod_rs = is_mod_rs || path.ends_with("/mod.rs");
+                let children = if is_mod_rs { folder.clone() } else { join(&folder, &stem) };
+                (self.file(krate, path, text), Place { file_folder: folder, children })
+            }
+        }
+    }
+
+    /// The project's modules that were put off and mention this word, read now.
+    pub fn read_mentioning(&self, word: &str) -> Vec<ModuleId> {
+        let mentions = |slot: &Slot| match slot {
+            Slot::Unread(Unread { contents: Contents::Text { file, .. }, .. }) => file.text.contains(word),
+            _ => false,
+        };
+        let all = self.all.borrow();
+        let ids: Vec<_> = (0..all.len()).filter(|id| mentions(&all[*id])).map(ModuleId).collect();
+        drop(all);
+        ids.iter().for_each(|id| drop(self.module(*id)));
+        ids
+    }
+
     /// The text of a file of a crate; one that cannot be read is reported.
     fn text(&self, krate: &Krate, path: &str) -> Option<String> {
         self.tree_of(krate).read(path).unwrap_or_else(|error| {
@@ -477,7 +498,7 @@ impl Modules {
         })
     }
 
-    fn parse(&self, krate: &Krate, path: &str, text: String) -> (Arc<SourceFile>, Vec<Item>) {
+    fn file(&self, krate: &Krate, path: &str, text: String) -> Arc<SourceFile> {
         let file = match &krate.foreign {
             Some(origin) => {
                 let rest = path.strip_prefix(&krate.package.folder).unwrap_or(path).trim_start_matches('/');
@@ -494,7 +515,11 @@ impl Modules {
             }
         };
         self.read_included(krate, path, &file);
-        let items = skim::items(&file.text).unwrap_or_else(|error| {
+        file
+    }
+
+    fn parse(&self, file: &Arc<SourceFile>) -> Vec<Item> {
+        skim::items(&file.text).unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
             self.report(
                 Diagnostic::error("OP001", format!("this is not Rust: {error}"))
@@ -502,8 +527,7 @@ impl Modules {
                     .help("`cargo check` tells more; opctl reads the source, but it must parse"),
             );
             Vec::new()
-        });
-        (file, items)
+        })
     }
 
     /// Reads what a file includes as text, since it may be a doc comment.
@@ -700,13 +724,26 @@ impl Reader<'_> {
                 declared: Span { file, range: item.ident.span().byte_range() },
             },
         };
+        let is_local = self.krate.foreign.is_none();
+        let contents = match contents {
+            // Markers are read in every file.
+            Contents::File { .. } if is_local => {
+                let (file, place) = self.modules.find(&self.krate, contents);
+                Contents::Text { file, place }
+            }
+            contents => contents,
+        };
+        let can_wait = match &contents {
+            Contents::Text { file, .. } => skim::declares_nothing(&file.text, "CustomResource"),
+            _ => false,
+        };
         let unread = Unread { parent: Some(self.id), krate: self.module.krate, contents };
         let child = {
             let mut all = self.modules.all.borrow_mut();
             all.push(Slot::Unread(unread));
             ModuleId(all.len() - 1)
         };
-        if self.krate.foreign.is_none() {
+        if is_local && !can_wait {
             self.modules.module(child);
         }
         self.module.modules.insert(stem, child);

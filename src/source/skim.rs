@@ -13,6 +13,25 @@ pub fn items(text: &str) -> syn::Result<Vec<Item>> {
     Ok(syn::parse_str::<syn::File>(&skimmed(text))?.items)
 }
 
+/// Whether a file has no module of its own in another file, and does not mention this word: whoever looks for all types
+/// that derive it need not parse the file.
+pub fn declares_nothing(text: &str, derive: &str) -> bool {
+    if text.contains(derive) {
+        return false;
+    }
+    let mut tokens = Lexer::new(text).filter(is_code);
+    while let Some((token, range)) = tokens.next() {
+        // Only `mod name;`, for an inline module's tokens are here, too.
+        if token == Token::Word && &text[range] == "mod" {
+            let raw = usize::from(tokens.next().is_some_and(|(_, name)| text[name.end..].starts_with('#'))) * 2;
+            if tokens.nth(raw).is_some_and(|(token, _)| token == Token::Sign(b';')) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
 /// The text with blanks where it is left out, so that all else stays at its place.
 fn skimmed(text: &str) -> String {
     let mut skim = Skim { text, tokens: Lexer::new(text).filter(is_code).collect(), at: 0, needless: Vec::new() };

@@ -179,6 +179,8 @@ impl<'a> Deriver<'a> {
                 self.list_impls(&self.modules.whole_crate(module));
             }
         }
+        let woken = self.modules.read_mentioning(type_name);
+        self.list_impls(&woken);
         self.listed(trait_name, module, type_name)
     }
 
