@@ -111,7 +111,10 @@ impl Deriver<'_> {
     ) -> Derived<Option<Constructor>> {
         let owned = match self.owner_of_all(path, scope) {
             Some(ty) => Some((ty, None)),
-            None => self.owner(path, scope).map(|Owner { ty, last }| (ty, Some(last))),
+            None => {
+                let owner = self.owner(path, scope).or_else(|| self.importing(path, scope));
+                owner.map(|Owner { ty, last }| (ty, Some(last)))
+            }
         };
         let Some((ty, variant)) = owned else { return Ok(None) };
         let Resolved::Data { module, input, scope: inner, .. } = self.resolved(&ty.0, &ty.1)? else {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::{Value as Json, json};
 use syn::{DeriveInput, Expr, ExprPath, FnArg, ImplItem, ItemFn, ItemImpl, Path, PathArguments, Type, TypePath};
 
-use super::modules::{ModuleId, UsePath, name};
+use super::modules::{ModuleId, TypeDecl, UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, impl_scope};
 use super::values::Value;
@@ -142,6 +142,33 @@ impl Deriver<'_> {
             return Some(Owner { ty: ((*itself.ty).clone(), scope.clone()), last });
         }
         Some(Owner { ty: self.named_type(owner, scope)?, last })
+    }
+
+    /// The enum of a variant that stands alone: `use Enum::Variant;`, `use Enum::*;`.
+    pub fn importing(&self, path: &ExprPath, scope: &Scope) -> Option<Owner> {
+        let ident = name(path.path.get_ident()?);
+        let module = self.modules.module(scope.module);
+        let named = module.uses.get(&ident).into_iter().flatten().filter_map(|used| {
+            let (last, owner) = used.segments.split_last()?;
+            Some((UsePath { global: used.global, segments: owner.to_vec() }, last.clone()))
+        });
+        let owners = named.chain(module.globs.iter().map(|glob| (glob.clone(), ident.clone())));
+        let mut enums = owners.filter(|(owner, variant)| {
+            let Some(Target::Item(at, declared)) = resolve(self.modules, scope.module, owner, Namespace::Type) else {
+                return false;
+            };
+            match self.modules.module(at).types.get(&declared) {
+                Some(TypeDecl::Data(input)) => match &input.data {
+                    syn::Data::Enum(data) => data.variants.iter().any(|found| name(&found.ident) == *variant),
+                    _ => false,
+                },
+                _ => false,
+            }
+        });
+        let (owner, last) = enums.next()?;
+        let global = if owner.global { "::" } else { "" };
+        let ty = syn::parse_str(&format!("{global}{}", owner.segments.join("::"))).ok()?;
+        Some(Owner { ty: (ty, scope.clone()), last })
     }
 
     /// The type that a path names as a whole.

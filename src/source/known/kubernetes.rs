@@ -16,7 +16,9 @@
 //! when it is required. After `@` are the minor versions that have the type or, where not all of these have it, the line.
 //! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use schemars::Schema;
 use serde_json::{Map, Value};
@@ -97,21 +99,22 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
     TABLE.split("\n\n").skip(1).filter_map(|block| block.split(['@', '\n']).next())
 }
 
-/// Binary search for the block that begins with `path`; the table is ASCII.
+/// The block that begins with `path`.
 fn block(path: &str) -> Option<&'static str> {
-    let (mut low, mut high) = (0, TABLE.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let start = TABLE[low..=middle].rfind("\n\n").map_or(low, |gap| low + gap + 2);
-        let end = TABLE[middle..high].find("\n\n").map_or(high, |gap| middle + gap);
-        let block = &TABLE[start..end];
-        match path.cmp(block.split(['@', '\n']).next()?) {
-            std::cmp::Ordering::Equal => return Some(block),
-            std::cmp::Ordering::Less => high = start.saturating_sub(2),
-            std::cmp::Ordering::Greater => low = end + 2,
+    static BLOCKS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        let mut blocks = HashMap::new();
+        let (mut start, mut at) = (0, 0);
+        for line in TABLE.split_inclusive('\n').chain(["\n"]) {
+            if line == "\n" {
+                let block = &TABLE[start..at];
+                blocks.insert(block.split(['@', '\n']).next().unwrap_or_default(), block);
+                start = at + 1;
+            }
+            at += line.len();
         }
-    }
-    None
+        blocks
+    });
+    BLOCKS.get(path).copied()
 }
 
 struct Line {
@@ -128,8 +131,18 @@ impl Line {
 
 impl Type {
     pub fn schema(self) -> Result<Schema, NoSchema> {
-        let schema = Expansion::default().schema(self)?;
-        Ok(Schema::try_from(schema).expect("the table has objects"))
+        type Made = Result<Schema, NoSchema>;
+        thread_local! {
+            /// Many kinds have conditions and the like.
+            static MADE: RefCell<HashMap<(Minor, &'static str), Made>> = RefCell::default();
+        }
+        let made = MADE.with_borrow(|made| made.get(&(self.minor, self.path)).cloned());
+        made.unwrap_or_else(|| {
+            let schema = Expansion::default().schema(self);
+            let schema = schema.map(|schema| Schema::try_from(schema).expect("the table has objects"));
+            MADE.with_borrow_mut(|made| made.insert((self.minor, self.path), schema.clone()));
+            schema
+        })
     }
 
     /// `T::default()` as JSON; `None` where the type has no `Default`.

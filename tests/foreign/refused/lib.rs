@@ -18,7 +18,6 @@ pub struct RefusedSpec {
     old: old::Old,
     other: k8s_openapi::api::core::v1::EnvVar,
     own: Own,
-    tuple: hard::Tuple,
 }
 
 #[cfg(has_own)]
