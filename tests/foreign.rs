@@ -38,7 +38,7 @@ fn crds_with_types_of_other_crates_equal_those_of_the_compiled_types() {
 fn refuses_what_it_cannot_read_of_other_crates() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/refused");
     let home = tempfile::tempdir().unwrap();
-    let unpacked = home.path().join("registry/src/mirror-0123456789abcdef");
+    let unpacked = home.path().join("registry/src/crates.io-0123456789abcdef");
     copy(&cases.join("hard"), &unpacked.join("hard-1.0.0"), &[]);
     copy(&cases.join("old"), &unpacked.join("old-0.1.0"), &[]);
     let mut tree = Tree::at(home.path().join("nowhere")).with_cargo_home(Some(home.path().to_owned()));
