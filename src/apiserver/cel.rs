@@ -11,7 +11,6 @@ mod library;
 mod literals;
 mod macros;
 mod parse;
-mod pattern;
 mod types;
 
 use std::sync::Arc;

@@ -232,7 +232,7 @@ impl Walk<'_> {
         let Some(pattern) = &schema.pattern else { return };
         // The same few patterns stand in many places, that of quantities above all.
         let compiled = self.patterns.entry(pattern.clone());
-        let compiled = compiled.or_insert_with(|| pattern::compile(pattern).map(|_| ()));
+        let compiled = compiled.or_insert_with(|| pattern::check(pattern));
         if let Err(reason) = compiled.clone() {
             self.refuse("OP322", |at| {
                 format!("the pattern `{pattern}` of {at} is not one that the API server can read: {reason}")

@@ -161,7 +161,7 @@ fn is_whole(number: f64) -> bool {
 fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), String> {
     bounds(string.chars().count(), "characters", schema.min_length, schema.max_length)?;
     let pattern = text(&schema.pattern);
-    if !pattern.is_empty() && pattern::compile(pattern).is_ok_and(|compiled| !compiled.is_match(string)) {
+    if !pattern.is_empty() && pattern::compile(pattern).is_some_and(|compiled| !compiled.is_match(string)) {
         return Err(format!("{string:?} does not match `{pattern}`"));
     }
     let (type_, format) = (text(&schema.type_), text(&schema.format));
@@ -172,7 +172,7 @@ fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), String> {
 }
 
 fn has_format(text: &str, format: &str) -> bool {
-    let matches = |pattern: &str| pattern::compile(pattern).is_ok_and(|pattern| pattern.is_match(text));
+    let matches = |pattern: &str| pattern::compile(pattern).is_some_and(|pattern| pattern.is_match(text));
     let octet = r"0*(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
     let ipv4 = format!(r"({octet}\.){{3}}{octet}");
     match format.replace('-', "").as_str() {
@@ -182,7 +182,7 @@ fn has_format(text: &str, format: &str) -> bool {
             Some((address, length)) => {
                 let length = length.parse::<u8>().unwrap_or(u8::MAX);
                 address.parse::<Ipv6Addr>().is_ok() && length <= 128
-                    || pattern::compile(&format!("^{ipv4}$")).is_ok_and(|v4| v4.is_match(address)) && length <= 32
+                    || pattern::compile(&format!("^{ipv4}$")).is_some_and(|v4| v4.is_match(address)) && length <= 32
             }
             None => false,
         },

@@ -3,9 +3,9 @@
 //! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
 //! `interpreter/decorators.go` evaluates beforehand.
 
+use super::super::pattern;
 use super::check::Checked;
 use super::parse::{Element, Expr, Kind, Literal, Problem, Tree};
-use super::pattern;
 use super::types::Type;
 
 pub fn check(tree: &Tree, checked: &Checked) -> Result<(), Problem> {
