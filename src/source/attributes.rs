@@ -83,7 +83,9 @@ pub fn merge_into_serde(input: &mut DeriveInput) -> syn::Result<()> {
 fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
     let mut effective = Vec::new();
     let mut taken = BTreeSet::new();
-    for item in items(attributes, "schemars")? {
+    let (schemars, serde) = (items(attributes, "schemars")?, items(attributes, "serde")?);
+    let with = serde_with(&schemars, &serde)?;
+    for item in schemars {
         let name = item.name();
         if item.unsets {
             taken.insert(name);
@@ -95,14 +97,13 @@ fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
             effective.push(item.meta);
         }
     }
-    for item in items(attributes, "serde")? {
+    for item in serde {
         let name = item.name();
         let kept = PARSED_BY_SERDE.contains(&name.as_str()) || matches!(name.as_str(), "serialize_with" | "with");
         if kept && name != "bound" && !taken.contains(&name) {
             effective.push(item.meta);
         }
     }
-    let with = serde_with(attributes)?;
     attributes.retain(|attribute| !attribute.path().is_ident("serde"));
     attributes.extend(with);
     if !effective.is_empty() {
@@ -113,9 +114,9 @@ fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
 
 /// schemars reads `#[serde(with = "…")]` as the name of a type, even where serde means a module; kept under another name
 /// since the merged `#[serde]` attribute is serde's to parse.
-fn serde_with(attributes: &[Attribute]) -> syn::Result<Option<Attribute>> {
-    let own = items(attributes, "schemars")?.iter().any(|item| matches!(item.name().as_str(), "with" | "schema_with"));
-    let with = items(attributes, "serde")?.into_iter().find(|item| item.name() == "with");
+fn serde_with(schemars: &[Item], serde: &[Item]) -> syn::Result<Option<Attribute>> {
+    let own = schemars.iter().any(|item| matches!(item.name().as_str(), "with" | "schema_with"));
+    let with = serde.iter().find(|item| item.name() == "with");
     let Some(Item { meta, .. }) = with.filter(|_| !own) else { return Ok(None) };
     let attribute = Attribute::parse_outer.parse2(quote!(#[opctl_serde_with(#meta)]))?;
     Ok(attribute.into_iter().next())
@@ -301,9 +302,19 @@ impl Validation {
 
 impl Bounds {
     fn read(meta: &Meta) -> syn::Result<Self> {
-        let equal = named(meta, "equal")?;
-        let bound = |key| Ok::<_, syn::Error>(named(meta, key)?.or_else(|| equal.clone()).map(unquoted));
-        Ok(Self { min: bound("min")?, max: bound("max")? })
+        let nested = meta.require_list()?.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)?;
+        let (mut min, mut max, mut equal) = (None, None, None);
+        for meta in nested {
+            let bound = match meta.path() {
+                path if path.is_ident("min") => &mut min,
+                path if path.is_ident("max") => &mut max,
+                path if path.is_ident("equal") => &mut equal,
+                _ => continue,
+            };
+            *bound = bound.take().or(Some(value(meta)?));
+        }
+        let equal = equal.map(unquoted);
+        Ok(Self { min: min.map(unquoted).or_else(|| equal.clone()), max: max.map(unquoted).or(equal) })
     }
 
     pub fn is_empty(&self) -> bool {
