@@ -823,12 +823,11 @@ fn findings_stand_at_their_fields() {
         let text = with_header(text, "places.example.com");
         let source = read(&text);
         let api = &source.operator.apis[0];
-        let mut locator = source.locator();
         let crds =
             emit::crds(&source.operator.apis).unwrap_or_else(|problems| panic!("{text}\n{}", render(&problems, false)));
         let findings = apiserver::check(&crds[0]);
         let found: BTreeSet<usize> =
-            findings.iter().map(|finding| locator.locate(api, &finding.place).range.start).collect();
+            findings.iter().map(|finding| source.locate(&[(api, &finding.place)])[0].range.start).collect();
         let expected: BTreeSet<usize> = text.match_indices("/*^*/").map(|(at, mark)| at + mark.len()).collect();
         if found != expected {
             writeln!(wrong, "{text}\n  expected {expected:?}, found {found:?} {findings:?}").unwrap();

@@ -10,7 +10,8 @@ use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnos
 use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::emit::{self, Manifest};
+use crate::emit::{self, CustomResourceDefinition, Manifest};
+use crate::model::Api;
 use crate::plan::{Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
@@ -110,16 +111,20 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
 fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
-    let mut locator = source.locator();
-    for crd in crds {
-        for finding in apiserver::check(crd) {
-            let api = source.operator.apis.iter().find(|api| {
-                (&api.group, &api.plural) == (&crd.spec.group, &crd.spec.names.plural)
-                    && finding.version.as_ref().is_none_or(|version| *version == api.version)
-            });
-            let place = api.map(|api| locator.locate(api, &finding.place));
-            diagnostics.push(told(finding, place, || format!("{}.{}", crd.spec.names.plural, crd.spec.group)));
-        }
+    let findings: Vec<_> =
+        crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
+    let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
+        source.operator.apis.iter().find(|api| {
+            (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
+                && finding.version.as_ref().is_none_or(|version| *version == api.version)
+        })
+    });
+    let declared: Vec<Option<&Api>> = declared.collect();
+    let places = declared.iter().zip(&findings).filter_map(|(api, (_, finding))| Some(((*api)?, &finding.place)));
+    let mut places = source.locate(&places.collect::<Vec<_>>()).into_iter();
+    for (api, (CustomResourceDefinition { spec, .. }, finding)) in declared.into_iter().zip(findings) {
+        let place = api.and_then(|_| places.next());
+        diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
     }
     match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
         Err(errors) => diagnostics.extend(errors),

@@ -1,8 +1,6 @@
 //! A [`Place`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
 //! there, so the way is walked anew, by the names that serde gives.
 
-use std::sync::Arc;
-
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
@@ -11,50 +9,47 @@ use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
 use super::attributes::{self, Common, With, value};
 use super::modules::{ModuleId, Modules, TypeDecl};
+use super::package::Package;
 use super::types::{Deriver, Resolved, Scope};
 use super::{Options, Source};
 use crate::diagnostic::Span;
 use crate::model::{Api, Place, Step};
 
 impl Source {
-    pub fn locator(&self) -> Locator<'_> {
-        Locator { modules: &self.modules, deriver: None }
+    /// Of each, the deepest place on the way that is in the source; at least the kind's. Reads the source again.
+    pub fn locate(&self, places: &[(&Api, &Place)]) -> Vec<Span> {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
+        let options = Options::default();
+        let mut deriver = Deriver::new(&modules, &options);
+        places.iter().map(|(api, place)| locate(&modules, &mut deriver, api, place)).collect()
     }
 }
 
-pub struct Locator<'a> {
-    modules: &'a Modules,
-    /// Made for the first place, and kept for all others.
-    deriver: Option<Deriver<'a>>,
-}
-
-impl Locator<'_> {
-    /// The deepest place on the way that is in the source; at least the kind's.
-    pub fn locate(&mut self, api: &Api, place: &Place) -> Span {
-        static OPTIONS: Options = Options { foreign_descriptions: true };
-        let deriver = self.deriver.get_or_insert_with(|| Deriver::new(self.modules, &OPTIONS));
-        let mut way = Way { deriver, found: api.place.clone() };
-        let declared = self.modules.local().into_iter().find_map(|module| {
-            let here = &self.modules.module(module);
-            let is_here = Arc::ptr_eq(&here.file, &api.place.file);
-            here.types.values().filter(|_| is_here).find_map(|declared| match declared {
-                TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
-                    Some((module, input.clone()))
-                }
-                _ => None,
-            })
-        });
-        if let Some((module, input)) = declared {
-            match place {
-                Place::Kind => {}
-                Place::Argument(name, nth) => way.argument(module, &input, name, *nth),
-                Place::Schema(steps) => {
-                    way.resource(module, &input, steps);
-                }
+fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, place: &Place) -> Span {
+    let mut way = Way { deriver, found: api.place.clone() };
+    let declared = modules.local().into_iter().find_map(|module| {
+        let here = modules.module(module);
+        let is_here = here.file.path == api.place.file.path;
+        here.types.values().filter(|_| is_here).find_map(|declared| match declared {
+            TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
+                Some((module, input.clone()))
+            }
+            _ => None,
+        })
+    });
+    if let Some((module, input)) = declared {
+        match place {
+            Place::Kind => {}
+            Place::Argument(name, nth) => way.argument(module, &input, name, *nth),
+            Place::Schema(steps) => {
+                way.resource(module, &input, steps);
             }
         }
-        way.found
     }
+    way.found
 }
 
 struct Way<'a, 'm> {

@@ -45,7 +45,9 @@ pub struct Source {
     /// Whole only if no diagnostic is an error.
     pub operator: Operator,
     pub diagnostics: Vec<Diagnostic>,
-    modules: Modules,
+    /// Where it was read. Syntax trees are large, so they are not kept.
+    tree: Tree,
+    folder: String,
 }
 
 /// What is read, and what is left out.
@@ -77,19 +79,18 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 }
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
-    let (packages, mut source) = read_modules(tree, folder);
+    let (packages, modules, mut source) = read_modules(tree, folder);
     let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
     let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
 
-    let mut deriver = Deriver::new(&source.modules, options);
-    let mut apis: Vec<Api> =
-        source.modules.local().into_iter().flat_map(|module| deriver.custom_resources(module)).collect();
+    let mut deriver = Deriver::new(&modules, options);
+    let mut apis: Vec<Api> = modules.local().into_iter().flat_map(|module| deriver.custom_resources(module)).collect();
     let Deriver { mut diagnostics, underivable, enums, .. } = deriver;
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
-    source.diagnostics.append(&mut source.modules.take_diagnostics());
+    source.diagnostics.append(&mut modules.take_diagnostics());
     source.diagnostics.append(&mut diagnostics);
-    source.add_rules();
+    source.add_rules(&modules);
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
@@ -104,27 +105,27 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
 
 /// Reads only the permissions: what a package's markers say, whatever its types are.
 pub fn read_markers(tree: &Tree, folder: &str) -> Source {
-    let (_, mut source) = read_modules(tree, folder);
+    let (_, modules, mut source) = read_modules(tree, folder);
     source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
-    source.add_rules();
+    source.add_rules(&modules);
     source
 }
 
-/// The packages, and a source with nothing but their modules.
-fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Source) {
-    let mut source = Source::default();
+/// The packages and their modules, and a source with nothing but what is wrong with them.
+fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
+    let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
     let packages = Package::read(tree, folder).unwrap_or_else(|diagnostic| {
         source.diagnostics.push(diagnostic);
         Vec::new()
     });
-    source.modules = Modules::read(tree, &packages);
-    source.diagnostics.append(&mut source.modules.take_diagnostics());
-    (packages, source)
+    let modules = Modules::read(tree, &packages);
+    source.diagnostics.append(&mut modules.take_diagnostics());
+    (packages, modules, source)
 }
 
 impl Source {
-    fn add_rules(&mut self) {
-        for file in self.modules.files() {
+    fn add_rules(&mut self, modules: &Modules) {
+        for file in modules.files() {
             let (rules, mut problems) = markers::read(&file);
             self.operator.rbac.extend(rules);
             self.diagnostics.append(&mut problems);

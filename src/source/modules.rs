@@ -477,8 +477,8 @@ impl Modules {
         }
     }
 
-    /// The project's modules that were put off and mention this word, read now.
-    pub fn read_mentioning(&self, word: &str) -> Vec<ModuleId> {
+    /// Reads the project's modules that were put off and mention this word.
+    pub fn read_mentioning(&self, word: &str) {
         let mentions = |slot: &Slot| match slot {
             Slot::Unread(Unread { contents: Contents::Text { file, .. }, .. }) => file.text.contains(word),
             _ => false,
@@ -487,7 +487,6 @@ impl Modules {
         let ids: Vec<_> = (0..all.len()).filter(|id| mentions(&all[*id])).map(ModuleId).collect();
         drop(all);
         ids.iter().for_each(|id| drop(self.module(*id)));
-        ids
     }
 
     /// The text of a file of a crate; one that cannot be read is reported.

@@ -179,8 +179,9 @@ impl<'a> Deriver<'a> {
                 self.list_impls(&self.modules.whole_crate(module));
             }
         }
-        let woken = self.modules.read_mentioning(type_name);
-        self.list_impls(&woken);
+        // Of the modules that were not read at first: those that paths led into, and those where an `impl` may stand.
+        self.modules.read_mentioning(type_name);
+        self.list_impls(&self.modules.local());
         self.listed(trait_name, module, type_name)
     }
 
