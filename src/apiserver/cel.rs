@@ -1,7 +1,7 @@
 //! CEL rules (`x-kubernetes-validations`) that the API server would refuse: they do not compile, or their estimated cost
 //! is over its limits.
 //!
-//! A rule goes through [`parse`], [`check`], [`literals`] and [`cost`], as it does in the API server. What is not known
+//! A rule goes through [`parse`], [`mod@check`], [`literals`] and [`cost`], as it does in the API server. What is not known
 //! here for sure is left to it: no false alarms.
 
 mod check;

@@ -1,4 +1,4 @@
-//! [`Operator`] → Kubernetes manifests as text. Pure.
+//! Custom resources and permissions → Kubernetes manifests as text. Pure.
 
 mod crd;
 mod descriptions;
