@@ -53,7 +53,8 @@ impl<'a> Stage<'a> {
             let new = hidden(&target.real, "new");
             let file = create(&new).map_err(|source| io_error(Operation::Write, &step.path, source))?;
             staged.new = Some(new);
-            let mode = fs::metadata(&target.real).ok().map(|metadata| metadata.permissions());
+            let old = step.before.as_ref().and_then(|_| fs::metadata(&target.real).ok());
+            let mode = old.map(|metadata| metadata.permissions());
             fill(file, text, mode).map_err(|source| io_error(Operation::Write, &step.path, source))?;
         }
         Ok(())
@@ -137,8 +138,14 @@ fn hidden(file: &Path, suffix: &str) -> PathBuf {
 
 /// Creates the file anew, so that neither the leftover of a killed run nor a link is written through.
 fn create(path: &Path) -> io::Result<File> {
-    remove_leftover(path)?;
-    OpenOptions::new().write(true).create_new(true).open(path)
+    let create = || OpenOptions::new().write(true).create_new(true).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            remove_leftover(path)?;
+            create()
+        }
+        done => done,
+    }
 }
 
 fn fill(mut file: File, text: &str, mode: Option<fs::Permissions>) -> io::Result<()> {

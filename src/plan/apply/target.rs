@@ -24,9 +24,9 @@ pub struct Target {
 pub fn locate(root: &Path, steps: &[&Step]) -> Result<Targets, ApplyError> {
     let root = real_root(root).map_err(|source| io_error(Operation::Read, &root.display().to_string(), source))?;
     let mut taken: BTreeMap<PathBuf, &str> = BTreeMap::new();
-    let mut files = Vec::new();
+    let (mut files, mut folders) = (Vec::new(), BTreeMap::new());
     for step in steps {
-        let target = locate_file(&root, step)?;
+        let target = locate_file(&root, step, &mut folders)?;
         if let Some(other) = taken.insert(target.real.clone(), &step.path) {
             return Err(refused(step, format!("it is the same file as `{other}`, by a symlink; remove the link")));
         }
@@ -67,18 +67,10 @@ fn real_root(root: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn locate_file(root: &Path, step: &Step) -> Result<Target, ApplyError> {
-    let names: Vec<&str> = step.path.split('/').collect();
-    let is_plain = |name: &&str| {
-        !name.contains(['\\', '\0']) && Path::new(name).components().eq([std::path::Component::Normal(name.as_ref())])
-    };
-    if !names.iter().all(is_plain) {
-        return Err(refused(step, "the path does not stay in the project's folder"));
-    }
-    let (name, folders) = names.split_last().expect("split gives one part at least");
-
+/// A folder below the root, with every symlink followed.
+fn locate_folder(root: &Path, folder: &str, step: &Step) -> Result<PathBuf, ApplyError> {
     let mut real = root.to_owned();
-    for folder in folders {
+    for folder in folder.split('/').filter(|name| !name.is_empty()) {
         real.push(folder);
         match real.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -100,7 +92,26 @@ fn locate_file(root: &Path, step: &Step) -> Result<Target, ApplyError> {
             return Err(refused(step, format!("`{folder}` is a file, and a folder is needed; move it away")));
         }
     }
+    Ok(real)
+}
 
+/// `folders` are those that were found before: many files are in a few.
+fn locate_file<'a>(
+    root: &Path,
+    step: &'a Step,
+    folders: &mut BTreeMap<&'a str, PathBuf>,
+) -> Result<Target, ApplyError> {
+    let is_plain = |name: &str| {
+        !name.contains(['\\', '\0']) && Path::new(name).components().eq([std::path::Component::Normal(name.as_ref())])
+    };
+    if !step.path.split('/').all(is_plain) {
+        return Err(refused(step, "the path does not stay in the project's folder"));
+    }
+    let (folder, name) = step.path.rsplit_once('/').unwrap_or(("", &step.path));
+    let real = match folders.get(folder) {
+        Some(real) => real,
+        None => folders.entry(folder).or_insert(locate_folder(root, folder, step)?),
+    };
     let link = real.join(name);
     match link.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target { real: link }),
