@@ -41,16 +41,17 @@ const OTHERS: &[&str] =
 impl Deriver<'_> {
     /// Every custom resource that a module declares.
     pub fn custom_resources(&mut self, module: ModuleId) -> Vec<Api> {
-        let module_read = self.modules.module(module);
-        let inputs: Vec<_> = module_read
-            .types
-            .values()
-            .filter_map(|decl| match decl {
-                TypeDecl::Data(input) if derives(&input.attrs, "CustomResource") => Some(input.clone()),
-                _ => None,
-            })
-            .collect();
-        inputs.into_iter().filter_map(|input| self.custom_resource(&input, &Scope::of(module)).ok()).collect()
+        let mut apis = Vec::new();
+        for module in self.modules.in_file(module) {
+            for declared in self.modules.module(module).types.values() {
+                if let TypeDecl::Data(input) = declared
+                    && derives(&input.attrs, "CustomResource")
+                {
+                    apis.extend(self.custom_resource(input, &Scope::of(module)));
+                }
+            }
+        }
+        apis
     }
 
     fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Api> {

@@ -30,7 +30,8 @@ impl Source {
 
 fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, place: &Place) -> Span {
     let mut way = Way { deriver, found: api.place.clone() };
-    let declared = modules.local().into_iter().find_map(|module| {
+    let mut declaring = modules.candidates().into_iter().flat_map(|file| modules.in_file(file));
+    let declared = declaring.find_map(|module| {
         let here = modules.module(module);
         let is_here = here.file.path == api.place.file.path;
         here.types.values().filter(|_| is_here).find_map(|declared| match declared {

@@ -27,12 +27,13 @@ mod skim;
 mod types;
 mod values;
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Operator, Underivable};
+use crate::model::{Api, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
 use modules::Modules;
@@ -80,15 +81,12 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
+    let Part { mut apis, mut unread, mut diagnostics, underivable, enums } = derive_all(&source, &modules, options);
+    source.diagnostics.append(&mut unread);
     let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
     let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
-
-    let mut deriver = Deriver::new(&modules, options);
-    let mut apis: Vec<Api> = modules.local().into_iter().flat_map(|module| deriver.custom_resources(module)).collect();
-    let Deriver { mut diagnostics, underivable, enums, .. } = deriver;
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
-    source.diagnostics.append(&mut modules.take_diagnostics());
     source.diagnostics.append(&mut diagnostics);
     source.add_rules(&modules);
     if !apis.is_empty() {
@@ -101,6 +99,61 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.operator.apis = apis;
     source.operator.underivable = [macros, underivable].concat();
     source
+}
+
+/// What some of the files declare.
+#[derive(Default)]
+struct Part {
+    apis: Vec<Api>,
+    /// What is wrong with the files themselves.
+    unread: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
+    underivable: Vec<Underivable>,
+    enums: Vec<Enumeration>,
+}
+
+impl Part {
+    /// Derives what is in each `of`-th file, from number `first` on.
+    fn derive(modules: &Modules, options: &Options, first: usize, of: usize) -> Self {
+        let mut deriver = Deriver::new(modules, options);
+        let files = modules.candidates().into_iter().skip(first).step_by(of);
+        let apis = files.flat_map(|file| deriver.custom_resources(file)).collect();
+        let Deriver { diagnostics, underivable, enums, .. } = deriver;
+        Self { apis, unread: modules.take_diagnostics(), diagnostics, underivable, enums }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.unread.is_empty() && self.diagnostics.is_empty() && self.underivable.is_empty()
+    }
+}
+
+/// Derives what all files declare; many of them on several cores. Syntax trees stay in their thread, so each thread reads
+/// for itself what it needs.
+fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
+    let cores = match modules.candidates().len() {
+        0..16 => 1,
+        _ => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+    };
+    if cores == 1 {
+        return Part::derive(modules, options, 0, 1);
+    }
+    let parts: Vec<Part> = std::thread::scope(|scope| {
+        let read = |first| Part::derive(&read_modules(&source.tree, &source.folder).1, options, first, cores);
+        let others: Vec<_> = (1..cores).map(|first| scope.spawn(move || read(first))).collect();
+        let own = Part::derive(modules, options, 0, cores);
+        let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        [own].into_iter().chain(others).collect()
+    });
+    if !parts.iter().all(Part::is_sound) {
+        // What is wrong is told once, and in the order of the files.
+        return Part::derive(&read_modules(&source.tree, &source.folder).1, options, 0, 1);
+    }
+    let mut whole = Part::default();
+    for part in parts {
+        whole.apis.extend(part.apis);
+        whole.enums.extend(part.enums);
+    }
+    whole
 }
 
 /// Reads only the permissions: what a package's markers say, whatever its types are.

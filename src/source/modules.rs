@@ -29,8 +29,8 @@ use crate::project::{Tree, join};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);
 
-/// All modules of all crates that were read. The project's own are read at once where they may declare a custom resource,
-/// all others when a path goes through them.
+/// All modules of all crates that were read. The project's own are found at once; what no other file hangs on is read when
+/// a path goes through it, as everything of other packages is.
 #[derive(Default)]
 pub struct Modules {
     tree: Rc<Tree>,
@@ -39,6 +39,8 @@ pub struct Modules {
     /// The packages in the project's own tree, first those that opctl was asked to read.
     local: Vec<Rc<Package>>,
     roots: usize,
+    /// The project's files that may declare a custom resource.
+    candidates: RefCell<Vec<ModuleId>>,
     foreign: OnceCell<Result<Foreign, Missing>>,
     files: RefCell<Vec<Arc<SourceFile>>>,
     /// The files that `include_str!` names, by path.
@@ -150,6 +152,7 @@ impl Modules {
             crates: RefCell::default(),
             local: enabled.iter().map(|(package, _)| package.clone()).collect(),
             roots: packages.len(),
+            candidates: RefCell::default(),
             foreign: OnceCell::new(),
             files: RefCell::default(),
             included: RefCell::default(),
@@ -179,7 +182,24 @@ impl Modules {
         module
     }
 
-    /// The modules of the project's own crates.
+    /// The modules of the project's files that may declare a custom resource.
+    pub fn candidates(&self) -> Vec<ModuleId> {
+        self.candidates.borrow().clone()
+    }
+
+    /// A module and those inside of it in the same file, in the order of the source.
+    pub fn in_file(&self, id: ModuleId) -> Vec<ModuleId> {
+        let module = self.module(id);
+        let is_inside = |child: &ModuleId| match &self.all.borrow()[child.0] {
+            Slot::Read(child) => Arc::ptr_eq(&child.file, &module.file),
+            Slot::Unread(_) | Slot::Reading => false,
+        };
+        let mut children: Vec<_> = module.modules.values().copied().filter(is_inside).collect();
+        children.sort();
+        [vec![id], children.into_iter().flat_map(|child| self.in_file(child)).collect()].concat()
+    }
+
+    /// The modules of the project's own crates that were read.
     pub fn local(&self) -> Vec<ModuleId> {
         self.select(|krate| krate.foreign.is_none())
     }
@@ -404,6 +424,7 @@ impl Modules {
         let unread = Unread { parent: None, krate, contents: Contents::Root(root.into()) };
         self.all.borrow_mut().push(Slot::Unread(unread));
         if is_local {
+            self.candidates.borrow_mut().push(id);
             self.module(id);
         }
         id
@@ -732,9 +753,9 @@ impl Reader<'_> {
             }
             contents => contents,
         };
-        let can_wait = match &contents {
-            Contents::Text { file, .. } => skim::declares_nothing(&file.text, "CustomResource"),
-            _ => false,
+        let (is_candidate, can_wait) = match &contents {
+            Contents::Text { file, .. } => (file.text.contains("CustomResource"), skim::is_leaf(&file.text)),
+            _ => (false, false),
         };
         let unread = Unread { parent: Some(self.id), krate: self.module.krate, contents };
         let child = {
@@ -742,6 +763,9 @@ impl Reader<'_> {
             all.push(Slot::Unread(unread));
             ModuleId(all.len() - 1)
         };
+        if is_candidate {
+            self.modules.candidates.borrow_mut().push(child);
+        }
         if is_local && !can_wait {
             self.modules.module(child);
         }
