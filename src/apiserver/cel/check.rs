@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::library::{self, Overload};
 use super::parse::{Comprehension, Element, Expr, Kind, Literal, Problem, Tree};
 use super::types::{Declared, Shape, Type};
+use crate::names::nearest;
 
 #[derive(Debug)]
 pub struct Checked {
@@ -110,7 +111,7 @@ impl Checker<'_> {
                 let message = if self.declared.field(name).is_some() {
                     format!("no name `{name}`; the field is `self.{name}`")
                 } else {
-                    format!("no name `{name}`{}", nearest(name, self.scope.iter().map(|(known, _)| known.as_str())))
+                    format!("no name `{name}`{}", suggestion(name, self.scope.iter().map(|(known, _)| known.as_str())))
                 };
                 return Err(Problem::at(expr.place.clone(), message));
             }
@@ -426,22 +427,18 @@ fn no_field(object: &Declared, field: &str) -> String {
     let Shape::Object(fields) = &object.shape else { return format!("no field `{field}`") };
     let hint = match super::types::escape(field) {
         Some(escaped) if fields.contains_key(&escaped) => format!("; CEL writes it `{escaped}`"),
-        _ => nearest(field, fields.keys().map(String::as_str)),
+        _ => suggestion(field, fields.keys().map(String::as_str)),
     };
     format!("no field `{field}`{hint}")
 }
 
 fn no_function(expr: &Expr, name: &str) -> Problem {
-    Problem::at(expr.place.clone(), format!("no function `{name}`{}", nearest(name, library::names())))
+    Problem::at(expr.place.clone(), format!("no function `{name}`{}", suggestion(name, library::names())))
 }
 
 /// `; did you mean …?`, where there is something near.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    known
-        .map(|known| (strsim::damerau_levenshtein(name, known), known))
-        .filter(|(distance, known)| *distance <= known.len().max(name.len()) / 3)
-        .min()
-        .map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
+fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 fn no_overload(name: &str, member: bool, mut args: Vec<String>, overloads: &[Overload]) -> String {
