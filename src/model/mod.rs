@@ -108,3 +108,35 @@ pub enum Step {
     /// `additionalProperties`
     Values,
 }
+
+/// What the code asks of the API server, as authorisation sees it: one verb on one resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub verb: &'static str,
+    /// `""` is the core group.
+    pub group: String,
+    /// The plural, with its subresource: `deployments`, `deployments/status`.
+    pub resource: String,
+    pub reach: Reach,
+    /// Where it is asked, in the function that says which kind it is about.
+    pub place: Span,
+    /// Who asks, e.g. `Controller::owns`.
+    pub by: String,
+    /// Where the call itself stands, if a generic function at another place makes it.
+    pub within: Option<Span>,
+    /// Asked only in some clusters or cases, e.g. by an admission plugin: granted or not, both are right.
+    pub optional: bool,
+}
+
+/// Where the objects of a request are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The whole cluster, or a kind that is in no namespace.
+    Cluster,
+    /// The namespace of that name.
+    Namespace(String),
+    /// One namespace that only runs tell.
+    SomeNamespace,
+    /// Either, as runs tell.
+    Unknown,
+}
