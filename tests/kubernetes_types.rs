@@ -352,7 +352,7 @@ fn lines(path: &str, files: &BTreeMap<String, String>) -> Type {
     lines
 }
 
-/// What `impl Resource` says of a kind; `None` for a subresource.
+/// What `impl Resource` says of a kind; `None` for a subresource, and for what is in no collection, such as a `Status`.
 fn kind(text: &str) -> Option<Value> {
     let (_, text) = text.split_once("impl crate::Resource for ")?;
     let (text, _) = text.split_once("\n}\n").unwrap();
@@ -368,7 +368,7 @@ fn kind(text: &str) -> Option<Value> {
         scope => panic!("`{scope}` is a new scope"),
     };
     let [group, version, name, plural] = ["GROUP", "VERSION", "KIND", "URL_PATH_SEGMENT"].map(constant);
-    Some(json!([group, version, name, plural, namespaced]))
+    (!plural.is_empty()).then(|| json!([group, version, name, plural, namespaced]))
 }
 
 /// The one `json_schema!({…})` of a file; another type in it is `{"$ref": path}`.

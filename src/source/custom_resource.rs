@@ -11,6 +11,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
 
 use super::attributes::{derives, value};
+use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
 use crate::diagnostic::{Diagnostic, Span};
@@ -120,6 +121,26 @@ impl Deriver<'_> {
             schema: schema.map(schemars::Schema::to_value),
             enums: Arc::default(),
             place,
+        })
+    }
+
+    /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.
+    pub fn custom_resource_names(&mut self, input: &DeriveInput, scope: &Scope) -> Option<Resource> {
+        let before = (self.diagnostics.len(), self.reasons.len());
+        let kube = self.kube(&input.attrs, scope).ok();
+        self.diagnostics.truncate(before.0);
+        self.reasons.truncate(before.1);
+        let kube = kube?;
+        let text = |key: &str| kube.text.get(key).map(LitStr::value);
+        let kind = text("kind")?;
+        let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
+        let namespaced = kube.flags.get("namespaced").copied().unwrap_or(false);
+        Some(Resource {
+            group: text("group")?,
+            version: text("version")?,
+            kind,
+            plural: text("plural").unwrap_or_else(|| default_plural(&singular)),
+            scope: Some(if namespaced { ApiScope::Namespaced } else { ApiScope::Cluster }),
         })
     }
 
@@ -363,6 +384,27 @@ impl Deriver<'_> {
         }
         Ok(object)
     }
+}
+
+/// The name of the type that the derive makes, if it is a custom resource: `root`, else `kind`.
+pub fn root(input: &DeriveInput) -> Option<String> {
+    if !derives(&input.attrs, "CustomResource") {
+        return None;
+    }
+    let metas = input
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("kube"))
+        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok());
+    let metas: Vec<Meta> = metas.flatten().collect();
+    let said = |key: &str| {
+        let meta = metas.iter().find(|meta| meta.path().is_ident(key))?;
+        match value(meta.clone()).ok()? {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        }
+    };
+    said("root").or_else(|| said("kind"))
 }
 
 /// `json_path` → `jsonPath`, `type_` → `type`.
