@@ -1,10 +1,13 @@
 //! Runs each case against a service that answers as an API server would, and prints a line for each permission that a
-//! request of it needs: the case, a tab, the permission. With `--cluster CASE` it runs one case against a real one.
+//! request of it needs: the case, a tab, the permission.
+//!
+//! With `--cluster`, each line of the input is a case, a tab and a user: it runs the case against a real API server as
+//! that user, those of one case in their order, and prints the line with the first refusal behind it, if there was one.
 
 #![allow(dead_code, deprecated, clippy::all)]
 
 /* modules */
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -29,17 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 #[tokio::main]
 async fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, flag, case] = &arguments[..] {
-        assert_eq!(flag, "--cluster");
-        let (_, run) = CASES.iter().find(|(name, _)| name == case).expect("a case");
-        let client = Client::try_default().await.expect("a cluster");
-        match tokio::time::timeout(PATIENCE, run(client)).await {
-            Ok(Ok(())) => println!("done"),
-            Ok(Err(error)) => println!("{error:?}"),
-            Err(_) => println!("still running"),
-        }
-        return;
+    if std::env::args().nth(1).as_deref() == Some("--cluster") {
+        return run_in_cluster().await;
     }
     let recorded = stream::iter(CASES).map(|(case, run)| async move {
         let asked = Arc::new(Mutex::new(BTreeSet::new()));
@@ -57,6 +51,51 @@ async fn main() {
         }
     });
     recorded.buffer_unordered(CASES.len()).collect::<()>().await;
+}
+
+async fn run_in_cluster() {
+    let mut runs: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let (case, user) = line.split_once('\t').unwrap();
+        runs.entry(case.into()).or_default().push(user.into());
+    }
+    let count = runs.len();
+    let runs = stream::iter(runs).map(|(case, users)| async move {
+        let (_, run) = CASES.iter().find(|(name, _)| *name == case).expect("a case");
+        for user in users {
+            let refused = Arc::new(Mutex::new(None));
+            let client = client_of(&user, refused.clone()).await;
+            let refusal = async {
+                while refused.lock().unwrap().is_none() {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            };
+            let done = futures::future::select(run(client), refusal.boxed());
+            let _ = tokio::time::timeout(PATIENCE, done).await;
+            println!("{case}\t{user}\t{}", refused.lock().unwrap().take().unwrap_or_default());
+        }
+    });
+    runs.buffer_unordered(count).collect::<()>().await;
+}
+
+/// A client that says which request was refused.
+async fn client_of(user: &str, refused: Arc<Mutex<Option<String>>>) -> Client {
+    let name = http::HeaderValue::from_str(user).unwrap();
+    let admin = Client::try_default().await.expect("a cluster");
+    let service = tower::service_fn(move |mut request: Request<Body>| {
+        request.headers_mut().insert("impersonate-user", name.clone());
+        let asked = format!("{} {}", request.method(), request.uri().path());
+        let (admin, refused) = (admin.clone(), refused.clone());
+        async move {
+            let answer = admin.send(request).await?;
+            if answer.status() == 403 {
+                refused.lock().unwrap().get_or_insert(asked);
+            }
+            Ok::<_, kube::Error>(answer)
+        }
+    });
+    Client::new(service, "default")
 }
 
 /// What a request is about, as `RequestInfo` in Kubernetes' apiserver has it.

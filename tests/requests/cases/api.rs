@@ -103,20 +103,20 @@ pub async fn patch_metadata(client: Client) -> anyhow::Result<()> {
 
 /// What is applied is made where it is not.
 ///
-/// create deployments.apps in default
-/// patch deployments.apps in default
+/// create configmaps in default
+/// patch configmaps in default
 pub async fn apply(client: Client) -> anyhow::Result<()> {
-    let deployments = Api::<Deployment>::namespaced(client, "default");
-    deployments.patch("a", &PatchParams::apply("test"), &Patch::Apply(Deployment::default())).await?;
+    let configs = Api::<ConfigMap>::namespaced(client, "default");
+    configs.patch("applied", &PatchParams::apply("test"), &Patch::Apply(ConfigMap::default())).await?;
     Ok(())
 }
 
-/// create deployments.apps in default
-/// patch deployments.apps in default
+/// create configmaps in default
+/// patch configmaps in default
 pub async fn apply_metadata(client: Client) -> anyhow::Result<()> {
-    let deployments = Api::<Deployment>::namespaced(client, "default");
-    let patch = Patch::Apply(json!({}));
-    deployments.patch_metadata("a", &PatchParams::apply("test").force(), &patch).await?;
+    let configs = Api::<ConfigMap>::namespaced(client, "default");
+    let patch = Patch::Apply(json!({ "apiVersion": "v1", "kind": "ConfigMap" }));
+    configs.patch_metadata("applied-metadata", &PatchParams::apply("test").force(), &patch).await?;
     Ok(())
 }
 

@@ -165,7 +165,7 @@ pub async fn awaits_a_condition(client: Client) -> anyhow::Result<()> {
 /// + watch configmaps in default
 pub async fn deletes_and_waits(client: Client) -> anyhow::Result<()> {
     let configs = Api::<ConfigMap>::namespaced(client, "default");
-    wait::delete::delete_and_finalize(configs, "a", &DeleteParams::default()).await?;
+    wait::delete::delete_and_finalize(configs, "deleted", &DeleteParams::default()).await?;
     Ok(())
 }
 

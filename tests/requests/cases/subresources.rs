@@ -137,7 +137,7 @@ pub async fn log_stream(client: Client) -> anyhow::Result<()> {
 
 /// create pods/eviction in default
 pub async fn evict(client: Client) -> anyhow::Result<()> {
-    Api::<Pod>::namespaced(client, "default").evict("a", &EvictParams::default()).await?;
+    Api::<Pod>::namespaced(client, "default").evict("evicted", &EvictParams::default()).await?;
     Ok(())
 }
 
@@ -197,6 +197,6 @@ pub async fn get_approval(client: Client) -> anyhow::Result<()> {
 /// patch certificatesigningrequests.certificates.k8s.io/approval
 pub async fn patch_approval(client: Client) -> anyhow::Result<()> {
     let requests = Api::<CertificateSigningRequest>::all(client);
-    requests.patch_approval("a", &PatchParams::default(), &MERGE).await?;
+    requests.patch_approval("a", &PatchParams::default(), &Patch::Merge(json!({}))).await?;
     Ok(())
 }
