@@ -14,6 +14,8 @@ pub struct Operator {
     pub underivable: Vec<Underivable>,
     /// In source order.
     pub rbac: Vec<RbacRule>,
+    /// What the code asks of the API server, in source order; only where it was looked for.
+    pub requests: Vec<Request>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.
