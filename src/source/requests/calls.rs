@@ -321,7 +321,7 @@ impl Body<'_, '_> {
             let kind = parameter(asks.of.as_deref().unwrap_or("K"));
             let reach = parameter(asks.reach.as_deref().unwrap_or("Reach"));
             let subresource = match &asks.subresource {
-                Some(Subresource::Argument(name)) => argument(name),
+                Some(Subresource::Argument(name)) => Type::set(self.vars.atoms(&argument(name))),
                 Some(Subresource::Named(_)) | None => Type::Unknown,
             };
             let when = asks.when.as_deref().map_or(Type::Unknown, parameter);

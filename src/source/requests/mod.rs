@@ -70,7 +70,11 @@ struct Known {
 
 impl Known {
     fn all(analysis: &Analysis) -> Self {
-        let facts = analysis.facts.iter().filter(|fact| fact.kind.is_ground() && fact.when.is_ground()).map(|fact| place(&fact.place));
+        let facts = analysis
+            .facts
+            .iter()
+            .filter(|fact| fact.kind.is_ground() && fact.when.is_ground())
+            .map(|fact| place(&fact.place));
         let calls = analysis.calls.iter().filter(|call| call.types.iter().all(Type::is_written));
         Self { facts: facts.collect(), calls: calls.map(|call| (call.id, place(&call.place))).collect() }
     }

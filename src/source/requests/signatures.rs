@@ -283,6 +283,8 @@ mod kube {
                 }
             }
 
+            impl<K> Resource for K {}
+
             pub trait ResourceExt {
                 fn name_any(&self) -> String {}
                 fn name_unchecked(&self) -> String {}
@@ -811,7 +813,11 @@ mod kube {
             pub use self::store::{Store, store, store_shared};
             use futures::Stream;
 
-            pub fn reflector<K, W>(writer: store::Writer<K>, stream: Stream<W>) -> Stream<W> {}
+            pub fn reflector<K, E>(
+                writer: store::Writer<K>,
+                stream: Stream<Result<super::watcher::Event<K>, E>>,
+            ) -> Stream<Result<super::watcher::Event<K>, E>> {
+            }
 
             pub mod store {
                 use futures::Stream;

@@ -6,8 +6,20 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, Token};
 
 /// What the verbs of the API server are.
-const VERBS: &[&str] =
-    &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch", "approve", "impersonate", "bind", "use"];
+const VERBS: &[&str] = &[
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+    "approve",
+    "impersonate",
+    "bind",
+    "use",
+];
 
 /// What stands before a function of the table.
 #[derive(Default)]
@@ -89,7 +101,8 @@ impl Asks {
                         "reach" => asks.reach = value,
                         "subresource" => {
                             let is_text = matches!(*assign.right, Expr::Lit(_));
-                            asks.subresource = value.map(if is_text { Subresource::Named } else { Subresource::Argument });
+                            asks.subresource =
+                                value.map(if is_text { Subresource::Named } else { Subresource::Argument });
                         }
                         "when" => asks.when = value,
                         "group" => asks.group = value,

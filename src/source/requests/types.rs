@@ -208,6 +208,8 @@ impl Vars {
         match (&mut self.slots[var], &ty) {
             (Slot::Set(atoms), Type::Set(others)) => atoms.extend(others.iter().cloned()),
             (Slot::Set(atoms), Type::Param(name)) => drop(atoms.insert(Atom::Param(name.clone()))),
+            // What a text says is more than that it is a `String`.
+            (Slot::Set(_), Type::Named(..)) => {}
             (slot @ Slot::Free, Type::Set(atoms)) => *slot = Slot::Set((**atoms).clone()),
             (slot, _) if !is_cyclic => *slot = Slot::Bound(ty),
             _ => {}
