@@ -2,17 +2,17 @@
 //!
 //! A kind of Kubernetes is in the table, one of the project or of another crate is read: `#[derive(CustomResource)]`,
 //! `#[derive(Resource)]`, or an `impl Resource` (kube's or k8s-openapi's) whose answers are evident. An alias is followed
-//! as far as it is a path. Modules are read whole for this: then the types that kube's derive makes are among the others.
+//! as far as it is a path.
 
 use kube_core::{ApiResource, GroupVersionKind};
 use syn::{DeriveInput, Expr, ExprCall, ExprLit, ImplItem, ItemImpl, Lit, Path, Stmt, Type, TypePath};
 
 use super::attributes::{derives, value};
 use super::constants::Function;
-use super::custom_resource;
+use super::custom_resource::root;
 use super::known::kubernetes;
 use super::modules::{ModuleId, TypeDecl, UsePath, name};
-use super::resolve::{Foreign, Namespace, Target, follow, resolve};
+use super::resolve::{Foreign, Target, follow_kind, resolve_kind};
 use super::types::{Deriver, Scope, impl_scope};
 use super::values::Value;
 use crate::model::Scope as Reach;
@@ -44,7 +44,7 @@ impl From<kubernetes::Kind> for Resource {
 impl Deriver<'_> {
     /// The resource of a type that a path names; `None` where the type is none, or what it is about is not evident.
     pub fn resource(&mut self, path: &UsePath, from: ModuleId) -> Option<Resource> {
-        self.resource_of(&resolve(self.modules, from, path, Namespace::Type)?)
+        self.resource_of(&resolve_kind(self.modules, from, path)?)
     }
 
     pub fn resource_of(&mut self, target: &Target) -> Option<Resource> {
@@ -71,9 +71,14 @@ impl Deriver<'_> {
     fn served(&mut self, group: &str, kind: &str) -> Option<Resource> {
         let known = kubernetes::kinds().find(|known| known.group == group && known.name == kind);
         known.map(Resource::from).or_else(|| {
-            let modules = self.modules.local().into_iter().map(|module| self.modules.module(module));
-            let made = modules.flat_map(|module| module.types.values().filter_map(custom_resource).collect::<Vec<_>>());
-            made.into_iter().find(|made| made.group == group && made.kind == kind)
+            let made = self.modules.local().into_iter().flat_map(|module| {
+                let types = self.modules.module(module).types.clone();
+                types.into_values().filter_map(move |declared| Some((module, custom_resource(&declared)?)))
+            });
+            let made: Vec<_> = made.collect();
+            made.into_iter()
+                .filter_map(|(module, input)| self.custom_resource_names(&input, &Scope::of(module)))
+                .find(|made| made.group == group && made.kind == kind)
         })
     }
 
@@ -81,7 +86,7 @@ impl Deriver<'_> {
         let of_kubernetes = foreign.path.strip_prefix(&["k8s_openapi".to_owned()]);
         match of_kubernetes.and_then(|path| kubernetes::kind(&path.join("::"))) {
             Some(kind) => Some(kind.into()),
-            None => match follow(self.modules, foreign, Namespace::Type).ok()?? {
+            None => match follow_kind(self.modules, foreign).ok()?? {
                 Target::Item(module, name) => self.declared_resource(module, &name),
                 Target::Foreign(found) if found != *foreign => self.foreign_resource(&found),
                 _ => None,
@@ -92,15 +97,17 @@ impl Deriver<'_> {
     fn declared_resource(&mut self, id: ModuleId, type_name: &str) -> Option<Resource> {
         let module = self.modules.module(id);
         match module.types.get(type_name) {
+            // The type that the derive made, where it is read, too.
+            Some(TypeDecl::Data(input)) if is_root(input) => self.custom_resource_names(input, &Scope::of(id)),
             Some(TypeDecl::Data(input)) if derives(&input.attrs, "Resource") => {
                 let path = inherited(input)?;
                 let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
                 self.resource(&UsePath { global: path.leading_colon.is_some(), segments }, id)
             }
-            Some(TypeDecl::Data(input)) => custom_resource::resource(&input.attrs).or_else(|| {
+            Some(TypeDecl::Data(input)) => {
                 let (at, item) = self.implementation("Resource", id, type_name)?;
                 self.implemented_resource(&item, at, input, &Scope::of(id))
-            }),
+            }
             Some(TypeDecl::Alias(alias)) => match &*alias.ty {
                 Type::Path(TypePath { qself: None, path, .. }) => {
                     let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
@@ -108,7 +115,11 @@ impl Deriver<'_> {
                 }
                 _ => None,
             },
-            None => None,
+            None => {
+                let made = module.types.values().filter_map(custom_resource);
+                let input = made.into_iter().find(|input| root(input).as_deref() == Some(type_name))?;
+                self.custom_resource_names(&input, &Scope::of(id))
+            }
         }
     }
 
@@ -177,10 +188,10 @@ fn text_in_cow(expr: &Expr) -> &Expr {
     }
 }
 
-fn custom_resource(declared: &TypeDecl) -> Option<Resource> {
+fn custom_resource(declared: &TypeDecl) -> Option<std::rc::Rc<DeriveInput>> {
     match declared {
-        TypeDecl::Data(input) => custom_resource::resource(&input.attrs),
-        TypeDecl::Alias(_) => None,
+        TypeDecl::Data(input) if derives(&input.attrs, "CustomResource") => Some(input.clone()),
+        _ => None,
     }
 }
 
@@ -205,7 +216,7 @@ mod tests {
     use super::*;
     use crate::project::Tree;
     use crate::source::Options;
-    use crate::source::modules::{Modules, Reading};
+    use crate::source::modules::Modules;
     use crate::source::package::Package;
 
     const MANIFEST: &str = "[package]\nname = \"kinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
@@ -257,7 +268,7 @@ mod tests {
         let mut tree = Tree::at("nowhere");
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", SOURCE);
-        let modules = Modules::read_as(&tree, &Package::read(&tree, "").unwrap(), Reading::Whole);
+        let modules = Modules::read(&tree, &Package::read(&tree, "").unwrap());
         let options = Options::default();
         let mut deriver = Deriver::new(&modules, &options);
         let answer = ask(&mut deriver, modules.local()[0]);
@@ -297,7 +308,7 @@ mod tests {
                 assert_eq!(found.as_deref(), Some(expected), "{path:?}");
             }
             // A subresource, what is no kind, and what only a run tells.
-            for path in ["k8s_openapi::api::policy::v1::Eviction", "Plain", "Unclear", "Missing"] {
+            for path in ["k8s_openapi::api::policy::v1::Eviction", "Plain", "Unclear", "PolicySpec", "Missing"] {
                 let path = UsePath { global: false, segments: path.split("::").map(String::from).collect() };
                 assert_eq!(deriver.resource(&path, root), None, "{path:?}");
             }
@@ -327,4 +338,8 @@ mod tests {
             assert_eq!(guessed.plural, kind.plural, "{kind:?}");
         }
     }
+}
+
+fn is_root(input: &DeriveInput) -> bool {
+    !derives(&input.attrs, "CustomResource") && input.attrs.iter().any(|attribute| attribute.path().is_ident("kube"))
 }

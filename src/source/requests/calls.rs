@@ -320,13 +320,14 @@ impl Body<'_, '_> {
         for asks in &function.rules.asks {
             let kind = parameter(asks.of.as_deref().unwrap_or("K"));
             let reach = parameter(asks.reach.as_deref().unwrap_or("Reach"));
+            let when = asks.when.as_deref().map(parameter);
             let subresource = match &asks.subresource {
-                Some(Subresource::Argument(name)) => Type::set(self.vars.atoms(&argument(name))),
-                Some(Subresource::Named(_)) | None => Type::Unknown,
+                Some(Subresource::Named(name)) => Some(Some(name.as_str().into())),
+                Some(Subresource::Argument(name)) => Some(self.text(&argument(name))),
+                None => None,
             };
-            let when = asks.when.as_deref().map_or(Type::Unknown, parameter);
-            let (asks, by, place) = (asks.clone(), self.title(opening), place.clone());
-            self.facts.push(Fact { asks, kind, reach, subresource, when, by, place });
+            let by = self.title(opening);
+            self.facts.push(Fact { asks: asks.clone(), kind, reach, when, subresource, by, place: place.clone() });
         }
         if function.body().is_some_and(|body| !body.stmts.is_empty()) {
             self.calls.push(Call { id: opening.id, types: opening.types.clone(), place });

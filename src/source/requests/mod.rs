@@ -17,17 +17,18 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use function::{Analysis, Call, Fact};
-use table::Subresource;
 use types::{Atom, Type};
 use world::{FnId, World};
 
+use super::Options;
 use super::modules::Modules;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Reach, Request, Scope};
 
 /// All requests that the project's own modules make, in the order of the source. The modules are read whole.
 pub fn read(modules: &Modules) -> (Vec<Request>, Vec<Diagnostic>) {
-    let world = World::new(modules);
+    let options = Options::default();
+    let world = World::new(modules, &options);
     let mut search = Search { world: &world, found: BTreeMap::new(), untold: BTreeMap::new(), seen: HashSet::new() };
     for id in (0..world.functions.len()).map(FnId) {
         let function = &world.functions[id.0];
@@ -70,11 +71,7 @@ struct Known {
 
 impl Known {
     fn all(analysis: &Analysis) -> Self {
-        let facts = analysis
-            .facts
-            .iter()
-            .filter(|fact| fact.kind.is_ground() && fact.when.is_ground())
-            .map(|fact| place(&fact.place));
+        let facts = analysis.facts.iter().filter(|fact| fact.kind.is_ground()).map(|fact| place(&fact.place));
         let calls = analysis.calls.iter().filter(|call| call.types.iter().all(Type::is_written));
         Self { facts: facts.collect(), calls: calls.map(|call| (call.id, place(&call.place))).collect() }
     }
@@ -114,27 +111,23 @@ impl Search<'_, '_> {
 
     fn tell(&mut self, fact: &Fact, at: &Span, within: Option<&Span>) {
         let asks = &fact.asks;
-        let when = asks.when.as_ref().map(|_| self.world.says_yes(&fact.when));
-        if when == Some(Some(false)) {
-            return;
-        }
         let resource = match (&asks.group, &asks.resource) {
             (Some(group), Some(plural)) => Some((group.clone(), plural.clone(), true)),
-            _ => self.world.resource(&fact.kind).map(|it| (it.group, it.plural, it.scope != Some(Scope::Cluster))),
+            _ => {
+                let resource = self.world.resource(&fact.kind);
+                resource.map(|it| (it.group, it.plural, it.scope != Some(Scope::Cluster)))
+            }
         };
         let Some((group, plural, is_namespaced)) = resource else {
             self.untold.insert(place(within.unwrap_or(at)), (within.unwrap_or(at).clone(), fact.by.clone()));
             return;
         };
-        let resource = match &asks.subresource {
-            Some(Subresource::Named(subresource)) => format!("{plural}/{subresource}"),
-            Some(Subresource::Argument(_)) => match fact.subresource.only_text() {
-                Some(subresource) => format!("{plural}/{subresource}"),
-                None => {
-                    self.untold.insert(place(within.unwrap_or(at)), (within.unwrap_or(at).clone(), fact.by.clone()));
-                    return;
-                }
-            },
+        if fact.when.as_ref().is_some_and(|when| *when == Type::set([Atom::Text("No".into())])) {
+            return;
+        }
+        let resource = match &fact.subresource {
+            Some(Some(subresource)) => format!("{plural}/{subresource}"),
+            Some(None) => format!("{plural}/*"),
             None => plural,
         };
         let atoms = match &fact.reach {
@@ -152,7 +145,7 @@ impl Search<'_, '_> {
                 place: at.clone(),
                 by: fact.by.clone(),
                 within: within.cloned(),
-                optional: asks.optional || when == Some(None),
+                optional: asks.optional,
             };
             self.found.entry(key).or_insert_with(|| (request, BTreeSet::new())).1.extend(atoms.iter().cloned());
         }

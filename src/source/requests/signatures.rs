@@ -20,8 +20,7 @@
 //!   `subresource = "status"`; `group = "events.k8s.io", resource = "events"` instead of a kind; `optional` where not
 //!   every cluster or case needs it.
 //!   `subresource = name` without quotes is what the argument of that name says. `when = Way` is for a phantom parameter
-//!   of a type: the request is made if the parameter is `Yes`, and not if it is `No`; where it is unclear, it is
-//!   optional.
+//!   of a type: the request is made if the parameter is `Yes`, and not if it is `No`; it is made where it is unclear.
 //! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is; the last
 //!   form names the argument that says it.
 //! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say.
@@ -245,14 +244,16 @@ mod kube {
 
         pub mod params {
             /// `Applies`: whether the server makes the object where there is none.
-            pub struct Patch<P, Applies = _>;
-            impl<P, Applies> Patch<P, Applies> {
-                pub fn Apply(patch: P) -> Patch<P, kube::Yes> {}
-                pub fn Json(patch: P) -> Patch<P, kube::No> {}
-                pub fn Merge(patch: P) -> Patch<P, kube::No> {}
-                pub fn Strategic(patch: P) -> Patch<P, kube::No> {}
+            pub enum Patch<P, Applies = _> {
+                #[when(Applies = No)]
+                Json(P),
+                #[when(Applies = Yes)]
+                Apply(P),
+                #[when(Applies = No)]
+                Merge(P),
+                #[when(Applies = No)]
+                Strategic(P),
             }
-
             pub struct DeleteParams;
             pub struct GetParams;
             pub struct ListParams;

@@ -48,15 +48,6 @@ impl Type {
         Self::Tuple(Rc::from([]))
     }
 
-    /// The only text that it stands for.
-    pub fn only_text(&self) -> Option<Rc<str>> {
-        let Self::Set(atoms) = self else { return None };
-        match &atoms.iter().collect::<Vec<_>>()[..] {
-            [Atom::Text(text)] => Some(text.clone()),
-            _ => None,
-        }
-    }
-
     /// Whether it says nothing of a parameter.
     pub fn is_ground(&self) -> bool {
         match self {
@@ -208,8 +199,6 @@ impl Vars {
         match (&mut self.slots[var], &ty) {
             (Slot::Set(atoms), Type::Set(others)) => atoms.extend(others.iter().cloned()),
             (Slot::Set(atoms), Type::Param(name)) => drop(atoms.insert(Atom::Param(name.clone()))),
-            // What a text says is more than that it is a `String`.
-            (Slot::Set(_), Type::Named(..)) => {}
             (slot @ Slot::Free, Type::Set(atoms)) => *slot = Slot::Set((**atoms).clone()),
             (slot, _) if !is_cyclic => *slot = Slot::Bound(ty),
             _ => {}

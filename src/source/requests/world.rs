@@ -9,9 +9,8 @@ use std::rc::Rc;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, DeriveInput, Fields, FnArg, GenericArgument, GenericParam, Generics, ImplItem, Item, ItemConst,
-    ItemFn, ItemImpl, ItemTrait, ItemType, Path, PathArguments, ReturnType, Signature, Stmt, Token, TraitItem,
-    Type as Syntax, TypeParamBound, WherePredicate,
+    Block, DeriveInput, GenericParam, Generics, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemTrait, ItemType, Path,
+    Signature, Stmt, Token, TraitItem, Type as Syntax, TypeParamBound, WherePredicate,
 };
 
 use super::function::Analysis;
@@ -24,13 +23,10 @@ use crate::source::types::Deriver;
 
 const TABLE: &str = include_str!("signatures.rs");
 
-/// Of no account, since no schema is made.
-const OPTIONS: &Options = &Options { foreign_descriptions: false };
-
 pub struct World<'a> {
     pub modules: &'a Modules,
-    /// Tells which resource a type is.
-    pub kinds: RefCell<Deriver<'a>>,
+    /// Tells the resources of types.
+    pub deriver: RefCell<Deriver<'a>>,
     pub table: ModuleId,
     prelude: ModuleId,
     pub known: Known,
@@ -88,7 +84,8 @@ pub enum What {
 pub struct Shape {
     pub variant: Option<String>,
     pub fields: Vec<Field>,
-    pub is_tuple: bool,
+    /// What a value of this variant says of a parameter.
+    pub when: Option<(String, String)>,
 }
 
 pub struct Field {
@@ -245,7 +242,7 @@ impl Function {
 }
 
 impl<'a> World<'a> {
-    pub fn new(modules: &'a Modules) -> Self {
+    pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
         let own = modules.local();
         let table = modules.carry("signatures.rs", TABLE);
         let path = |path: &[&str]| UsePath { global: true, segments: path.iter().map(ToString::to_string).collect() };
@@ -255,7 +252,7 @@ impl<'a> World<'a> {
         };
         let mut world = Self {
             modules,
-            kinds: RefCell::new(Deriver::new(modules, OPTIONS)),
+            deriver: RefCell::new(Deriver::new(modules, options)),
             table,
             prelude,
             known: Known {
@@ -359,10 +356,6 @@ impl<'a> World<'a> {
                 _ => &[],
             },
             FnItem::Free(item) if is_table => &item.attrs,
-            FnItem::Provided(item, index) if is_table => match &item.items[*index] {
-                TraitItem::Fn(function) => &function.attrs[..],
-                _ => &[],
-            },
             FnItem::Free(_) | FnItem::Method(..) | FnItem::Provided(..) => &[],
         };
         let rules = Rules::read(attributes);
@@ -398,16 +391,6 @@ impl<'a> World<'a> {
         match self.find(module, path)? {
             Named::Decl(decl) => self.declaration(decl).is_transparent.then_some(decl),
             Named::Alias(..) => None,
-        }
-    }
-
-    /// What the parameter says that an `#[asks(…, when = Parameter)]` names; `None`: it is not clear.
-    pub fn says_yes(&self, ty: &Type) -> Option<bool> {
-        let Type::Named(decl, _) = ty else { return None };
-        match self.declaration(*decl).path.last()?.as_str() {
-            "Yes" => Some(true),
-            "No" => Some(false),
-            _ => None,
         }
     }
 
