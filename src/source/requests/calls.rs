@@ -132,10 +132,12 @@ impl Body<'_, '_> {
         if itself || world.find(self.env.module, path).is_some() {
             let ty = world.lower_path(&mut self.vars, &self.env, None, path, &mut inferred);
             let ty = if itself { self.anew(&ty) } else { ty };
-            return match &ty {
-                Type::Named(decl, _) if is_data(*decl) => Some((*decl, ty, None)),
-                _ => None,
-            };
+            match &ty {
+                Type::Named(decl, _) if is_data(*decl) => return Some((*decl, ty, None)),
+                // What is behind the name of a crate may be anything, such as a variant.
+                Type::Named(..) if !itself => {}
+                _ => return None,
+            }
         }
         let wanted = name(&last.ident);
         let mut prefix = path.clone();

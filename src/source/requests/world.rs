@@ -356,6 +356,10 @@ impl<'a> World<'a> {
                 _ => &[],
             },
             FnItem::Free(item) if is_table => &item.attrs,
+            FnItem::Provided(item, index) if is_table => match &item.items[*index] {
+                TraitItem::Fn(function) => &function.attrs[..],
+                _ => &[],
+            },
             FnItem::Free(_) | FnItem::Method(..) | FnItem::Provided(..) => &[],
         };
         let rules = Rules::read(attributes);
