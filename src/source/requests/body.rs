@@ -461,7 +461,7 @@ impl<'w, 'm> Body<'w, 'm> {
         let made = self.constructed(literal.qself.as_ref(), &literal.path);
         let Some((ty, fields)) = made else {
             self.exprs(literal.fields.iter().map(|field| &field.expr).chain(literal.rest.as_deref()));
-            return self.vars.fresh();
+            return self.made_elsewhere(&literal.path);
         };
         self.expect(&ty, expected);
         for given in &literal.fields {
@@ -475,6 +475,21 @@ impl<'w, 'm> Body<'w, 'm> {
             self.check(rest, &ty);
         }
         ty
+    }
+
+    /// The type of a literal of which only the path is known.
+    fn made_elsewhere(&mut self, path: &Path) -> Type {
+        let is_type = |segment: &syn::PathSegment| segment.ident.to_string().starts_with(char::is_uppercase);
+        let mut path = path.clone();
+        if path.segments.iter().rev().nth(1).is_some_and(is_type) {
+            // It is a variant, and what comes before is its enum.
+            path.segments.pop();
+            path.segments.pop_punct();
+        }
+        match self.world.lower_path(&mut self.vars, &self.env, None, &path, &mut inferred) {
+            Type::Unknown => self.vars.fresh(),
+            ty => ty,
+        }
     }
 
     /// The struct or variant that a path names: its type, and the types of its fields.

@@ -1513,6 +1513,7 @@ mod std {
         /// What all types have.
         pub trait Clone {
             fn clone(&self) -> Self {}
+            fn default() -> Self {}
             fn to_owned(&self) -> Self {}
             fn to_string(&self) -> Self {}
             fn as_ref(&self) -> Self {}
