@@ -179,9 +179,10 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 impl Source {
     fn add_rules(&mut self, modules: &Modules) {
         for file in modules.files() {
-            let (rules, mut problems) = markers::read(&file);
-            self.operator.rbac.extend(rules);
-            self.diagnostics.append(&mut problems);
+            let mut markers = markers::read(&file);
+            self.operator.rbac.append(&mut markers.rbac);
+            self.operator.allows.append(&mut markers.allows);
+            self.diagnostics.append(&mut markers.diagnostics);
         }
     }
 }
