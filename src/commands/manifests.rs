@@ -19,7 +19,7 @@ use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, joi
 pub struct Place<'a> {
     /// The crate's folder, from the source tree's root.
     pub folder: &'a str,
-    /// The folder of `crd` and `rbac`, from the root of the tree that is written to.
+    /// The folder of `crd`, `rbac` and `webhook`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
     pub descriptions: Descriptions,
@@ -152,7 +152,7 @@ fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) ->
 /// The files below the output folder that opctl generated.
 fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
     let mut ours = Vec::new();
-    for folder in ["crd", "rbac"] {
+    for folder in ["crd", "rbac", "webhook"] {
         for path in tree.files_below(&join(output, folder)) {
             let generated = path.ends_with(".yaml")
                 && tree.read(&path)?.is_some_and(|text| text.lines().next() == Some(emit::HEADER));
