@@ -85,7 +85,11 @@ impl Remarks {
         let Some(word) = value.as_str().filter(|word| !words.contains(word)) else { return };
         let field = path.rsplit('.').next().unwrap_or(path);
         let field = field.split('[').next().unwrap_or(field);
-        let meant = words.iter().copied().find(|known| known.eq_ignore_ascii_case(word)).or_else(|| nearest(word, words.iter().copied()));
+        let meant = words
+            .iter()
+            .copied()
+            .find(|known| known.eq_ignore_ascii_case(word))
+            .or_else(|| nearest(word, words.iter().copied()));
         let help = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("write `{}`", words.join("` or `")),
@@ -109,7 +113,9 @@ impl Remarks {
     }
 
     fn rule(&mut self, rule: &Value, path: &str) {
-        for (field, what) in [("apiGroups", "groups"), ("apiVersions", "versions"), ("resources", "resources"), ("operations", "verbs")] {
+        for (field, what) in
+            [("apiGroups", "groups"), ("apiVersions", "versions"), ("resources", "resources"), ("operations", "verbs")]
+        {
             if list(&rule[field]).is_empty() {
                 let help = "write `*` for all of them";
                 self.error("OP126", format!("{path}.{field}"), format!("a rule without {what} is refused"), help);
@@ -148,7 +154,12 @@ impl Remarks {
 
     fn version(&mut self, version: &str, at: String) {
         if version != "*" && !is_dns_1035_label(version) {
-            self.error("OP126", at, format!("`{version}` is no version of an API"), "a version looks like `v1` or `v1beta1`");
+            self.error(
+                "OP126",
+                at,
+                format!("`{version}` is no version of an API"),
+                "a version looks like `v1` or `v1beta1`",
+            );
         }
     }
 
@@ -186,7 +197,12 @@ impl Remarks {
                 _ => false,
             };
             if let Some(all) = values.iter().find(|all| *all != value && all.contains('*') && covers(all)) {
-                self.error("OP126", at, format!("`{all}` stands for `{value}`, too"), format!("remove one of them, or write `{all}` alone"));
+                self.error(
+                    "OP126",
+                    at,
+                    format!("`{all}` stands for `{value}`, too"),
+                    format!("remove one of them, or write `{all}` alone"),
+                );
             }
         }
     }
@@ -206,7 +222,12 @@ impl Remarks {
 
     fn url(&mut self, url: &str, at: String) {
         let Some(rest) = url.strip_prefix("https://") else {
-            return self.error("OP123", at, format!("`{url}` is no URL with https"), "write `https://host[:port]/path`");
+            return self.error(
+                "OP123",
+                at,
+                format!("`{url}` is no URL with https"),
+                "write `https://host[:port]/path`",
+            );
         };
         let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (name, port) = match host.rsplit_once(':') {
@@ -221,7 +242,9 @@ impl Remarks {
             "a fragment"
         } else if name.is_empty() {
             return self.error("OP123", at, format!("`{url}` has no host"), "write `https://host[:port]/path`");
-        } else if !port.chars().all(|c| c.is_ascii_digit()) || url.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        } else if !port.chars().all(|c| c.is_ascii_digit())
+            || url.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
             return self.error("OP123", at, format!("`{url}` is no URL"), "write `https://host[:port]/path`");
         } else {
             return;
@@ -232,7 +255,12 @@ impl Remarks {
     fn service(&mut self, service: &Value, path: &str) {
         for field in ["name", "namespace"] {
             if text(&service[field]).is_empty() {
-                self.error("OP123", format!("{path}.{field}"), format!("a service without {field}"), "say which service it is");
+                self.error(
+                    "OP123",
+                    format!("{path}.{field}"),
+                    format!("a service without {field}"),
+                    "say which service it is",
+                );
             }
         }
         if let Some(port) = service["port"].as_i64().filter(|port| !(1..=65535).contains(port)) {
@@ -293,7 +321,12 @@ impl Remarks {
 
     fn label<'a>(&mut self, at: &str, key: &str, values: impl IntoIterator<Item = &'a Value>) {
         if !is_qualified_name(key) {
-            self.error("OP128", at, format!("`{key}` is no key of a label"), "a key looks like `name` or `example.com/name`");
+            self.error(
+                "OP128",
+                at,
+                format!("`{key}` is no key of a label"),
+                "a key looks like `name` or `example.com/name`",
+            );
         }
         for value in values.into_iter().map(text) {
             let end = |c: char| c.is_ascii_alphanumeric();
@@ -322,10 +355,20 @@ impl Remarks {
                 self.error("OP128", &at, format!("two match conditions `{name}`"), "give each a name of its own");
             }
             match text(&condition["expression"]).trim() {
-                "" => self.error("OP128", &at, "a match condition without expression", "write a CEL expression that is true or false"),
+                "" => self.error(
+                    "OP128",
+                    &at,
+                    "a match condition without expression",
+                    "write a CEL expression that is true or false",
+                ),
                 expression => {
                     if let Some(problem) = cel::syntax_problem(expression) {
-                        self.error("OP128", &at, problem, "the expression is CEL, about `object`, `oldObject`, `request` and `authorizer`");
+                        self.error(
+                            "OP128",
+                            &at,
+                            problem,
+                            "the expression is CEL, about `object`, `oldObject`, `request` and `authorizer`",
+                        );
                     }
                 }
             }

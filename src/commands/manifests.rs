@@ -11,7 +11,7 @@ use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::Api;
+use crate::model::{Api, Operator};
 use crate::plan::{Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
@@ -70,7 +70,7 @@ fn add(
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
-    let (manifests, diagnostics) = match manifests(&found, place.namespaced) {
+    let (manifests, diagnostics) = match manifests(&mut found, place.namespaced) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
@@ -109,8 +109,10 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 }
 
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
-fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+fn manifests(Found { source, crds }: &mut Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
+    diagnostics.extend(emit::convert(crds, &source.operator));
+    diagnostics.extend(about_webhooks(&source.operator));
     let findings: Vec<_> =
         crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
@@ -126,12 +128,28 @@ fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Ma
         let place = api.and_then(|_| places.next());
         diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
     }
-    match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
-        Err(errors) => diagnostics.extend(errors),
-        Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
-        Ok(_) => {}
+    let mut manifests = Vec::new();
+    for part in
+        [emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }), emit::webhooks(&source.operator)]
+    {
+        match part {
+            Ok(mut part) => manifests.append(&mut part),
+            Err(mut errors) => diagnostics.append(&mut errors),
+        }
     }
-    (None, diagnostics)
+    (diagnostics.iter().all(|diagnostic| !diagnostic.is_error()).then_some(manifests), diagnostics)
+}
+
+/// What the API server says to webhooks and conversions, where their markers say it.
+fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
+    let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
+    let webhooks = webhooks.map(|definition| (definition, apiserver::webhooks::webhook(&definition.value)));
+    let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
+    let conversions = conversions.map(|definition| (definition, apiserver::webhooks::conversion(&definition.value)));
+    let remarks = webhooks.chain(conversions).flat_map(|(definition, remarks)| {
+        remarks.into_iter().map(|(path, remark)| remark.at(definition.place_of(&path).clone(), ""))
+    });
+    remarks.collect()
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.

@@ -19,14 +19,13 @@ pub fn webhooks(operator: &Operator) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let configurations: Vec<Value> =
-        [Admission::Mutating, Admission::Validating].into_iter().filter_map(|kind| configuration(kind, operator)).collect();
+    let configurations: Vec<Value> = [Admission::Mutating, Admission::Validating]
+        .into_iter()
+        .filter_map(|kind| configuration(kind, operator))
+        .collect();
     let mut manifests = Vec::new();
     if !configurations.is_empty() {
-        let file = Manifest {
-            path: "webhook/manifests.yaml".into(),
-            text: yaml::documents(HEADER, &configurations),
-        };
+        let file = Manifest { path: "webhook/manifests.yaml".into(), text: yaml::documents(HEADER, &configurations) };
         manifests.extend([kustomization("webhook", std::slice::from_ref(&file)), file]);
     }
     if let Some(Authority { from: AuthorityFrom::Certificate(namespace, name), .. }) = &operator.authority
@@ -142,7 +141,11 @@ fn twice(operator: &Operator) -> Vec<Diagnostic> {
     for (said, place) in webhooks.chain(configurations) {
         if let Some(other) = places.get(&said) {
             let message = format!("there is {said} already; the other is at {other}");
-            problems.push(Diagnostic::error("OP122", message).at((*place).clone(), "").help("give one of them another name, or remove it"));
+            problems.push(
+                Diagnostic::error("OP122", message)
+                    .at((*place).clone(), "")
+                    .help("give one of them another name, or remove it"),
+            );
         } else {
             places.insert(said, place);
         }
@@ -187,7 +190,9 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
 fn annotation(authority: &Authority) -> Option<(&'static str, String)> {
     match &authority.from {
         AuthorityFrom::Certificate(namespace, name) => Some((FROM_CERTIFICATE, format!("{namespace}/{name}"))),
-        AuthorityFrom::Secret(namespace, name) => Some(("cert-manager.io/inject-ca-from-secret", format!("{namespace}/{name}"))),
+        AuthorityFrom::Secret(namespace, name) => {
+            Some(("cert-manager.io/inject-ca-from-secret", format!("{namespace}/{name}")))
+        }
         AuthorityFrom::File { .. } => None,
     }
 }
@@ -229,9 +234,7 @@ fn certificate_names(certificate: &str, configurations: &[Value], operator: &Ope
         "metadata": { "name": "certificate-names" },
         "replacements": [replacement(0, "metadata.namespace"), replacement(1, "metadata.name")],
     });
-    let file = Manifest {
-        path: "webhook/certificate/names.yaml".into(),
-        text: yaml::documents(HEADER, &[transformer]),
-    };
+    let file =
+        Manifest { path: "webhook/certificate/names.yaml".into(), text: yaml::documents(HEADER, &[transformer]) };
     [kustomization("webhook/certificate", std::slice::from_ref(&file)), file]
 }

@@ -20,6 +20,8 @@ pub struct Operator {
     pub conversions: Vec<Conversion>,
     /// Who signs what the webhooks' server shows; `None`: the operator tells the API server itself, when it runs.
     pub authority: Option<Authority>,
+    /// In source order.
+    pub allows: Vec<Allow>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.
@@ -167,6 +169,18 @@ impl Stated {
             path = &path[..end];
         }
     }
+}
+
+/// One `// +opctl:allow:CODE reason` marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allow {
+    pub code: String,
+    pub reason: String,
+    /// The marker itself.
+    pub place: Span,
+    /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
+    /// line's own statement where the marker stands behind one.
+    pub covers: Span,
 }
 
 /// A place in a custom resource's definition, as the API server sees it, that stands somewhere in the source.

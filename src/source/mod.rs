@@ -33,7 +33,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Enumeration, Operator, Underivable};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
 use modules::Modules;
@@ -95,7 +95,8 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     apis.dedup_by(|a, b| a.place == b.place);
-    source.diagnostics.extend(apis.windows(2).filter_map(different_versions));
+    let conversions = &source.operator.conversions;
+    source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
     source.operator.underivable = [macros, underivable].concat();
     source
@@ -179,20 +180,58 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 impl Source {
     fn add_rules(&mut self, modules: &Modules) {
         for file in modules.files() {
-            let (rules, mut problems) = markers::read(&file);
-            self.operator.rbac.extend(rules);
-            self.diagnostics.append(&mut problems);
+            let mut markers = markers::read(&file);
+            self.operator.rbac.append(&mut markers.rbac);
+            self.operator.webhooks.append(&mut markers.webhooks);
+            self.operator.webhook_configurations.append(&mut markers.webhook_configurations);
+            self.operator.conversions.append(&mut markers.conversions);
+            self.operator.allows.append(&mut markers.allows);
+            self.diagnostics.append(&mut markers.diagnostics);
+            for authority in markers.authorities {
+                self.trust(authority);
+            }
         }
+    }
+
+    /// There is one authority, and its file is read here.
+    fn trust(&mut self, mut authority: Authority) {
+        if let Some(other) = &self.operator.authority {
+            let message =
+                format!("two markers say who signs the webhooks' certificates; the other is at {}", other.place);
+            let problem = Diagnostic::error("OP131", message).at(authority.place, "").help("remove one of them");
+            return self.diagnostics.push(problem);
+        }
+        if let AuthorityFrom::File { path, pem } = &mut authority.from {
+            let refuse = |message: String| {
+                Diagnostic::error("OP131", message)
+                    .at(authority.place.clone(), "")
+                    .help("give the path of certificates in PEM, as it is seen from Cargo.toml")
+            };
+            match self.tree.read(&join(&self.folder, path)) {
+                Ok(Some(text)) if text.contains("PRIVATE KEY") => {
+                    return self
+                        .diagnostics
+                        .push(refuse(format!("`{path}` has a private key, and would be published")));
+                }
+                Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => *pem = text,
+                Ok(Some(_)) => return self.diagnostics.push(refuse(format!("`{path}` has no certificate in PEM"))),
+                Ok(None) => return self.diagnostics.push(refuse(format!("there is no file `{path}`"))),
+                Err(error) => return self.diagnostics.push(refuse(error.to_string())),
+            }
+        }
+        self.operator.authority = Some(authority);
     }
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
 /// reads an object of the one as the other, field by field.
-fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
+fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagnostic> {
     let [first, second] = pair else { return None };
     let same_kind = (&first.group, &first.kind) == (&second.group, &second.kind);
     let shape = |api: &Api| api.schema.as_ref().map(without_texts);
-    if !same_kind || !first.served || !second.served || shape(first) == shape(second) {
+    let converted =
+        conversions.iter().any(|conversion| (&conversion.group, &conversion.kind) == (&first.group, &first.kind));
+    if !same_kind || converted || !first.served || !second.served || shape(first) == shape(second) {
         return None;
     }
     let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
@@ -200,7 +239,8 @@ fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
     Some(
         Diagnostic::warning("OP022", message)
             .at(second.place.clone(), format!("the other version is at {}", first.place))
-            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`"),
+            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
+            .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`"),
     )
 }
 

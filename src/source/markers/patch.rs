@@ -79,10 +79,7 @@ const WEBHOOK: Fields = &[
 
 const SELECTOR: Shape = Shape::Object(&[
     ("matchLabels", Shape::Map),
-    (
-        "matchExpressions",
-        Shape::Objects(&[("key", Shape::Text), ("operator", Shape::Text), ("values", Shape::Texts)]),
-    ),
+    ("matchExpressions", Shape::Objects(&[("key", Shape::Text), ("operator", Shape::Text), ("values", Shape::Texts)])),
 ]);
 
 /// How a patch says of an object to replace it rather than to merge.
@@ -97,7 +94,9 @@ fn check_fields(object: &Map<String, Value>, fields: Fields, path: &str, said: &
         }
         let Some((_, shape)) = fields.iter().find(|(field, _)| field == name) else {
             if name.starts_with('$') {
-                return Err(format!("the patch has the directive `{name}`, and only `\"$patch\": \"replace\"` is read"));
+                return Err(format!(
+                    "the patch has the directive `{name}`, and only `\"$patch\": \"replace\"` is read"
+                ));
             }
             let meant = nearest(name, fields.iter().map(|(field, _)| *field));
             let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
@@ -115,13 +114,17 @@ fn check_shape(value: &Value, shape: &Shape, path: &str, said: &mut Vec<String>)
     let wanted = match (shape, value) {
         (Shape::Text, Value::String(_)) => return Ok(()),
         (Shape::Text, _) => "a text",
-        (Shape::Number, Value::Number(number)) if number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()) => {
+        (Shape::Number, Value::Number(number))
+            if number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()) =>
+        {
             return Ok(());
         }
         (Shape::Number, _) => "a whole number",
         (Shape::Texts, Value::Array(list)) if list.iter().all(Value::is_string) => return Ok(()),
         (Shape::Texts, _) => "a list of texts",
-        (Shape::Map, Value::Object(map)) if map.values().all(|value| value.is_string() || value.is_null()) => return Ok(()),
+        (Shape::Map, Value::Object(map)) if map.values().all(|value| value.is_string() || value.is_null()) => {
+            return Ok(());
+        }
         (Shape::Map, _) => "an object of texts",
         (Shape::Object(fields), Value::Object(object)) => return check_fields(object, fields, path, said),
         (Shape::Object(_), _) => "an object",
@@ -155,7 +158,9 @@ fn merge(target: &mut Value, mut patch: Map<String, Value>, path: &str) -> Resul
             (Some(inner @ Value::Object(_)), Value::Object(patch)) => merge(inner, patch, &at)?,
             // Kubernetes drops the whole object then.
             (_, value) if has_directive(&value) => {
-                return Err(format!("the patch replaces `{at}`, which the marker does not say: leave `{DIRECTIVE}` away"));
+                return Err(format!(
+                    "the patch replaces `{at}`, which the marker does not say: leave `{DIRECTIVE}` away"
+                ));
             }
             (_, value) => {
                 target.insert(name, without_nulls(value));
@@ -171,9 +176,11 @@ fn has_directive(value: &Value) -> bool {
 
 fn without_nulls(value: Value) -> Value {
     match value {
-        Value::Object(map) => {
-            map.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key, without_nulls(value))).collect()
-        }
+        Value::Object(map) => map
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key, without_nulls(value)))
+            .collect(),
         Value::Array(list) => list.into_iter().map(without_nulls).collect(),
         value => value,
     }

@@ -35,9 +35,12 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
         .collect();
     definition.say("rules", json!([{}]), arguments.place());
     definition.texts("rules[0].apiGroups", &groups);
-    for (field, argument) in [("apiVersions", "versions"), ("resources", "resources"), ("operations", "verbs")] {
-        definition.texts(&format!("rules[0].{field}"), &arguments.texts(argument));
-    }
+    definition.texts("rules[0].apiVersions", &arguments.texts("versions"));
+    definition.texts("rules[0].resources", &arguments.texts("resources"));
+    let verbs = arguments.texts("verbs");
+    let operations: Vec<String> = verbs.iter().map(|verb| verb.it.to_uppercase()).collect();
+    let operations = operations.iter().zip(verbs).map(|(it, Value { span, .. })| Value { it: it.as_str(), span });
+    definition.texts("rules[0].operations", &operations.collect::<Vec<_>>());
     definition.client("clientConfig", arguments, None, problems);
     if let (Admission::Validating, Some(span)) = (admission, arguments.span("reinvocationPolicy")) {
         let help = "leave it away, or say `mutating=true`";
@@ -48,7 +51,9 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
         match patch::apply(&mut definition.value, it, admission) {
             Ok(said) => {
                 for path in said {
-                    definition.places.retain(|known, _| known.strip_prefix(&path).is_none_or(|rest| !rest.starts_with(['.', '['])));
+                    definition
+                        .places
+                        .retain(|known, _| known.strip_prefix(&path).is_none_or(|rest| !rest.starts_with(['.', '['])));
                     definition.places.insert(path, span.clone());
                 }
             }
@@ -104,7 +109,12 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
     if let Some((other, _)) = given.next()
         && let Some(span) = arguments.span(other)
     {
-        problems.push(problem("OP129", &span, format!("`{name}` and `{other}` in one marker"), "leave one of them away"));
+        problems.push(problem(
+            "OP129",
+            &span,
+            format!("`{name}` and `{other}` in one marker"),
+            "leave one of them away",
+        ));
     }
     if name == "file" {
         return Some(Authority { from: AuthorityFrom::File { path: it.into(), pem: String::new() }, place: span });
