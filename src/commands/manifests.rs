@@ -143,13 +143,9 @@ fn manifests(Found { source, crds }: &mut Found, namespaced: bool) -> (Option<Ve
 /// What the API server says to webhooks and conversions, where their markers say it.
 fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
-    let webhooks = webhooks.map(|definition| (definition, apiserver::webhooks::webhook(&definition.value)));
+    let webhooks = webhooks.flat_map(|webhook| webhook.tell(apiserver::webhooks::webhook(&webhook.value)));
     let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
-    let conversions = conversions.map(|definition| (definition, apiserver::webhooks::conversion(&definition.value)));
-    let remarks = webhooks.chain(conversions).flat_map(|(definition, remarks)| {
-        remarks.into_iter().map(|(path, remark)| remark.at(definition.place_of(&path).clone(), ""))
-    });
-    remarks.collect()
+    webhooks.chain(conversions.flat_map(|it| it.tell(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.

@@ -169,6 +169,11 @@ impl Stated {
             path = &path[..end];
         }
     }
+
+    /// What is to be said about fields, by their paths, as diagnostics where these are said.
+    pub fn tell(&self, remarks: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
+        remarks.into_iter().map(|(path, remark)| remark.at(self.place_of(&path).clone(), "")).collect()
+    }
 }
 
 /// One `// +opctl:allow:CODE reason` marker.

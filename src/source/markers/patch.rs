@@ -27,6 +27,8 @@ pub fn apply(webhook: &mut Value, patch: &str, admission: Admission) -> Result<V
 
 enum Shape {
     Text,
+    /// As base64.
+    Bytes,
     Number,
     Texts,
     /// Of texts, with keys of any name.
@@ -53,7 +55,7 @@ const WEBHOOK: Fields = &[
                     ("port", Shape::Number),
                 ]),
             ),
-            ("caBundle", Shape::Text),
+            ("caBundle", Shape::Bytes),
         ]),
     ),
     (
@@ -114,6 +116,8 @@ fn check_shape(value: &Value, shape: &Shape, path: &str, said: &mut Vec<String>)
     let wanted = match (shape, value) {
         (Shape::Text, Value::String(_)) => return Ok(()),
         (Shape::Text, _) => "a text",
+        (Shape::Bytes, Value::String(text)) if is_base64(text) => return Ok(()),
+        (Shape::Bytes, _) => "base64",
         (Shape::Number, Value::Number(number))
             if number.as_i64().is_some_and(|number| i32::try_from(number).is_ok()) =>
         {
@@ -186,12 +190,18 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
+fn is_base64(text: &str) -> bool {
+    let digits = text.strip_suffix("==").or(text.strip_suffix('=')).unwrap_or(text);
+    text.len().is_multiple_of(4) && digits.chars().all(|c| c.is_ascii_alphanumeric() || "+/".contains(c))
+}
+
 /// Lists and maps without anything in them are not written; `{}` as a selector is: it selects everything.
 fn remove_empty(object: &mut Value, fields: Fields) {
     let Value::Object(object) = object else { return };
     for (name, shape) in fields {
         match (object.get_mut(*name), shape) {
             (Some(Value::Array(list)), _) if list.is_empty() => _ = object.remove(*name),
+            (Some(Value::String(text)), Shape::Bytes) if text.is_empty() => _ = object.remove(*name),
             (Some(Value::Object(map)), Shape::Map) if map.is_empty() => _ = object.remove(*name),
             (Some(inner), Shape::Object(fields)) => remove_empty(inner, fields),
             (Some(Value::Array(list)), Shape::Objects(fields)) => {
