@@ -101,8 +101,9 @@ impl Remarks {
         let path = "sideEffects";
         match value.as_str() {
             None => {
-                let help = "write `sideEffects=None`, or `NoneOnDryRun` if the webhook looks at `dryRun` before it changes anything else";
-                self.error("OP107", path, "missing argument `sideEffects`", help);
+                let help =
+                    "write `None`, or `NoneOnDryRun` if the webhook looks at `dryRun` before it changes anything else";
+                self.error("OP120", path, "a webhook without `sideEffects` is refused", help);
             }
             Some(word @ ("Some" | "Unknown")) => {
                 let help = "change nothing but the answer (`None`), or nothing else in a dry run (`NoneOnDryRun`)";
@@ -284,6 +285,7 @@ impl Remarks {
 
     fn review_versions(&mut self, versions: &Value, path: &str) {
         let versions: Vec<&str> = list(versions).iter().map(text).collect();
+        let before = self.0.len();
         for (index, version) in versions.iter().enumerate() {
             let at = format!("{path}[{index}]");
             if versions[..index].contains(version) {
@@ -292,7 +294,7 @@ impl Remarks {
                 self.error("OP125", at, format!("`{version}` is no version"), "write `v1`");
             }
         }
-        if !versions.iter().any(|version| ["v1", "v1beta1"].contains(version)) {
+        if self.0.len() == before && !versions.iter().any(|version| ["v1", "v1beta1"].contains(version)) {
             self.error("OP125", path, "no version of reviews that an API server speaks", "write `v1`");
         }
     }
