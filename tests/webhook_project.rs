@@ -73,7 +73,7 @@ fn project(markers: &str) -> Sandbox {
     let changed = text.replacen("pub struct MemcachedSpec {", "pub struct MemcachedSpec {\n    pub more: i32,", 1);
     assert_ne!(text, changed);
     fs::write(types, changed).unwrap();
-    let main = sandbox.folder.join("src/main.rs");
+    let main = sandbox.root().join("src/main.rs");
     fs::write(&main, fs::read_to_string(&main).unwrap() + markers).unwrap();
     sandbox
 }
@@ -106,7 +106,7 @@ fn what_has_no_marker_any_more_is_removed() {
         "crd/kustomizeconfig.yaml",
     ];
     assert!(files.into_iter().all(has));
-    let main = sandbox.folder.join("src/main.rs");
+    let main = sandbox.root().join("src/main.rs");
     let text = fs::read_to_string(&main).unwrap();
     fs::write(&main, text.replace(MARKERS, "").replace(CERTIFICATE, "")).unwrap();
     let check = sandbox.command("opctl").args(["manifests", "--check"]).output().unwrap();
