@@ -181,20 +181,27 @@ impl<'a> Arguments<'a> {
     }
 
     fn missing(&self) -> Option<Diagnostic> {
-        let argument = self.marker.arguments.iter().find(|argument| {
+        let is_missing = |argument: &&Argument| {
             let is_needed = match argument.need {
                 Need::Required => true,
                 Need::Unless(other) => self.find(other).is_none(),
                 Need::Optional => false,
             };
             is_needed && self.find(argument.name).is_none()
-        })?;
-        let Argument { name, example, about, .. } = argument;
-        let help = match self.marker.form {
-            Form::Named => format!("add it, as in `{name}={example}`: {about}"),
-            Form::Positional => format!("write `+{}`: {about}", self.marker.usage()),
         };
-        Some(problem("OP107", &self.place(), format!("missing argument `{name}`"), help))
+        let missing: Vec<&Argument> = self.marker.arguments.iter().filter(is_missing).collect();
+        let names: Vec<String> = missing.iter().map(|argument| format!("`{}`", argument.name)).collect();
+        let message = match names.len() {
+            0 => return None,
+            1 => format!("missing argument {}", names[0]),
+            _ => format!("missing arguments {}", names.join(", ")),
+        };
+        let problem = Diagnostic::error("OP107", message).at(self.place(), "");
+        if self.marker.form == Form::Positional {
+            return Some(problem.help(format!("write `+{}`", self.marker.usage())));
+        }
+        let help = |Argument { name, example, about, .. }: &Argument| format!("add `{name}={example}`: {about}");
+        Some(missing.into_iter().map(help).fold(problem, Diagnostic::help))
     }
 
     fn find(&self, name: &str) -> Option<&Given> {

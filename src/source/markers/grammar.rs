@@ -67,9 +67,10 @@ struct Scanner<'a> {
 /// More braces than anybody means; deeper ones would cost stack.
 const MAX_DEPTH: usize = 16;
 
-/// What ends a bare value; `:` does so too in a map.
+/// What ends a bare value.
 const DELIMITERS: [char; 3] = [',', ';', '}'];
-const MAP_DELIMITERS: [char; 4] = [',', ';', '}', ':'];
+/// What ends a bare key of a map.
+const KEY_DELIMITERS: [char; 4] = [',', ';', '}', ':'];
 
 impl<'a> Scanner<'a> {
     fn rest(&self) -> &'a str {
@@ -107,15 +108,15 @@ impl<'a> Scanner<'a> {
         let value = if self.peek() == Some('{') && is_list(name) {
             self.braced(start, |scanner| scanner.list(start))?
         } else {
-            self.values(start, &DELIMITERS)?
+            self.values(start)?
         };
         Ok(Argument { name, name_range, value, range: start..self.at })
     }
 
     /// `a`, or `a;b`; one `;` too many at the end does no harm.
-    fn values(&mut self, outer: usize, delimiters: &[char]) -> Result<Value, SyntaxError> {
+    fn values(&mut self, outer: usize) -> Result<Value, SyntaxError> {
         let start = self.at;
-        let mut values = vec![self.value(outer, delimiters)?];
+        let mut values = vec![self.value(outer, &DELIMITERS)?];
         let mut end = self.at;
         let mut is_list = false;
         loop {
@@ -132,7 +133,7 @@ impl<'a> Scanner<'a> {
                 self.at = end;
                 break;
             }
-            values.push(self.value(outer, delimiters)?);
+            values.push(self.value(outer, &DELIMITERS)?);
             end = self.at;
         }
         match values.pop() {
@@ -180,9 +181,9 @@ impl<'a> Scanner<'a> {
 
     /// The inside of `{a, b}`; one `,` too many at the end does no harm.
     fn list(&mut self, outer: usize) -> Result<Content, SyntaxError> {
-        let mut values = vec![self.values(outer, &DELIMITERS)?];
+        let mut values = vec![self.values(outer)?];
         while self.comma() {
-            values.push(self.values(outer, &DELIMITERS)?);
+            values.push(self.values(outer)?);
         }
         Ok(Content::List(values))
     }
@@ -194,7 +195,7 @@ impl<'a> Scanner<'a> {
         }
         let start = self.at;
         // A key is a text.
-        let is_map = self.peek() != Some('{') && self.value(outer, &MAP_DELIMITERS).is_ok() && {
+        let is_map = self.peek() != Some('{') && self.value(outer, &KEY_DELIMITERS).is_ok() && {
             self.blanks();
             self.peek() == Some(':')
         };
@@ -210,14 +211,14 @@ impl<'a> Scanner<'a> {
     }
 
     fn entry(&mut self, outer: usize) -> Result<(Value, Value), SyntaxError> {
-        let key = self.value(outer, &MAP_DELIMITERS)?;
+        let key = self.value(outer, &KEY_DELIMITERS)?;
         self.blanks();
         if self.peek() != Some(':') {
             return Err(self.unexpected("`:`"));
         }
         self.at += 1;
         self.blanks();
-        Ok((key, self.values(outer, &MAP_DELIMITERS)?))
+        Ok((key, self.values(outer)?))
     }
 
     /// Whether `,` and one more follow.
@@ -376,6 +377,7 @@ mod tests {
             ("a={{1,1},{2,3}}", r#"a=[["1", "1"], ["2", "3"]]"#),
             ("a={k: v, `k 2`:w}", r#"a={"k": "v", "k 2": "w"}"#),
             ("a={k: {l: 1;2}, m: {n, o}}", r#"a={"k": {"l": ["1", "2"]}, "m": ["n", "o"]}"#),
+            ("a={k: b:c}", r#"a={"k": "b:c"}"#),
             ("a={}", "a={}"),
             ("a=\"\"", r#"a="""#),
             ("a=\"x;y\\\"\\u0041\";`\\z`", r#"a=["x;y\"A", "\\z"]"#),

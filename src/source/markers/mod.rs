@@ -7,7 +7,7 @@
 mod allow;
 mod arguments;
 mod comments;
-mod go;
+pub mod go;
 mod grammar;
 mod line;
 mod patch;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use self::arguments::{Arguments, problem};
 use self::comments::CommentKind;
-use self::go::{GO_ONLY, go_only};
+use self::go::{GO_MARKERS, GoMarker};
 use self::line::Line;
 use self::table::{MARKERS, Marker};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -67,6 +67,14 @@ impl Markers {
     fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
         self.count += 1;
         let mut problems = Vec::new();
+        if line.dangling {
+            let end = line.text.len();
+            let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
+                        marker itself";
+            let message = "nothing continues this marker";
+            self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
+            return;
+        }
         let arguments = Arguments::read(marker, line, arguments, &mut problems);
         let mut said = Self::default();
         match marker.name {
@@ -112,6 +120,13 @@ const OWN_PREFIX: &str = "opctl";
 /// Looks at the prefix: `+kubebuilder:`.
 fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     let Some(after_plus) = line.text.strip_prefix('+') else { return without_plus(line, kind) };
+    if let Some(go) = go::find(after_plus) {
+        let (name, span) = line.shown(1 + go.name.len());
+        return Diagnostic::error("OP103", format!("{name} is for Go types"))
+            .at(span, "has no effect in Rust")
+            .help(go.rust)
+            .into();
+    }
     let marker = after_plus.trim_start();
     let (prefix, rest) = split_word(marker);
     let known = prefix == PREFIX || prefix == OWN_PREFIX;
@@ -140,15 +155,6 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
 fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised {
     let name_start = line.text.len() - rest.len();
     let name = rest[..rest.find('=').unwrap_or(rest.len())].trim_end();
-    if prefix == PREFIX
-        && let Some((go, rust)) = go_only(name)
-    {
-        let (name, span) = line.shown(name_start + go.len());
-        return Diagnostic::error("OP103", format!("{name} is for Go types"))
-            .at(span, "has no effect in Rust")
-            .help(rust)
-            .into();
-    }
     let (first, after_first) = split_word(rest);
     let Some(marker) = table::find(&format!("{prefix}:{first}")) else {
         let trimmed = name.trim_start();
@@ -184,8 +190,7 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
 fn meant(prefix: &str, word: &str, name: &str) -> String {
     let full = format!("{prefix}:{word}");
     let names = || MARKERS.iter().map(|marker| marker.name);
-    let go: Vec<String> = GO_ONLY.iter().map(|(name, _)| format!("{PREFIX}:{name}")).collect();
-    let candidates = || names().chain(go.iter().map(String::as_str));
+    let candidates = || names().chain(GO_MARKERS.iter().map(|GoMarker { name, .. }| *name));
     let same_word = || names().find(|name| name.split_once(':').is_some_and(|(_, own)| own == word));
     let near = nearest(&full, candidates()).or_else(|| nearest(&format!("{prefix}:{name}"), candidates()));
     match near.or_else(same_word) {

@@ -34,7 +34,9 @@ pub struct Argument {
     pub may_be_empty: bool,
     /// What it says, a clause.
     pub about: &'static str,
-    /// A value.
+    /// What there is to know of its values.
+    pub values: Option<&'static str>,
+    /// A value; `""` if it has no name to stand behind.
     pub example: &'static str,
 }
 
@@ -90,6 +92,7 @@ const OPTIONAL: Argument = Argument {
     default: None,
     may_be_empty: false,
     about: "",
+    values: None,
     example: "",
 };
 
@@ -129,24 +132,29 @@ pub const MARKERS: &[Marker] = &[
                 kind: Type::Texts,
                 need: Need::Unless("urls"),
                 may_be_empty: true,
-                about: "API groups of the resources; `\"\"` or `core` is the core group, `*` all of them",
-                example: "apps;batch",
+                about: "the API groups of the resources, `\"\"` for the core group",
+                values: Some("`core` is the core group, too; `*` is all of them"),
+                example: "apps",
                 ..OPTIONAL
             },
             Argument {
                 name: "resources",
                 kind: Type::Texts,
                 need: Need::Unless("urls"),
-                about: "lowercase plurals, a subresource as `deployments/status`; `*` is all of them",
-                example: "deployments;deployments/status",
+                about: "the resources, as lowercase plurals",
+                values: Some("`deployments/status` is a subresource, `*` all of them"),
+                example: "deployments;pods/log",
                 ..OPTIONAL
             },
             Argument {
                 name: "verbs",
                 kind: Type::Texts,
                 need: Need::Required,
-                about: "what is allowed: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, \
-                        … or `*`; for `urls` those of HTTP",
+                about: "what is allowed",
+                values: Some(
+                    "`get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection` or `*`; for `urls` \
+                     those of HTTP; also what some API servers ask about, such as `bind` or `use`",
+                ),
                 example: "get;list;watch",
                 ..OPTIONAL
             },
@@ -161,7 +169,8 @@ pub const MARKERS: &[Marker] = &[
             Argument {
                 name: "urls",
                 kind: Type::Texts,
-                about: "paths that are no resources, instead of groups and resources; `*` stands at the end only",
+                about: "paths that are no resources, instead of groups and resources",
+                values: Some("`*` stands at the end only"),
                 example: "/metrics;/healthz/*",
                 ..OPTIONAL
             },
@@ -202,7 +211,8 @@ pub const MARKERS: &[Marker] = &[
             Argument {
                 name: "name",
                 need: Need::Required,
-                about: "the webhook's name: a domain name of three parts or more",
+                about: "the webhook's name",
+                values: Some("a domain name of three parts or more"),
                 example: "vmemcached.kb.io",
                 ..OPTIONAL
             },
@@ -224,7 +234,8 @@ pub const MARKERS: &[Marker] = &[
                 kind: Type::Texts,
                 need: Need::Required,
                 may_be_empty: true,
-                about: "API groups of the resources; `\"\"` or `core` is the core group, `*` all of them",
+                about: "the API groups of the resources, `\"\"` for the core group",
+                values: Some("`core` is the core group, too; `*` is all of them"),
                 example: "cache.example.com",
                 ..OPTIONAL
             },
@@ -288,7 +299,8 @@ pub const MARKERS: &[Marker] = &[
                 name: "reinvocationPolicy",
                 kind: Type::OneOf(&["Never", "IfNeeded"]),
                 default: Some("the API server's: `Never`"),
-                about: "whether it is asked again after other webhooks; for `mutating=true` only",
+                about: "whether it is asked again after other webhooks",
+                values: Some("for `mutating=true` only"),
                 example: "IfNeeded",
                 ..OPTIONAL
             },
@@ -296,7 +308,8 @@ pub const MARKERS: &[Marker] = &[
                 name: "timeoutSeconds",
                 kind: Type::Integer,
                 default: Some("the API server's: 10"),
-                about: "how long the API server waits, 1 to 30",
+                about: "how long the API server waits",
+                values: Some("1 to 30"),
                 example: "5",
                 ..OPTIONAL
             },
@@ -421,15 +434,14 @@ pub const MARKERS: &[Marker] = &[
             Argument {
                 name: "CODE",
                 need: Need::Required,
-                about: "the diagnostic's code, one that may be silenced",
-                example: "OP402",
+                about: "the diagnostic's code",
+                values: Some("those that begin with `OP4`"),
                 ..OPTIONAL
             },
             Argument {
                 name: "reason",
                 need: Need::Required,
-                about: "why it is right here; for those who read the code",
-                example: "the role is shared with the installer",
+                about: "why it is right here, for those who read the code",
                 ..OPTIONAL
             },
         ],
