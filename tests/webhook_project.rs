@@ -64,6 +64,8 @@ fn project(markers: &str) -> Sandbox {
     for line in [
         "init --domain example.com --project-name shop --api cache/v1/Memcached",
         "create api --group cache --version v1beta1 --kind Memcached --controller=false",
+        // Without a conversion.
+        "create api --group cache --version v1 --kind Other --controller=false",
     ] {
         let output = sandbox.command("opctl").args(line.split_whitespace()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -172,7 +174,8 @@ fn kustomize_gives_service_and_certificate_their_names() {
         of_kind("MutatingWebhookConfiguration"),
         of_kind("ValidatingWebhookConfiguration"),
     );
-    assert_eq!([crds.len(), mutating.len(), validating.len()], [1, 1, 1]);
+    assert_eq!([crds.len(), mutating.len(), validating.len()], [2, 1, 1]);
+    assert!(crds[1]["metadata"]["annotations"].is_null() && crds[1]["spec"]["conversion"].is_null());
     let mut clients = vec![&crds[0]["spec"]["conversion"]["webhook"]["clientConfig"]];
     for configuration in [mutating[0], validating[0]] {
         clients.extend(configuration["webhooks"].as_array().unwrap().iter().map(|webhook| &webhook["clientConfig"]));

@@ -2,7 +2,7 @@
 //!
 //! The configurations are controller-gen's, byte for byte; it leaves the rest to kustomize.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::ByteString;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -31,7 +31,7 @@ pub fn webhooks(operator: &Operator) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     if let Some(Authority { from: AuthorityFrom::Certificate(namespace, name), .. }) = &operator.authority
         && namespace == SYSTEM
     {
-        manifests.extend(certificate_names(name, &configurations, operator));
+        manifests.extend(certificate_names(name, operator));
     }
     Ok(manifests)
 }
@@ -210,22 +210,23 @@ fn trust(client: &mut Value, authority: &Authority) {
 
 /// Kustomize gives the Certificate its last name and namespace, and knows nothing of an annotation that says both. This
 /// folder does: as one of `transformers` it looks when all names are given.
-fn certificate_names(certificate: &str, configurations: &[Value], operator: &Operator) -> [Manifest; 2] {
-    let mut select: Vec<Value> = configurations.iter().map(|object| json!({ "kind": object["kind"] })).collect();
-    if !operator.conversions.is_empty() {
-        select.push(json!({ "kind": "CustomResourceDefinition" }));
-    }
+fn certificate_names(certificate: &str, operator: &Operator) -> [Manifest; 2] {
+    let annotated = operator.webhooks.iter().map(|webhook| kind(webhook.admission));
+    let annotated: BTreeSet<&str> =
+        annotated.chain(operator.conversions.iter().map(|_| "CustomResourceDefinition")).collect();
+    // Not every CRD has a conversion, and a target without the field is an error.
+    let select = |kind: &&str| json!({ "kind": kind, "annotationSelector": FROM_CERTIFICATE });
     let replacement = |index: usize, field: &str| {
-        let target = |select: &Value| {
+        let target = |kind| {
             json!({
-                "select": select,
+                "select": select(kind),
                 "fieldPaths": [format!("metadata.annotations.[{FROM_CERTIFICATE}]")],
                 "options": { "delimiter": "/", "index": index },
             })
         };
         json!({
             "source": { "group": "cert-manager.io", "kind": "Certificate", "name": certificate, "fieldPath": field },
-            "targets": select.iter().map(target).collect::<Vec<_>>(),
+            "targets": annotated.iter().map(target).collect::<Vec<_>>(),
         })
     };
     let transformer = json!({
