@@ -27,12 +27,13 @@ mod skim;
 mod types;
 mod values;
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
@@ -46,6 +47,8 @@ pub struct Source {
     /// Whole only if no diagnostic is an error.
     pub operator: Operator,
     pub diagnostics: Vec<Diagnostic>,
+    /// How many markers were read, and how many files have one.
+    pub markers: (usize, usize),
     /// Where it was read. Syntax trees are large, so they are not kept.
     tree: Tree,
     folder: String,
@@ -88,7 +91,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
-    source.add_rules(&modules);
+    source.add_markers(&packages, &modules);
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
@@ -159,9 +162,9 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
 
 /// Reads only the permissions: what a package's markers say, whatever its types are.
 pub fn read_markers(tree: &Tree, folder: &str) -> Source {
-    let (_, modules, mut source) = read_modules(tree, folder);
+    let (packages, modules, mut source) = read_modules(tree, folder);
     source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
-    source.add_rules(&modules);
+    source.add_markers(&packages, &modules);
     source
 }
 
@@ -178,9 +181,12 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 }
 
 impl Source {
-    fn add_rules(&mut self, modules: &Modules) {
-        for file in modules.files() {
-            let mut markers = markers::read(&file);
+    fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
+        let files = modules.files();
+        for file in &files {
+            let mut markers = markers::read(file);
+            self.markers.0 += markers.count;
+            self.markers.1 += usize::from(markers.count > 0);
             self.operator.rbac.append(&mut markers.rbac);
             self.operator.webhooks.append(&mut markers.webhooks);
             self.operator.webhook_configurations.append(&mut markers.webhook_configurations);
@@ -191,35 +197,47 @@ impl Source {
                 self.trust(authority);
             }
         }
+        let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        for folder in packages.iter().map(|package| join(&package.folder, "src")) {
+            let mut paths = self.tree.files_below(&folder);
+            paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
+            let texts =
+                paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??)));
+            self.diagnostics.extend(texts.filter_map(|file| markers::warn_of_unread(&file)));
+        }
     }
 
-    /// There is one authority, and its file is read here.
+    /// There is one authority. Its file is read here.
     fn trust(&mut self, mut authority: Authority) {
+        let refuse = |message: String, help: &str| {
+            Diagnostic::error("OP131", message).at(authority.place.clone(), "").help(help)
+        };
         if let Some(other) = &self.operator.authority {
             let message =
                 format!("two markers say who signs the webhooks' certificates; the other is at {}", other.place);
-            let problem = Diagnostic::error("OP131", message).at(authority.place, "").help("remove one of them");
-            return self.diagnostics.push(problem);
+            return self.diagnostics.push(refuse(message, "remove one of them"));
         }
         if let AuthorityFrom::File { path, pem } = &mut authority.from {
-            let refuse = |message: String| {
-                Diagnostic::error("OP131", message)
-                    .at(authority.place.clone(), "")
-                    .help("give the path of certificates in PEM, as it is seen from Cargo.toml")
-            };
-            match self.tree.read(&join(&self.folder, path)) {
-                Ok(Some(text)) if text.contains("PRIVATE KEY") => {
-                    return self
-                        .diagnostics
-                        .push(refuse(format!("`{path}` has a private key, and would be published")));
+            match certificates(&self.tree, &join(&self.folder, path)) {
+                Ok(text) => *pem = text,
+                Err(why) => {
+                    let help = "give the path of certificates in PEM, as it is seen from Cargo.toml";
+                    return self.diagnostics.push(refuse(format!("`{path}` {why}"), help));
                 }
-                Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => *pem = text,
-                Ok(Some(_)) => return self.diagnostics.push(refuse(format!("`{path}` has no certificate in PEM"))),
-                Ok(None) => return self.diagnostics.push(refuse(format!("there is no file `{path}`"))),
-                Err(error) => return self.diagnostics.push(refuse(error.to_string())),
             }
         }
         self.operator.authority = Some(authority);
+    }
+}
+
+/// PEM that may be published, or why it is not.
+fn certificates(tree: &Tree, path: &str) -> Result<String, String> {
+    match tree.read(path) {
+        Ok(Some(text)) if text.contains("PRIVATE KEY") => Err("has a private key, which would be published".into()),
+        Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => Ok(text),
+        Ok(Some(_)) => Err("has no certificate in PEM".into()),
+        Ok(None) => Err("is no file".into()),
+        Err(error) => Err(format!("cannot be read: {}", error.source)),
     }
 }
 

@@ -161,7 +161,7 @@ pub const GO_MARKERS: &[GoMarker] = &[
     with_value("listType", "use `#[x_kube(merge_strategy = ListMerge::…)]` on the field"),
     with_value("listMapKey", "use `#[x_kube(merge_strategy = ListMerge::Map(…))]` on the field"),
     with_value("mapType", "use `#[x_kube(merge_strategy = MapMerge::…)]` on the field"),
-    with_value("structType", "use `#[x_kube(merge_strategy = StructMerge::…)]` on the field"),
+    with_value("structType", "use `#[x_kube(merge_strategy = MapMerge::…)]` on the field"),
     with_value("groupName", "use `#[kube(group = \"…\")]` on the spec"),
     with_value("versionName", "use `#[kube(version = \"…\")]` on the spec"),
 ];

@@ -241,7 +241,7 @@ impl<'a> Scanner<'a> {
             return Err(SyntaxError {
                 range: outer..outer + whole.len(),
                 message: format!("no value after `{whole}`"),
-                help: Some("write `\"\"` where the empty text is meant, as in `groups=\"\"`".into()),
+                help: Some("say what is meant, or leave the argument away; the empty text is `\"\"`".into()),
             });
         }
         if let Some((offset, quote)) = text.char_indices().find(|(_, c)| "\"'`{".contains(*c)) {

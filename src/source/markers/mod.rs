@@ -63,6 +63,18 @@ pub fn read(file: &Arc<SourceFile>) -> Markers {
     markers
 }
 
+/// What is to be said of a file that belongs to no crate.
+pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    let comments = comments::comments(&file.text);
+    let first = comments.iter().enumerate().find_map(|(index, comment)| {
+        let line = Line::join(file, &comments[index..]);
+        matches!(recognise(&line, comment.kind), Recognised::Marker(..)).then(|| line.whole())
+    })?;
+    let warning = Diagnostic::warning("OP112", format!("the markers of `{}` are not read", file.path));
+    let help = "declare the file with `mod`, or remove it; a feature that is off by default leaves a `mod` out, too";
+    Some(warning.at(first, "no `mod` leads to this file").help(help))
+}
+
 impl Markers {
     fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
         self.count += 1;
