@@ -4,6 +4,9 @@
 //! a key for it in Kubernetes. Fields are those of `admissionregistration/v1`; any other is an error, as it is for
 //! controller-gen (controller-tools, pkg/webhook/parser.go).
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::model::Admission;
@@ -11,7 +14,7 @@ use crate::names::nearest;
 
 /// Gives the fields that the patch says, by their paths.
 pub fn apply(webhook: &mut Value, patch: &str, admission: Admission) -> Result<Vec<String>, String> {
-    let patch: Value = serde_json::from_str(patch).map_err(|error| format!("the patch is no JSON: {error}"))?;
+    let Strict(patch) = serde_json::from_str(patch).map_err(|error| format!("the patch is no JSON: {error}"))?;
     let Value::Object(patch) = patch else { return Err("the patch is no JSON object".into()) };
     let fields = match admission {
         Admission::Mutating => WEBHOOK,
@@ -149,8 +152,7 @@ fn check_shape(value: &Value, shape: &Shape, path: &str, said: &mut Vec<String>)
 
 fn merge(target: &mut Value, mut patch: Map<String, Value>, path: &str) -> Result<(), String> {
     if patch.remove(DIRECTIVE).is_some() {
-        *target = without_nulls(Value::Object(patch));
-        return Ok(());
+        *target = Value::Object(Map::new());
     }
     let Value::Object(target) = target else { unreachable!("only objects are merged") };
     for (name, value) in patch {
@@ -195,6 +197,68 @@ fn is_base64(text: &str) -> bool {
     text.len().is_multiple_of(4) && digits.chars().all(|c| c.is_ascii_alphanumeric() || "+/".contains(c))
 }
 
+/// JSON in which no object has a key twice: one of the two would be lost.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Self)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((key, Strict(value))) = entries.next_entry::<String, _>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("`{key}` stands there twice")));
+            }
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Strict(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+}
+
 /// Lists and maps without anything in them are not written; `{}` as a selector is: it selects everything.
 fn remove_empty(object: &mut Value, fields: Fields) {
     let Value::Object(object) = object else { return };
@@ -208,6 +272,54 @@ fn remove_empty(object: &mut Value, fields: Fields) {
                 list.iter_mut().for_each(|inner| remove_empty(inner, fields));
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn patched(patch: &str) -> Result<Value, String> {
+        let mut webhook = json!({
+            "name": "a.b.c",
+            "clientConfig": {"service": {"name": "s", "namespace": "n", "path": "/"}},
+            "admissionReviewVersions": ["v1"],
+        });
+        apply(&mut webhook, patch, Admission::Mutating).map(|_| webhook)
+    }
+
+    #[test]
+    fn refuses_what_would_be_lost_or_is_not_for_this() {
+        for (patch, why) in [
+            (r#"{"name":"a","name":"b"}"#, "`name` stands there twice"),
+            (r#"{"clientConfig":{"service":{"port":1,"port":1}}}"#, "`port` stands there twice"),
+            (
+                r#"{"clientConfig":{"$patch":"replace","service":{"$patch":"replace"}}}"#,
+                "replaces `clientConfig.service`",
+            ),
+            (r#"{"clientConfig":{"$patch":"delete"}}"#, "directive"),
+            (r#"{"clientConfig":{"caBundle":"?"}}"#, "not base64"),
+            (r#"{"Name":"a"}"#, "did you mean `name`?"),
+            (r#"{"timeoutSeconds":1.5}"#, "not a whole number"),
+            (r#"{"timeoutSeconds":3000000000}"#, "not a whole number"),
+            (r#"{"rules":["a"]}"#, "not a list of objects"),
+            ("{} {}", "no JSON"),
+        ] {
+            let error = patched(patch).unwrap_err();
+            assert!(error.contains(why), "{patch}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_patch_or_an_error(
+            text in r#"[{]("(name|clientConfig|service|rules|\$patch|matchLabels|objectSelector)":|[\[\]{}]|"a"|1|null|,){0,12}[}]"#
+        ) {
+            let _ = patched(&text);
         }
     }
 }
