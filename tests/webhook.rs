@@ -250,6 +250,22 @@ fn nothing_is_made_without_webhooks() {
     assert_eq!(emit::webhooks(&Operator::default()), Ok(Vec::new()));
 }
 
+proptest! {
+    #[test]
+    fn every_place_is_inside_the_file(
+        marker in prop::sample::select(vec!["kubebuilder:webhook", "kubebuilder:webhookconfiguration", "opctl:conversion", "opctl:ca"]),
+        arguments in any_webhook(),
+        cut in 0.0..1.0,
+        noise in r#"[a-z,;={}/.*:"`\\\\é -]{0,6}"#,
+    ) {
+        let at = arguments.char_indices().nth((arguments.chars().count() as f64 * cut) as usize).map_or(0, |(at, _)| at);
+        let (before, after) = arguments.split_at(at);
+        let (operator, diagnostics) = read("src/lib.rs", &format!("// +{marker}:name=a.b.c,{before}{noise}{after}\n"));
+        prop_assert!(!diagnostics.is_empty() || emit::webhooks(&operator).is_ok_and(|manifests| !manifests.is_empty()));
+        render(&diagnostics, false);
+    }
+}
+
 fn cases(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/webhook").join(folder);
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cel;
 use super::names::is_qualified_name;
 use crate::diagnostic::Diagnostic;
-use crate::names::{default_plural, is_dns_1035_label, nearest};
+use crate::names::{is_dns_1035_label, nearest, resource_of_kind};
 
 /// What is said of a field, and the field's path: `rules[0].operations[1]`.
 pub type Remark = (String, Diagnostic);
@@ -166,13 +166,9 @@ impl Remarks {
 
     fn resource(&mut self, resource: &str, at: String) {
         let parts: Vec<&str> = resource.split('/').collect();
-        if let [name, ..] = parts[..]
-            && name.starts_with(|c: char| c.is_uppercase())
-        {
-            let lower = name.to_lowercase();
-            let plural = if lower.ends_with('s') { lower } else { default_plural(&lower) };
-            let help = format!("resources are lowercase plurals: write `{plural}{}`", &resource[name.len()..]);
-            self.error("OP126", at, format!("`{name}` looks like a kind"), help);
+        if let Some(meant) = resource_of_kind(resource) {
+            let help = format!("resources are lowercase plurals: write `{meant}`");
+            self.error("OP126", at, format!("`{resource}` names a kind"), help);
         } else if parts.len() > 2 || parts.iter().any(|part| *part != "*" && !is_subdomain(part)) {
             let help = "a resource looks like `pods`, `pods/status`, `pods/*`, `*/scale`, `*` or `*/*`";
             self.error("OP126", at, format!("`{resource}` matches no resource"), help);
