@@ -11,7 +11,7 @@ use crate::apiserver::{self, Finding};
 use crate::cli::Manifests;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::{Api, Operator};
+use crate::model::Api;
 use crate::plan::{Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
@@ -115,7 +115,6 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 fn manifests(Found { source, crds }: &mut Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
     diagnostics.extend(emit::convert(crds, &source.operator));
-    diagnostics.extend(about_webhooks(&source.operator));
     let findings: Vec<_> =
         crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
@@ -141,14 +140,6 @@ fn manifests(Found { source, crds }: &mut Found, namespaced: bool) -> (Option<Ve
         }
     }
     (diagnostics.iter().all(|diagnostic| !diagnostic.is_error()).then_some(manifests), diagnostics)
-}
-
-/// What the API server says to webhooks and conversions, where their markers say it.
-fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
-    let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
-    let webhooks = webhooks.flat_map(|webhook| webhook.tell(apiserver::webhooks::webhook(&webhook.value)));
-    let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
-    webhooks.chain(conversions.flat_map(|it| it.tell(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.

@@ -109,12 +109,8 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
     if let Some((other, _)) = given.next()
         && let Some(span) = arguments.span(other)
     {
-        problems.push(problem(
-            "OP129",
-            &span,
-            format!("`{name}` and `{other}` in one marker"),
-            "leave one of them away",
-        ));
+        let message = format!("`{name}` and `{other}` in one marker");
+        problems.push(problem("OP129", &span, message, "leave one of them away"));
     }
     if name == "file" {
         return Some(Authority { from: AuthorityFrom::File { path: it.into(), pem: String::new() }, place: span });
