@@ -284,7 +284,7 @@ impl<'a> Scanner<'a> {
                         'U' => 8,
                         _ => 0,
                     };
-                    let code = rest[offset + 2..].get(..digits).unwrap_or_default();
+                    let code = rest.get(offset + 2..offset + 2 + digits).unwrap_or_default();
                     let plain = match escape {
                         '\\' | '"' => Some(escape),
                         'n' => Some('\n'),
