@@ -37,13 +37,30 @@ pub struct Markers {
 
 /// Reads every marker of a file. The file need not parse as Rust.
 pub fn read(file: &Arc<SourceFile>) -> Markers {
+    read_but(file, |_| false)
+}
+
+/// The same, without those in what is removed from the crate: it is asked of a place.
+pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> Markers {
     let mut markers = Markers::default();
     let comments = comments::comments(&file.text);
     let mut next = 0;
     while let Some(comment) = comments.get(next) {
+        let text = &file.text[comment.range.clone()];
+        if !["+", PREFIX, OWN_PREFIX].iter().any(|start| text.starts_with(start)) {
+            next += 1; // Prose, as most comments are.
+            continue;
+        }
         let line = Line::join(file, &comments[next..]);
         next += match recognise(&line, comment.kind) {
             Recognised::Nothing => 1,
+            Recognised::Marker(..) if is_removed(comment.range.start) => {
+                let warning = Diagnostic::warning("OP112", "a marker is not read")
+                    .at(line.whole(), "a `cfg` removes the module around it")
+                    .help("move it out of the module, or remove it");
+                markers.diagnostics.push(warning);
+                line.length
+            }
             Recognised::Marker(marker, arguments) => {
                 markers.add(marker, arguments, &line);
                 line.length
