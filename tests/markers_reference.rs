@@ -87,6 +87,9 @@ The grammar is controller-gen's: `+name:argument=value,argument=value`, in any o
 | whole number | `10`, `-1` |
 | truth value | `true`, `false` |
 
+A blank behind a text without quotes makes controller-gen 0.23 lose the end of the text, so that `verbs=get , groups=apps`
+grants nothing; opctl reads what stands there.
+
 What looks like a marker must be one: an unknown name, argument or value is an error with the place and the nearest name. Some
 things that controller-gen takes mean something else there than it looks like. Here they are errors, too:
 

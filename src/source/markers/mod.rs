@@ -89,7 +89,6 @@ pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
 impl Markers {
     fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
         self.count += 1;
-        let mut problems = Vec::new();
         if line.dangling {
             let end = line.text.len();
             let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
@@ -98,6 +97,7 @@ impl Markers {
             self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
             return;
         }
+        let mut problems = Vec::new();
         let arguments = Arguments::read(marker, line, arguments, &mut problems);
         let (mut rule, mut allow) = (None, None);
         match marker.name {
