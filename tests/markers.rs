@@ -13,7 +13,7 @@ use std::process::Command;
 
 use controller_gen::ControllerGen;
 use opctl::diagnostic::{SourceFile, Span, render};
-use opctl::source::markers::go::GO_MARKERS;
+use opctl::source::markers::go::{GO_MARKERS, GoForm};
 use opctl::source::markers::table::{MARKERS, Need, Type};
 use opctl::source::markers::{self, Markers};
 use proptest::prelude::*;
@@ -40,10 +40,11 @@ fn problems_are_as_recorded() {
 #[test]
 fn every_marker_of_go_is_told() {
     for go in GO_MARKERS {
-        for text in [format!("// +{}", go.name), format!("/// +{}=1", go.name), format!("/* +{}=x */", go.name)] {
+        let name = if go.form == GoForm::Any { format!("{}:x", go.name) } else { go.name.to_owned() };
+        for text in [format!("// +{name}"), format!("/// +{name}=1"), format!("/* +{name}=x */")] {
             let said: Vec<_> = read(&text).diagnostics.into_iter().map(|said| (said.code, said.help)).collect();
-            let is_alone = text.starts_with("// ") && go.form == markers::go::GoForm::WithValue;
-            let expected = if is_alone { vec![] } else { vec![("OP103", vec![go.rust.to_owned()])] };
+            let is_prose = go.form == GoForm::WithValue && !text.contains('=');
+            let expected = if is_prose { vec![] } else { vec![("OP103", vec![go.rust.to_owned()])] };
             assert_eq!(said, expected, "{text}");
         }
     }
@@ -57,6 +58,8 @@ fn prose_is_no_marker() {
         "// +optional fields are left out",
         "// + optional",
         "// +default",
+        "// +k8s support",
+        "// +k8ssomething:x",
         "// a + b",
         "// + kubebuilder is what it is ported from",
         "// kubebuilder: see there",

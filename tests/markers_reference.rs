@@ -29,6 +29,7 @@ fn the_reference_of_markers_is_up_to_date() {
     for GoMarker { name, form, rust } in GO_MARKERS {
         let shown = match form {
             GoForm::Prefixed | GoForm::Alone => format!("+{name}"),
+            GoForm::Any => format!("+{name}:…"),
             GoForm::WithValue => format!("+{name}=…"),
         };
         writeln!(text, "| `{shown}` | {} |", cell(rust)).unwrap();
@@ -118,7 +119,7 @@ const GO: &str = "
 ## Markers of Go
 
 controller-gen reads these on Go types. They have no effect in Rust, so each is [an error](diagnostics.md#op103) which says
-what to write instead, in comments of any kind. Those without a prefix count where they are all of a comment's line.
+what to write instead, in comments of any kind. `+optional`, `+required` and `+nullable` count where nothing follows them.
 
 ";
 
