@@ -137,7 +137,12 @@ fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
     let told = markers.diagnostics.iter().filter_map(|told| told.place.as_ref().map(|(span, _)| span));
     let read = markers.rbac.iter().map(|rule| &rule.place);
     let allows = markers.allows.iter().flat_map(|allow| [&allow.place, &allow.covers]);
-    for Span { file, range } in told.chain(read).chain(allows) {
+    let stated = markers.webhooks.iter().map(|webhook| &webhook.definition);
+    let stated = stated.chain(markers.conversions.iter().map(|conversion| &conversion.definition));
+    let stated = stated.flat_map(|stated| stated.places.values().chain([&stated.place]));
+    let others = markers.webhook_configurations.iter().map(|configuration| &configuration.place);
+    let others = others.chain(markers.authorities.iter().map(|authority| &authority.place));
+    for Span { file, range } in told.chain(read).chain(allows).chain(stated).chain(others) {
         let text = file.text.get(range.clone());
         prop_assert!(text.is_some_and(|text| !text.is_empty()), "{range:?} of {:?}", file.text);
     }
@@ -150,6 +155,9 @@ fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
 const PIECES: &[&str] = &[
     "// +kubebuilder:rbac:",
     "// +kubebuilder:webhook:",
+    "// +kubebuilder:webhookconfiguration:mutating=true,name=",
+    "// +opctl:conversion:group=a.example.com,kind=",
+    "// +opctl:ca:file=",
     "// +opctl:allow:OP401 ",
     "// +optional",
     "/// +kubebuilder:rbac:groups=a",

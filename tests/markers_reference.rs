@@ -46,13 +46,13 @@ fn every_example_is_read_without_a_complaint() {
             let mut problems: Vec<String> =
                 problems(&format!("+{example}")).into_iter().map(|(said, _)| said).collect();
             problems.retain(|said| !said.starts_with("there is no diagnostic"));
-            assert!(problems.iter().all(|said| said.starts_with("nothing is generated")), "{example}: {problems:?}");
+            assert!(problems.is_empty(), "{example}: {problems:?}");
         }
         for argument in marker.arguments.iter().filter(|_| marker.form == Form::Named) {
             let only = format!("+{}:{}={}", marker.name, argument.name, argument.example);
             let about_the_value = |(said, _): &(String, String)| !said.starts_with("missing argument");
             let wrong: Vec<_> = problems(&only).into_iter().filter(about_the_value).collect();
-            assert!(wrong.iter().all(|(said, _)| said.starts_with("nothing is generated")), "{only}: {wrong:?}");
+            assert!(wrong.is_empty(), "{only}: {wrong:?}");
         }
     }
 }

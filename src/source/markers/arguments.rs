@@ -236,7 +236,6 @@ impl<'a> Arguments<'a> {
         self.texts(name).into_iter().next()
     }
 
-    #[expect(dead_code, reason = "webhooks have numbers, and are not generated yet")]
     pub fn integer(&self, name: &str) -> Option<Value<i64>> {
         self.values(name).find_map(|Value { it, span }| match it {
             Scalar::Integer(it) => Some(Value { it: *it, span: span.clone() }),
@@ -244,7 +243,6 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    #[expect(dead_code, reason = "webhooks have truth values, and are not generated yet")]
     pub fn boolean(&self, name: &str) -> Option<Value<bool>> {
         self.values(name).find_map(|Value { it, span }| match it {
             Scalar::Boolean(it) => Some(Value { it: *it, span: span.clone() }),
