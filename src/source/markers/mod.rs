@@ -7,6 +7,7 @@
 
 mod arguments;
 mod comments;
+mod kubernetes;
 mod rbac;
 
 use std::ops::Range;

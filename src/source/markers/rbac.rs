@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::arguments::{self, Argument, Value};
+use super::kubernetes::{meant_group, meant_resource};
 use super::{Marker, PREFIX, RBAC, nearest};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::RbacRule;
@@ -144,7 +145,11 @@ impl<'a> Reader<'a> {
             );
         }
         match argument.name {
-            "groups" if text.is_empty() || text == "*" || is_dns_subdomain(text) => {}
+            "groups" if text.is_empty() || text == "*" || is_dns_subdomain(text) => {
+                if let Some(meant) = meant_group(text) {
+                    refuse(self, format!("no API server has the group `{text}`"), &format!("did you mean `{meant}`?"));
+                }
+            }
             "groups" => match text.split_once('/') {
                 Some((group, _)) => refuse(
                     self,
@@ -180,8 +185,12 @@ impl<'a> Reader<'a> {
                 format!("`{text}` is no name of a namespace"),
                 "use lowercase letters, digits and `-`, at most 63 characters",
             ),
-            "roleName" if text.contains(['/', '%']) || text == "." || text == ".." => {
-                refuse(self, format!("`{text}` is no name of a role"), "it must not have `/` or `%`");
+            // Kubernetes takes more, but kustomize reads names as patterns.
+            "roleName"
+                if matches!(text, "." | "..")
+                    || text.contains(|c: char| !c.is_ascii_alphanumeric() && !"-._:".contains(c)) =>
+            {
+                refuse(self, format!("`{text}` is no name of a role"), "use letters, digits, `-`, `.`, `_` and `:`");
             }
             _ => {}
         }
@@ -260,7 +269,13 @@ impl<'a> Reader<'a> {
         if groups.values.iter().any(|group| group.text == "*" || group.text.ends_with("metrics.k8s.io")) {
             return;
         }
+        let asked: Vec<&str> = groups.values.iter().map(|group| group.text.as_str()).collect();
         for value in &resources.values {
+            if let Some(meant) = meant_resource(&asked, &value.text) {
+                let message = format!("the group has no resource `{}`", value.text);
+                self.problem("OP110", &value.range, message, meant);
+                continue;
+            }
             let (resource, subresource) = value.text.split_at(value.text.find('/').unwrap_or(value.text.len()));
             if !resource.starts_with(|c: char| c.is_uppercase()) {
                 continue;
