@@ -13,7 +13,7 @@ use control_plane::ControlPlane;
 use opctl::diagnostic::{Diagnostic, SourceFile, Span, render};
 use opctl::emit::{self, Manifest, Options};
 use opctl::model::{Api, RbacRule, Scope};
-use opctl::source::markers;
+use opctl::source::markers::{self, Markers};
 use permissions::{Request, allows, assert_answers, requests};
 use serde_json::{Value, json};
 
@@ -195,7 +195,7 @@ fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
 /// Whether opctl takes a marker with these arguments.
 fn is_read(arguments: &str) -> bool {
     let file = SourceFile::new("src/lib.rs", format!("// +kubebuilder:rbac:{arguments}"));
-    let (rules, diagnostics) = markers::read(&file);
+    let Markers { rbac: rules, diagnostics, .. } = markers::read(&file);
     !diagnostics.iter().any(Diagnostic::is_error) && emit::manifests(&[], &rules, &CLUSTER).is_ok()
 }
 
@@ -252,7 +252,7 @@ const CLUSTER: Options = Options { namespaced: false };
 const NAMESPACED: Options = Options { namespaced: true };
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let (rules, diagnostics) = markers::read(&SourceFile::new("src/lib.rs", text));
+    let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rules
 }

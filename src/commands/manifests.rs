@@ -68,6 +68,9 @@ fn add(
     console: &Console,
 ) -> anyhow::Result<Vec<Diagnostic>> {
     let mut found = engine::find(source, place, choice, console)?;
+    if console.verbosity == Verbosity::Verbose {
+        console.note(&read(found.source.markers));
+    }
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
@@ -194,6 +197,12 @@ fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) ->
         place: place.map(|place| (place, String::new())),
         help: finding.help,
     }
+}
+
+/// How much was read.
+fn read((markers, files): (usize, usize)) -> String {
+    let counted = |count, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{} read from {}", counted(markers, "marker"), counted(files, "file"))
 }
 
 /// The files below the output folder that opctl generated, of the chosen parts.
