@@ -118,7 +118,7 @@ impl<'w, 'm> Body<'w, 'm> {
             (Type::Named(from_decl, _), Type::Named(to_decl, _))
                 if from_decl != to_decl && *to_decl == known.iterator =>
             {
-                let items = self.into_items(&from);
+                let items = self.items_of(&from);
                 self.vars.unify(&Type::Named(*to_decl, Rc::from([items])), &to);
             }
             // That a text is a string is nothing new.
@@ -128,7 +128,7 @@ impl<'w, 'm> Body<'w, 'm> {
     }
 
     /// What a `for` goes over.
-    fn into_items(&mut self, ty: &Type) -> Type {
+    fn items_of(&mut self, ty: &Type) -> Type {
         let iterator = self.result_of(ty, "into_iter");
         match self.vars.known(&iterator) {
             Type::Named(decl, types) if decl == self.world.known.iterator => types[0].clone(),
@@ -274,7 +274,7 @@ impl<'w, 'm> Body<'w, 'm> {
             Expr::ForLoop(looped) => {
                 let scope = self.locals.len();
                 let over = self.expr(&looped.expr, None);
-                let item = self.into_items(&over);
+                let item = self.items_of(&over);
                 self.bind(&looped.pat, &item);
                 self.looped(&looped.body);
                 self.locals.truncate(scope);

@@ -56,11 +56,13 @@ fn place(span: &Span) -> Place {
     (span.file.path.clone(), span.range.start)
 }
 
+/// Where something is asked and from within which generic function, and what: verb, group, resource.
+type Key = (Place, Option<Place>, &'static str, String, String);
+
 struct Search<'w, 'm> {
     world: &'w World<'m>,
-    /// What is asked, where, about which resource, and from within which generic function: with what is known of
-    /// namespaces.
-    found: BTreeMap<(Place, Option<Place>, &'static str, String, String), (Request, BTreeSet<Atom>)>,
+    /// Each with what is known of its namespaces.
+    found: BTreeMap<Key, (Request, BTreeSet<Atom>)>,
     /// Requests about a kind that is not known.
     untold: BTreeMap<Place, (Span, String)>,
     seen: HashSet<(FnId, Vec<Type>, Option<Place>)>,
