@@ -350,8 +350,8 @@ fn the_reference_of_permissions_is_that_of_the_table() {
 const PAGE: &str = "\
 # What asks for which permission
 
-This is what `opctl check` reads in code that uses kube 5: which permission each of its functions needs. The page is made of
-the table that opctl reads, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
+This is what opctl reads in code that uses kube 5: which permission each of its functions needs. The page is made of the
+table that it goes by, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
 what a real API server refuses when just this one permission is missing.
 
 - *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.
