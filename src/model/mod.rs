@@ -14,6 +14,7 @@ pub struct Operator {
     pub underivable: Vec<Underivable>,
     /// In source order.
     pub rbac: Vec<RbacRule>,
+    pub requests: Vec<Request>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.
