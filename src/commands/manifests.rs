@@ -27,7 +27,7 @@ pub struct Place<'a> {
 
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let root = match &args.path {
-        Some(path) => crate_at(path)?,
+        Some(path) => crate_at(path, "manifests")?,
         None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
     };
     let output = Output::of(&args.output, &root)?;
@@ -171,11 +171,12 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
     }
 }
 
-fn crate_at(path: &Path) -> anyhow::Result<PathBuf> {
+/// The folder of a crate that `--path` of this command names.
+pub fn crate_at(path: &Path, command: &str) -> anyhow::Result<PathBuf> {
     let has = |name| path.join(name).is_file();
     if !has("Cargo.toml") && !has(PROJECT) {
         return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
-            .help("give the folder of a crate: `opctl manifests --path DIR`")
+            .help(format!("give the folder of a crate: `opctl {command} --path DIR`"))
             .into());
     }
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use rule::{Extent, covers};
-pub use told::{too_narrow, wildcards};
+pub use told::{kubectl_name, too_narrow, wildcards};
 pub use unused::unused;
 
 use crate::diagnostic::Span;
@@ -66,11 +66,7 @@ pub struct Missing<'a> {
 
 /// What is missing, by the functions that ask. `around` tells where the function around a place is, with all that stands
 /// above it.
-pub fn missing<'a>(
-    operator: &'a Operator,
-    home: &Home,
-    around: impl Fn(&Span) -> Range<usize>,
-) -> Vec<Missing<'a>> {
+pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
     let mut missing: BTreeMap<_, Missing> = BTreeMap::new();
     for (request, answer) in operator.requests.iter().zip(answers(operator, home)) {
         if answer != Answer::Missing || request.optional || rule::is_out_of_reach(request, home) {

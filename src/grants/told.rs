@@ -27,7 +27,9 @@ impl Missing<'_> {
             error = error.help(format!("the request itself is made at {within}"));
         }
         error.help(match self.extended(rules, around) {
-            Some((marker, text)) => format!("make the marker at {marker}, or let `opctl check --fix` do so:\n// {text}"),
+            Some((marker, text)) => {
+                format!("make the marker at {marker}, or let `opctl check --fix` do so:\n// {text}")
+            }
             None => format!("add above the function, or let `opctl check --fix` do so:\n// {}", self.marker()),
         })
     }
@@ -128,7 +130,11 @@ pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
         lists.into_iter().filter_map(|(argument, words)| {
             let word = words.iter().find(|word| word.starts_with('*'))?;
             let message = format!("`{argument}={word}` grants more than anyone can oversee");
-            Some(Diagnostic::warning("OP418", message).at(value::span(rule, argument, word), "").help(asked(operator, rule, argument)))
+            Some(
+                Diagnostic::warning("OP418", message)
+                    .at(value::span(rule, argument, word), "")
+                    .help(asked(operator, rule, argument)),
+            )
         })
     });
     told.collect()

@@ -60,14 +60,19 @@ impl<'a> Table<'a> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
             let told = warning("nothing asks for what this marker grants".into(), self.rule.place.clone());
-            return vec![told.help("remove it")];
+            return vec![told.help("remove it; `opctl check --fix` takes no permission away")];
         }
         let mut told = Vec::new();
         told.extend(self.take("groups", groups, |cell| cell.0));
         told.extend(self.take("resources", resources, |cell| cell.1));
         told.extend(self.take("verbs", verbs, |cell| cell.2));
+        // Of several groups, most have but some of the resources: `jobs` are none of `apps`.
+        let is_real = |(g, r, _): &Cell| {
+            groups.len() == 1
+                || self.cells.iter().any(|((group, resource, _), used)| (group, resource) == (g, r) && *used)
+        };
         for (v, verb) in verbs.iter().enumerate() {
-            let unused = self.cells.iter().filter(|((.., verb), used)| *verb == v && !**used);
+            let unused = self.cells.iter().filter(|(cell, used)| cell.2 == v && !**used && is_real(cell));
             let on: Vec<String> = unused.map(|((g, r, _), _)| kubectl_name(&groups[*g], &resources[*r])).collect();
             if !on.is_empty() {
                 let message = format!("nothing asks for `{verb}` on {}", listed(on.iter().map(String::as_str)));
@@ -96,18 +101,19 @@ impl<'a> Table<'a> {
         let first = value::span(self.rule, argument, &words[0]);
         let last = value::span(self.rule, argument, &words[words.len() - 1]);
         let place = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
+        let listed = listed(words.iter().map(String::as_str));
         let what = match (argument, &groups[..], &resources[..]) {
-            ("verbs", [group], [resource]) => format!(" on `{}`", kubectl_name(group, resource)),
-            ("groups", ..) => " as a group".into(),
-            _ => String::new(),
+            ("verbs", [group], [resource]) => format!("{listed} on `{}`", kubectl_name(group, resource)),
+            ("groups", ..) => format!("anything in {listed}"),
+            _ => listed,
         };
-        warning(format!("nothing asks for {}{what}", listed(words.iter().map(String::as_str))), place)
-            .help(format!("remove `{}`", words.join(";")))
+        warning(format!("nothing asks for {what}"), place)
+            .help(format!("remove `{}`; `opctl check --fix` takes no permission away", words.join(";")))
     }
 }
 
 fn warning(message: String, place: Span) -> Diagnostic {
-    Diagnostic::warning("OP417", message).at(place, "granted, and not used as far as opctl sees")
+    Diagnostic::warning("OP417", message).at(place, "granted, and not asked for")
 }
 
 /// The rule for one permission.

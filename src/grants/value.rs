@@ -29,6 +29,7 @@ fn word(marker: &str, start: usize, value: &str) -> Option<usize> {
     const AROUND: &[char] = &['=', ';', ',', '{', '}', '"', '`', ' ', '\\'];
     marker[start..].match_indices(value).map(|(at, _)| start + at).find(|at| {
         let after = &marker[at + value.len()..];
-        marker[..*at].ends_with(AROUND) && (after.is_empty() || after.starts_with(AROUND) || after.starts_with(char::is_whitespace))
+        marker[..*at].ends_with(AROUND)
+            && (after.is_empty() || after.starts_with(AROUND) || after.starts_with(char::is_whitespace))
     })
 }

@@ -15,6 +15,8 @@ pub struct Operator {
     /// In source order.
     pub rbac: Vec<RbacRule>,
     pub requests: Vec<Request>,
+    /// In source order.
+    pub allows: Vec<Allow>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.
@@ -88,6 +90,18 @@ pub struct RbacRule {
     pub verbs: Vec<String>,
     pub urls: Vec<String>,
     pub place: Span,
+}
+
+/// One `// +opctl:allow:CODE reason` marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allow {
+    pub code: String,
+    pub reason: String,
+    /// The marker itself.
+    pub place: Span,
+    /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
+    /// line's own statement where the marker stands behind one.
+    pub covers: Span,
 }
 
 /// A place in a custom resource's definition, as the API server sees it, that stands somewhere in the source.

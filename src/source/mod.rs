@@ -164,6 +164,11 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     source
 }
 
+/// TEMPORARY
+pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    read_markers(tree, folder)
+}
+
 /// The packages and their modules, and a source with nothing but what is wrong with them.
 fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
