@@ -198,9 +198,9 @@ fn rule_allows(rule: &Value, attributes: &Attributes) -> bool {
 }
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let (rules, diagnostics) = markers::read(&SourceFile::new("src/lib.rs", text));
+    let markers::Markers { rbac, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
-    rules
+    rbac
 }
 
 fn any_markers() -> impl Strategy<Value = Vec<String>> {

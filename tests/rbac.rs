@@ -14,7 +14,7 @@ use std::process::Command;
 use opctl::diagnostic::{SourceFile, render};
 use opctl::emit::{self, HEADER, Options};
 use opctl::model::RbacRule;
-use opctl::source::markers;
+use opctl::source::markers::{self, Markers};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -25,7 +25,7 @@ fn problems_are_as_recorded() {
     for case in cases("problems") {
         let name = case.file_name().unwrap().to_string_lossy();
         let file = SourceFile::new(format!("src/{name}"), fs::read_to_string(&case).unwrap());
-        let (_, diagnostics) = markers::read(&file);
+        let diagnostics = markers::read(&file).diagnostics;
         snapbox::assert_data_eq!(
             render(&diagnostics, false),
             snapbox::Data::read_from(&case.with_extension("txt"), None).raw()
@@ -275,7 +275,7 @@ fn cases(folder: &str) -> Vec<PathBuf> {
 }
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let (rules, diagnostics) = markers::read(&SourceFile::new("src/lib.rs", text));
+    let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rules
 }

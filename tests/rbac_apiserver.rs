@@ -12,7 +12,7 @@ use control_plane::ControlPlane;
 use opctl::diagnostic::{SourceFile, Span, render};
 use opctl::emit::{self, Manifest, Options};
 use opctl::model::{Api, RbacRule, Scope};
-use opctl::source::markers;
+use opctl::source::markers::{self, Markers};
 use serde_json::{Value, json};
 
 #[test]
@@ -84,7 +84,7 @@ const CLUSTER: Options = Options { namespaced: false };
 const NAMESPACED: Options = Options { namespaced: true };
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let (rules, diagnostics) = markers::read(&SourceFile::new("src/lib.rs", text));
+    let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rules
 }

@@ -18,8 +18,9 @@ impl Told {
     }
 }
 
-/// What is left to be told; with a warning of each marker that silences nothing, of the codes that `told` by this command.
-pub fn allowed(diagnostics: Vec<Diagnostic>, allows: &[Allow], told: Told) -> Vec<Diagnostic> {
+/// What is left to be told. `judged`: the codes of which everything that there is to say is among the diagnostics, so that
+/// a marker which silences nothing can be told, too.
+pub fn allowed(diagnostics: Vec<Diagnostic>, allows: &[Allow], judged: Option<Told>) -> Vec<Diagnostic> {
     let mut used = vec![false; allows.len()];
     let mut left = Vec::new();
     for diagnostic in diagnostics {
@@ -30,7 +31,7 @@ pub fn allowed(diagnostics: Vec<Diagnostic>, allows: &[Allow], told: Told) -> Ve
             silencing.for_each(|(number, _)| used[number] = true);
         }
     }
-    let idle = allows.iter().zip(used).filter(|(allow, used)| !used && Told::of(&allow.code) == told);
+    let idle = allows.iter().zip(used).filter(|(allow, used)| !used && Some(Told::of(&allow.code)) == judged);
     let idle: Vec<Diagnostic> = idle.map(|(allow, _)| idle_marker(allow, &left)).collect();
     left.extend(idle);
     left

@@ -49,7 +49,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     found.extend(grants::too_narrow(operator, &home));
     found.extend(grants::wildcards(operator));
     found.extend(grants::unused(operator, &home));
-    let mut found = allowed(found, &operator.allows, Told::ByCheck);
+    let mut found = allowed(found, &operator.allows, Some(Told::ByCheck));
 
     let mut plan = Plan::default();
     if args.fix {

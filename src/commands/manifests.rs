@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
+use super::allow::{Told, allowed};
 use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
@@ -67,6 +68,9 @@ fn add(
     console: &Console,
 ) -> anyhow::Result<Vec<Diagnostic>> {
     let mut found = engine::find(source, place, choice, console)?;
+    if console.verbosity == Verbosity::Verbose {
+        console.note(&read(found.source.markers));
+    }
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
@@ -126,12 +130,16 @@ fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Ma
         let place = api.and_then(|_| places.next());
         diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
     }
-    match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
-        Err(errors) => diagnostics.extend(errors),
-        Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
-        Ok(_) => {}
-    }
-    (None, diagnostics)
+    let manifests = match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
+        Err(errors) => {
+            diagnostics.extend(errors);
+            None
+        }
+        Ok(manifests) => (!diagnostics.iter().any(Diagnostic::is_error)).then_some(manifests),
+    };
+    // What comes from the compiled types has no place where it could be allowed.
+    let is_whole = !source.operator.apis.is_empty() && source.operator.underivable.is_empty();
+    (manifests, allowed(diagnostics, &source.operator.allows, is_whole.then_some(Told::Elsewhere)))
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.
@@ -147,6 +155,12 @@ fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) ->
         place: place.map(|place| (place, String::new())),
         help: finding.help,
     }
+}
+
+/// How much was read.
+fn read((markers, files): (usize, usize)) -> String {
+    let counted = |count, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{} read from {}", counted(markers, "marker"), counted(files, "file"))
 }
 
 /// The files below the output folder that opctl generated.

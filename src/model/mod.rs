@@ -14,9 +14,10 @@ pub struct Operator {
     pub underivable: Vec<Underivable>,
     /// In source order.
     pub rbac: Vec<RbacRule>,
-    pub requests: Vec<Request>,
     /// In source order.
     pub allows: Vec<Allow>,
+    /// In source order.
+    pub requests: Vec<Request>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.

@@ -27,12 +27,13 @@ mod skim;
 mod types;
 mod values;
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::model::{Api, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
@@ -46,6 +47,8 @@ pub struct Source {
     /// Whole only if no diagnostic is an error.
     pub operator: Operator,
     pub diagnostics: Vec<Diagnostic>,
+    /// How many markers were read, and how many files have one.
+    pub markers: (usize, usize),
     /// Where it was read. Syntax trees are large, so they are not kept.
     tree: Tree,
     folder: String,
@@ -88,7 +91,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
-    source.add_rules(&modules);
+    source.add_markers(&packages, &modules);
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
@@ -158,9 +161,9 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
 
 /// Reads only the permissions: what a package's markers say, whatever its types are.
 pub fn read_markers(tree: &Tree, folder: &str) -> Source {
-    let (_, modules, mut source) = read_modules(tree, folder);
+    let (packages, modules, mut source) = read_modules(tree, folder);
     source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
-    source.add_rules(&modules);
+    source.add_markers(&packages, &modules);
     source
 }
 
@@ -182,11 +185,23 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 }
 
 impl Source {
-    fn add_rules(&mut self, modules: &Modules) {
-        for file in modules.files() {
-            let (rules, mut problems) = markers::read(&file);
-            self.operator.rbac.extend(rules);
-            self.diagnostics.append(&mut problems);
+    fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
+        let files = modules.files();
+        for file in &files {
+            let mut markers = markers::read(file);
+            self.markers.0 += markers.count;
+            self.markers.1 += usize::from(markers.count > 0);
+            self.operator.rbac.append(&mut markers.rbac);
+            self.operator.allows.append(&mut markers.allows);
+            self.diagnostics.append(&mut markers.diagnostics);
+        }
+        let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        for folder in packages.iter().map(|package| join(&package.folder, "src")) {
+            let mut paths = self.tree.files_below(&folder);
+            paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
+            let texts =
+                paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??)));
+            self.diagnostics.extend(texts.filter_map(|file| markers::warn_of_unread(&file)));
         }
     }
 }
