@@ -28,7 +28,7 @@ impl Missing<'_> {
         }
         error.help(match self.extended(rules, around) {
             Some((marker, text)) => {
-                format!("make the marker at {marker}, or let `opctl check --fix` do so:\n// {text}")
+                format!("change the marker at {marker}, or let `opctl check --fix` do so:\n// {text}")
             }
             None => format!("add above the function, or let `opctl check --fix` do so:\n// {}", self.marker()),
         })
