@@ -31,7 +31,8 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let source = source::read_requests(&tree, "");
+    let mut source = source::read_requests(&tree, "");
+    source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
     let operator = &source.operator;
     if source.diagnostics.iter().any(Diagnostic::is_error) {
         // A marker with a slip grants nothing, and all that it was to grant would be missing.
