@@ -16,7 +16,7 @@ pub struct Operator {
     pub rbac: Vec<RbacRule>,
     /// In source order.
     pub allows: Vec<Allow>,
-    /// In source order.
+    /// What the code asks of the API server, in source order; only where it was looked for.
     pub requests: Vec<Request>,
 }
 

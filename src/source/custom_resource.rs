@@ -38,6 +38,68 @@ const LISTS: &[&str] = &["shortname", "category", "selectable", "derive"];
 const OTHERS: &[&str] =
     &["annotation", "attr", "crates", "deprecated", "label", "printcolumn", "scale", "status", "validation"];
 
+/// The type that kube's derive makes beside a type, with the attributes that say its kind; `None`: it makes none.
+pub fn root(input: &DeriveInput) -> Option<DeriveInput> {
+    if !derives(&input.attrs, "CustomResource") {
+        return None;
+    }
+    let said = said(&input.attrs);
+    let text = |key: &str| said.iter().find_map(|meta| text_of(meta, key));
+    let (spec, vis) = (&input.ident, &input.vis);
+    let root = format_ident!("{}", text("root").or_else(|| text("kind")).filter(|root| is_name(root))?);
+    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
+    let status = said.iter().filter(|meta| meta.path().is_ident("status")).find_map(|meta| match value(meta.clone()) {
+        Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>().ok(),
+        Ok(Expr::Path(path)) => Some(path.path),
+        _ => None,
+    });
+    let status = status.iter();
+    Some(syn::parse_quote! {
+        #(#attributes)*
+        #vis struct #root {
+            pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            pub spec: #spec,
+            #(pub status: Option<#status>,)*
+        }
+    })
+}
+
+/// Group, plural and scope of the type that [`root`] makes.
+pub fn resource(attributes: &[Attribute]) -> Option<(String, String, bool)> {
+    let said = said(attributes);
+    let text = |key: &str| said.iter().find_map(|meta| text_of(meta, key));
+    let singular = text("singular").unwrap_or_else(|| text("kind").unwrap_or_default().to_ascii_lowercase());
+    let namespaced = said.iter().find(|meta| meta.path().is_ident("namespaced"));
+    let is_namespaced = namespaced.is_some_and(|meta| match meta {
+        Meta::NameValue(pair) => {
+            !matches!(&pair.value, Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) if !value.value)
+        }
+        _ => true,
+    });
+    Some((text("group")?, text("plural").unwrap_or_else(|| default_plural(&singular)), is_namespaced))
+}
+
+fn said(attributes: &[Attribute]) -> Vec<Meta> {
+    let kube = attributes.iter().filter(|attribute| attribute.path().is_ident("kube"));
+    kube.filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .collect()
+}
+
+fn text_of(meta: &Meta, key: &str) -> Option<String> {
+    match meta {
+        Meta::NameValue(pair) if pair.path.is_ident(key) => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    syn::parse_str::<syn::Ident>(text).is_ok()
+}
+
 impl Deriver<'_> {
     /// Every custom resource that a module declares.
     pub fn custom_resources(&mut self, module: ModuleId) -> Vec<Api> {

@@ -21,6 +21,7 @@ mod lock;
 pub mod markers;
 mod modules;
 mod package;
+mod requests;
 mod resolve;
 mod serialized;
 mod skim;
@@ -37,7 +38,7 @@ use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::model::{Api, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
-use modules::Modules;
+use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
 
@@ -167,9 +168,21 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     source
 }
 
-/// TEMPORARY
+/// Reads everything that manifests are made from, and what the code asks of the API server.
 pub fn read_requests(tree: &Tree, folder: &str) -> Source {
-    read_markers(tree, folder)
+    let mut source = read(tree, folder);
+    // What is wrong with the packages is told already.
+    let packages = Package::read(tree, folder).unwrap_or_default();
+    let modules = Modules::read_as(tree, &packages, Reading::Whole);
+    let (requests, mut diagnostics) = requests::read(&modules);
+    source.operator.requests = requests;
+    for unread in modules.take_diagnostics() {
+        if !source.diagnostics.contains(&unread) {
+            source.diagnostics.push(unread);
+        }
+    }
+    source.diagnostics.append(&mut diagnostics);
+    source
 }
 
 /// The packages and their modules, and a source with nothing but what is wrong with them.

@@ -135,7 +135,7 @@ impl Search<'_> {
             return Some(Target::Hidden(Box::new(undecided(span.clone(), &format!("`{name}` depends on it")))));
         }
         match namespace {
-            Namespace::Type if module.types.contains_key(name) => return item(),
+            Namespace::Type if module.types.contains_key(name) || module.traits.contains_key(name) => return item(),
             Namespace::Type if module.modules.contains_key(name) => return Some(Target::Module(module.modules[name])),
             Namespace::Value if module.consts.contains_key(name) || module.functions.contains_key(name) => {
                 return item();
