@@ -72,8 +72,8 @@ the CRDs. A line that ends in `\\` is continued by the `//` line directly below;
 //     verbs=get;list;watch;create;patch
 ```
 
-`opctl manifests -v` tells how many markers were read. A file below `src` that has markers and belongs to no module is
-[a warning](diagnostics.md#op112).
+`opctl manifests -v` tells how many markers were read. Not read are those in a module that a `cfg` removes, such as that of
+the tests, and those in a file below `src` that belongs to no module: each is [a warning](diagnostics.md#op112).
 
 ## How they are written
 

@@ -201,7 +201,7 @@ impl Source {
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {
-            let mut markers = markers::read(file);
+            let mut markers = markers::read_but(file, |at| modules.removes(file, at));
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
             self.operator.rbac.append(&mut markers.rbac);

@@ -172,10 +172,10 @@ impl<'a> Arguments<'a> {
             Some(it) => Some(Value { it, span }),
             None => {
                 let help = match quoted {
-                    true => format!("write it without quotes, as in `{name}={}`", argument.example),
-                    false => format!("as in `{name}={}`", argument.example),
+                    true => format!("leave the quotes away, as in `{name}={}`", argument.example),
+                    false => format!("write it as in `{name}={}`", argument.example),
                 };
-                refuse(format!("`{name}` takes {}, not a text", argument.kind.one()), help)
+                refuse(format!("`{name}` takes {}, not `{text}`", argument.kind.one()), help)
             }
         }
     }
