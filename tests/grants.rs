@@ -22,7 +22,7 @@ proptest! {
         namespaced in any::<bool>(),
     ) {
         let rbac = rules(&markers.join("\n"));
-        let home = if namespaced { Home::Namespace(Some("system".into())) } else { Home::Cluster };
+        let home = Home { namespace: Some("system".into()), namespaced };
         let roles = Roles::of(&rbac, namespaced);
         let operator = Operator { rbac, requests: vec![request.clone()], ..Operator::default() };
         let answer = grants::answers(&operator, &home).remove(0);
@@ -39,8 +39,8 @@ proptest! {
     fn what_is_called_unused_can_go(markers in any_markers(), requests in prop::collection::vec(any_request(), 0..4)) {
         let text = markers.join("\n");
         let operator = Operator { rbac: rules(&text), requests, ..Operator::default() };
-        let before: Vec<Kind> = grants::answers(&operator, &Home::Cluster).iter().map(kind).collect();
-        for unused in grants::unused(&operator, &Home::Cluster) {
+        let before: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
+        for unused in grants::unused(&operator, &Home::default()) {
             let (place, _) = unused.place.unwrap();
             let said = &text[place.range.clone()];
             let without: Vec<RbacRule> = operator.rbac.iter().map(|rule| {
@@ -62,14 +62,14 @@ proptest! {
                 rule
             }).collect();
             let operator = Operator { rbac: without, requests: operator.requests.clone(), ..Operator::default() };
-            let after: Vec<Kind> = grants::answers(&operator, &Home::Cluster).iter().map(kind).collect();
+            let after: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
             prop_assert_eq!(&before, &after, "{}", said);
         }
     }
 
     #[test]
     fn the_marker_that_is_told_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
-        let home = if namespaced { Home::Namespace(Some("system".into())) } else { Home::Cluster };
+        let home = Home { namespace: Some("system".into()), namespaced };
         let mut operator = Operator { rbac: rules(&markers.join("\n")), requests: vec![request], ..Operator::default() };
         let missing = grants::missing(&operator, &home, |place| place.range.clone());
         let [missing] = &missing[..] else { return Ok(()) };
@@ -88,8 +88,8 @@ fn what_is_told_is_as_recorded() {
     assert!(cases.len() > 4);
     for case in cases {
         let home = match case.file_stem().unwrap().to_str() {
-            Some("namespaced") => Home::Namespace(Some("zoo-system".into())),
-            _ => Home::Cluster,
+            Some("namespaced") => Home { namespace: Some("zoo-system".into()), namespaced: true },
+            _ => Home::default(),
         };
         let told = told(&fs::read_to_string(&case).unwrap(), &home);
         snapbox::assert_data_eq!(told, snapbox::Data::read_from(&case.with_extension("txt"), None).raw());
@@ -212,7 +212,7 @@ fn any_markers() -> impl Strategy<Value = Vec<String>> {
         })
     };
     let names = prop_oneof![4 => Just(""), 1 => Just(",resourceNames=a;b")];
-    let namespace = prop_oneof![2 => Just(""), 1 => Just(",namespace=zoo"), 1 => Just(",namespace=park")];
+    let namespace = prop_oneof![2 => Just(""), 1 => Just(",namespace=zoo"), 1 => Just(",namespace=park"), 1 => Just(",namespace=system")];
     let groups = some(&["\"\"", "apps", "batch", "*"]);
     let resources = some(&["pods", "pods/status", "jobs", "jobs/status", "*", "*/status", "*/scale"]);
     let verbs = some(&["get", "list", "watch", "create", "patch", "delete", "*"]);

@@ -65,7 +65,10 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     }
     let passed = tell(&found, args.deny_warnings, operator, &home, console);
     let outcome = match plan.changes.is_empty() {
-        true => Outcome::Done,
+        true => {
+            console.say(&summary(&found, operator));
+            Outcome::Done
+        }
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
     };
     Ok(if passed { outcome } else { Outcome::Refused })
@@ -75,8 +78,8 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
 fn home(project: Option<&ProjectFile>) -> Home {
     match project {
         // The namespace that `config/default` of the scaffold says.
-        Some(project) if project.namespaced => Home::Namespace(Some(format!("{}-system", project.name))),
-        _ => Home::Cluster,
+        Some(project) => Home { namespace: Some(format!("{}-system", project.name)), namespaced: project.namespaced },
+        None => Home::default(),
     }
 }
 
@@ -133,20 +136,24 @@ fn tell(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &H
     if console.verbosity == Verbosity::Verbose {
         console.data(&table(operator, home));
     }
+    errors.is_empty() && (warnings.is_empty() || !deny_warnings)
+}
+
+/// What was held against what, and how it came out.
+fn summary(found: &[Diagnostic], operator: &Operator) -> String {
     let count = |number: usize, what: &str| match number {
         1 => format!("1 {what}"),
         _ => format!("{number} {what}s"),
     };
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
     let (requests, markers) = (count(requests, "request"), count(operator.rbac.len(), "marker"));
-    let problems = [(errors.len(), "error"), (warnings.len(), "warning")];
-    let problems = problems.into_iter().filter(|(number, _)| *number > 0);
+    let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
     let problems: Vec<String> = problems.map(|(number, what)| count(number, what)).collect();
-    console.say(&match &problems[..] {
+    match &problems[..] {
         [] => format!("{requests} of the code, granted by {markers}"),
         problems => format!("{requests} of the code, {markers}: {}", problems.join(", ")),
-    });
-    errors.is_empty() && (warnings.is_empty() || !deny_warnings)
+    }
 }
 
 /// Each request with its place, and the marker that grants it.

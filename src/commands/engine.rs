@@ -9,7 +9,7 @@ use super::Console;
 use super::allow::allowed;
 use super::error::Diagnosed;
 use super::manifests::Place;
-use crate::cli::Engine;
+use crate::cli::{Engine, Part};
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
@@ -22,11 +22,17 @@ pub struct Choice<'a> {
     pub engine: Engine,
     /// The one that prints the CRDs of the compiled types.
     pub binary: &'a str,
+    /// Nothing else is made; empty: everything is.
+    pub only: &'a [Part],
 }
 
 impl Choice<'_> {
     /// For commands that never compile.
-    pub const STATIC: Self = Self { engine: Engine::Static, binary: "" };
+    pub const STATIC: Self = Self { engine: Engine::Static, binary: "", only: &[] };
+
+    pub fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
 }
 
 /// What manifests are made from. No diagnostic of the source is an error.
@@ -38,6 +44,11 @@ pub struct Found {
 
 /// Errors in the source are a [`Diagnosed`].
 pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
+    if !choice.wants(Part::Crd) {
+        let source = source::read_markers(tree, place.folder);
+        sound(&source.diagnostics, &source.operator.allows)?;
+        return Ok(Found { source, crds: Vec::new() });
+    }
     let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
     if choice.engine == Engine::Cargo {
         let source = source::read_markers(tree, place.folder);

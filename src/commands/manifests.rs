@@ -1,5 +1,6 @@
 //! `opctl manifests`: regenerates what follows from the Rust source.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
@@ -9,7 +10,7 @@ use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
 use crate::apiserver::{self, Finding};
-use crate::cli::Manifests;
+use crate::cli::{Manifests, Part};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, CustomResourceDefinition, Manifest};
 use crate::model::Api;
@@ -47,11 +48,11 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
     let place = Place { folder: "", output: &output.folder, namespaced, descriptions };
-    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin };
+    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only };
     let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
     warn(&warnings, console);
     let mut next = Vec::new();
-    if tree.has("Makefile") && output.root == root {
+    if choice.wants(Part::Crd) && tree.has("Makefile") && output.root == root {
         next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
     }
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
@@ -74,18 +75,64 @@ fn add(
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
-    let (manifests, diagnostics) = match manifests(&found, place.namespaced) {
+    let (manifests, mut diagnostics) = match manifests(&found, place.namespaced) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
-    let mut stale = ours(target, place.output)?;
-    for manifest in manifests {
+    if choice.wants(Part::Rbac) {
+        diagnostics.extend(moved(&found, target, place.output)?);
+    }
+    let mut stale = ours(target, place.output, choice)?;
+    for manifest in manifests.into_iter().filter(|manifest| choice.wants(part_of(&manifest.path))) {
         let path = join(place.output, &manifest.path);
-        stale.retain(|ours| *ours != path);
+        stale.remove(&path);
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
+    if choice.wants(Part::Rbac) && !has_service_account(plan, target, place.output)? {
+        plan.scaffold(join(place.output, SERVICE_ACCOUNT), emit::service_account());
+    }
     Ok(diagnostics)
+}
+
+/// The part that a generated file belongs to, by its path below the output folder.
+fn part_of(path: &str) -> Part {
+    // The roles for people follow from the CRDs, those of the operator from markers.
+    if path.starts_with("crd/") || path.starts_with("rbac/kinds/") { Part::Crd } else { Part::Rbac }
+}
+
+/// Tells of a Role in another namespace that `default/kustomization.yaml` takes away from there.
+fn moved(Found { source, .. }: &Found, tree: &Tree, output: &str) -> anyhow::Result<Option<Diagnostic>> {
+    let elsewhere = |namespace: &String| namespace != emit::SYSTEM;
+    let Some(rule) = source.operator.rbac.iter().find(|rule| rule.namespace.as_ref().is_some_and(elsewhere)) else {
+        return Ok(None);
+    };
+    let path = join(output, "default/kustomization.yaml");
+    let text = tree.read(&path)?.unwrap_or_default();
+    let folders = ["../rbac/namespaces/before", "../rbac/namespaces/after"];
+    if !text.lines().any(|line| line.starts_with("namespace:")) || folders.iter().all(|folder| text.contains(folder)) {
+        return Ok(None);
+    }
+    let message = format!("`{path}` moves this Role to the namespace of the operator");
+    let help = format!("list `{}` among its `components` and `{}` among its `transformers`", folders[0], folders[1]);
+    Ok(Some(Diagnostic::warning("OP140", message).at(rule.place.clone(), "").help(help)))
+}
+
+const SERVICE_ACCOUNT: &str = "rbac/service_account.yaml";
+
+/// Whether the bindings have somebody to bind. The service account is the user's: there is more to say about it than source
+/// tells (annotations of clouds, pull secrets), and it may stand in any file.
+fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result<bool> {
+    let usual = join(output, SERVICE_ACCOUNT);
+    if plan.changes.contains_key(&usual) || tree.has(&usual) {
+        return Ok(true);
+    }
+    for path in tree.files_below(output).into_iter().filter(|path| path.ends_with(".yaml") || path.ends_with(".yml")) {
+        if tree.read(&path)?.is_some_and(|text| text.lines().any(|line| line.trim_end() == "kind: ServiceAccount")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
@@ -163,15 +210,17 @@ fn read((markers, files): (usize, usize)) -> String {
     format!("{} read from {}", counted(markers, "marker"), counted(files, "file"))
 }
 
-/// The files below the output folder that opctl generated.
-fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
-    let mut ours = Vec::new();
+/// The files below the output folder that opctl generated, of the chosen parts.
+fn ours(tree: &Tree, output: &str, choice: &Choice) -> anyhow::Result<BTreeSet<String>> {
+    let mut ours = BTreeSet::new();
     for folder in ["crd", "rbac"] {
         for path in tree.files_below(&join(output, folder)) {
+            let below = path.strip_prefix(output).unwrap_or(&path).trim_start_matches('/');
             let generated = path.ends_with(".yaml")
+                && choice.wants(part_of(below))
                 && tree.read(&path)?.is_some_and(|text| text.lines().next() == Some(emit::HEADER));
             if generated {
-                ours.push(path);
+                ours.insert(path);
             }
         }
     }

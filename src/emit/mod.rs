@@ -4,6 +4,7 @@ mod crd;
 mod descriptions;
 mod kinds;
 mod kustomization;
+mod namespaces;
 mod panics;
 mod rbac;
 mod structural;
@@ -18,6 +19,7 @@ use crate::model::RbacRule;
 
 pub use crd::{crds, merge};
 pub use descriptions::shorten_descriptions;
+pub use rbac::{SYSTEM, service_account};
 
 /// A generated file: its path below the output folder (`config`), and its text with [`HEADER`] as the first line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,13 +19,13 @@ pub use unused::unused;
 use crate::diagnostic::Span;
 use crate::model::{Operator, RbacRule, Request};
 
-/// Where the operator is granted what its markers say without `namespace=`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Home {
-    /// By a ClusterRole.
-    Cluster,
-    /// By a Role in the operator's own namespace, if its name is known.
-    Namespace(Option<String>),
+/// Where the operator runs, and where its rights hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The operator's own namespace, if its name is known.
+    pub namespace: Option<String>,
+    /// What markers say without `namespace=` is granted there by a Role, instead of everywhere by a ClusterRole.
+    pub namespaced: bool,
 }
 
 /// What the markers say to one request.

@@ -53,29 +53,32 @@ pub fn api_group(group: &str) -> &str {
     if group == "core" { "" } else { group }
 }
 
+/// The operator's own namespace, as markers say it.
+pub const SYSTEM: &str = "system";
+
 /// Whether the role that the marker becomes holds where the request goes.
 fn reaches(rule: &RbacRule, reach: &Reach, home: &Home) -> Extent {
-    let (namespace, is_home) = match (&rule.namespace, home) {
-        (Some(namespace), _) => (Some(namespace), false),
-        (None, Home::Cluster) => return Extent::Whole,
-        (None, Home::Namespace(own)) => (own.as_ref(), true),
+    let namespace = match rule.namespace.as_deref() {
+        None if !home.namespaced => return Extent::Whole,
+        None | Some(SYSTEM) => home.namespace.as_deref(),
+        other => other,
     };
     match reach {
         Reach::Cluster => Extent::Part,
-        Reach::Namespace(wanted) if Some(wanted) == namespace => Extent::Whole,
+        Reach::Namespace(wanted) if Some(&**wanted) == namespace => Extent::Whole,
         Reach::Namespace(_) => Extent::None,
         Reach::SomeNamespace => Extent::Whole,
         // An operator that has but Roles is told its namespace.
-        Reach::Unknown if is_home || *home != Home::Cluster => Extent::Whole,
+        Reach::Unknown if home.namespaced => Extent::Whole,
         Reach::Unknown => Extent::Part,
     }
 }
 
-/// The namespace that a marker must name to grant this request: one that is not the operator's own, where there are but
-/// Roles.
+/// The namespace that a marker for this request names.
 pub fn namespace_for<'a>(request: &'a Request, home: &Home) -> Option<&'a str> {
-    match (&request.reach, home) {
-        (Reach::Namespace(name), Home::Namespace(own)) if Some(name) != own.as_ref() => Some(name),
+    match &request.reach {
+        Reach::Namespace(name) if home.namespace.as_ref() != Some(name) => Some(name),
+        Reach::Namespace(_) if !home.namespaced => Some(SYSTEM),
         _ => None,
     }
 }
@@ -83,5 +86,5 @@ pub fn namespace_for<'a>(request: &'a Request, home: &Home) -> Option<&'a str> {
 /// Whether no marker of such an operator can grant it: what is in no namespace, or in all of them, where there are but
 /// Roles.
 pub fn is_out_of_reach(request: &Request, home: &Home) -> bool {
-    *home != Home::Cluster && request.reach == Reach::Cluster
+    home.namespaced && request.reach == Reach::Cluster
 }

@@ -14,6 +14,7 @@ impl Missing<'_> {
         let first = self.first();
         let verbs = listed(self.verbs());
         let place = match self.namespace {
+            Some(rule::SYSTEM) => " in the operator's own namespace".into(),
             Some(namespace) => format!(" in the namespace `{namespace}`"),
             None => String::new(),
         };
