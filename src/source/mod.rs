@@ -12,6 +12,7 @@ mod defaults;
 mod features;
 mod foreign;
 mod json;
+mod kinds;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;

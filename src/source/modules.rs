@@ -805,7 +805,7 @@ impl Reader<'_> {
             self.module.undecided.insert(bound.clone(), span);
         }
         if self.modules.reading == Reading::Whole
-            && let Some(root) = custom_resource::root(&input)
+            && let Some(root) = custom_resource::root_type(&input)
         {
             self.module.types.insert(name(&root.ident), TypeDecl::Data(Rc::new(root)));
         }

@@ -92,6 +92,7 @@ impl<'w, 'm> Body<'w, 'm> {
         for fact in &mut facts {
             fact.kind = vars.export(&fact.kind);
             fact.reach = vars.export(&fact.reach);
+            fact.when = fact.when.as_ref().map(|when| vars.export(when));
         }
         for call in &mut calls {
             call.types.iter_mut().for_each(|ty| *ty = vars.export(ty));
@@ -120,6 +121,8 @@ impl<'w, 'm> Body<'w, 'm> {
                 let items = self.into_items(&from);
                 self.vars.unify(&Type::Named(*to_decl, Rc::from([items])), &to);
             }
+            // That a text is a string is nothing new.
+            (Type::Var(_), Type::Named(..)) if !self.vars.is_free(&from) => {}
             _ => self.vars.unify(&from, &to),
         }
     }
@@ -480,6 +483,11 @@ impl<'w, 'm> Body<'w, 'm> {
         let shapes = self.world.shapes(decl);
         let shape = shapes.iter().find(|shape| shape.variant == variant)?;
         let Type::Named(_, types) = &ty else { return None };
+        if let Some((parameter, says)) = &shape.when
+            && let Some(at) = self.world.declaration(decl).generics.iter().position(|name| name == parameter)
+        {
+            self.vars.unify(&types[at], &Type::set([Atom::Text(says.as_str().into())]));
+        }
         let fields = self.world.fields(&mut self.vars, decl, types, shape);
         Some((ty, fields))
     }

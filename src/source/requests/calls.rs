@@ -8,7 +8,7 @@ use syn::{
 
 use super::body::Body;
 use super::function::{Call, Fact, Give, Opening};
-use super::table::Reach;
+use super::table::{Reach, Subresource};
 use super::types::{Atom, Decl, Type};
 use super::world::{Env, FnId, Named, Owner, What, inferred, use_path};
 use crate::diagnostic::Span;
@@ -320,8 +320,14 @@ impl Body<'_, '_> {
         for asks in &function.rules.asks {
             let kind = parameter(asks.of.as_deref().unwrap_or("K"));
             let reach = parameter(asks.reach.as_deref().unwrap_or("Reach"));
+            let when = asks.when.as_deref().map(parameter);
+            let subresource = match &asks.subresource {
+                Some(Subresource::Named(name)) => Some(Some(name.as_str().into())),
+                Some(Subresource::Argument(name)) => Some(self.text(&argument(name))),
+                None => None,
+            };
             let by = self.title(opening);
-            self.facts.push(Fact { asks: asks.clone(), kind, reach, by, place: place.clone() });
+            self.facts.push(Fact { asks: asks.clone(), kind, reach, when, subresource, by, place: place.clone() });
         }
         if function.body().is_some_and(|body| !body.stmts.is_empty()) {
             self.calls.push(Call { id: opening.id, types: opening.types.clone(), place });

@@ -28,6 +28,10 @@ pub struct Fact {
     pub asks: Rc<Asks>,
     pub kind: Type,
     pub reach: Type,
+    /// Whether it is asked at all.
+    pub when: Option<Type>,
+    /// `Some(None)`: one that only runs tell.
+    pub subresource: Option<Option<Rc<str>>>,
     pub by: String,
     pub place: Span,
 }

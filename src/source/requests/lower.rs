@@ -10,9 +10,10 @@ use syn::{
     TypeParamBound,
 };
 
+use super::table::when;
 use super::types::{Decl, Type, Vars};
+use super::world::type_parameters;
 use super::world::{Declaration, Elide, Elided, Env, FnId, Impl, Named, Owner, Shape, What, World, inferred};
-use super::world::{type_parameters, use_path};
 use crate::source::modules::name;
 
 /// What the parameters of a function are known to be: their traits.
@@ -214,9 +215,11 @@ impl World<'_> {
         }
         // A type that holds itself has no phantoms in there.
         *declaration.shapes.borrow_mut() = Some(Rc::default());
-        let variants: Vec<(Option<String>, &Fields)> = match &input.data {
-            syn::Data::Struct(data) => vec![(None, &data.fields)],
-            syn::Data::Enum(data) => data.variants.iter().map(|it| (Some(name(&it.ident)), &it.fields)).collect(),
+        let variants: Vec<(Option<String>, &Fields, _)> = match &input.data {
+            syn::Data::Struct(data) => vec![(None, &data.fields, None)],
+            syn::Data::Enum(data) => {
+                data.variants.iter().map(|it| (Some(name(&it.ident)), &it.fields, when(&it.attrs))).collect()
+            }
             syn::Data::Union(_) => Vec::new(),
         };
         let mut count = 0;
@@ -224,8 +227,7 @@ impl World<'_> {
         let names = declaration.generics.iter().map(|name| (name.clone(), Type::Unknown)).collect();
         let module = declaration.module.expect("its text was read");
         let env = Env { module, names, itself: Some(Type::Unknown), depth: 0 };
-        let shapes = variants.into_iter().map(|(variant, fields)| {
-            let is_tuple = matches!(fields, Fields::Unnamed(_));
+        let shapes = variants.into_iter().map(|(variant, fields, when)| {
             let fields = fields.iter().enumerate().map(|(index, field)| {
                 let first = count;
                 self.lower(&mut vars, &env, &field.ty, &mut |_, elided| {
@@ -235,7 +237,7 @@ impl World<'_> {
                 let name = field.ident.as_ref().map_or_else(|| index.to_string(), name);
                 super::world::Field { name, ty: field.ty.clone(), phantoms: first..count }
             });
-            Shape { variant, fields: fields.collect(), is_tuple }
+            Shape { variant, fields: fields.collect(), when }
         });
         let shapes: Rc<Vec<Shape>> = Rc::new(shapes.collect());
         *declaration.shapes.borrow_mut() = Some(shapes.clone());
@@ -444,12 +446,6 @@ impl World<'_> {
     /// Whether a path names nothing but a trait.
     pub fn is_trait(&self, decl: Decl) -> bool {
         matches!(self.declaration(decl).what, What::Trait(_))
-    }
-
-    pub fn find_prefix(&self, env: &Env, path: &Path) -> Option<Named> {
-        let mut segments = use_path(path);
-        segments.segments.pop();
-        (!segments.segments.is_empty()).then(|| self.find_segments(env.module, &segments)).flatten()
     }
 }
 

@@ -20,13 +20,15 @@ use function::{Analysis, Call, Fact};
 use types::{Atom, Type};
 use world::{FnId, World};
 
+use super::Options;
 use super::modules::Modules;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::model::{Reach, Request};
+use crate::model::{Reach, Request, Scope};
 
 /// All requests that the project's own modules make, in the order of the source. The modules are read whole.
 pub fn read(modules: &Modules) -> (Vec<Request>, Vec<Diagnostic>) {
-    let world = World::new(modules);
+    let options = Options::default();
+    let world = World::new(modules, &options);
     let mut search = Search { world: &world, found: BTreeMap::new(), untold: BTreeMap::new(), seen: HashSet::new() };
     for id in (0..world.functions.len()).map(FnId) {
         let function = &world.functions[id.0];
@@ -55,7 +57,7 @@ struct Search<'w, 'm> {
     world: &'w World<'m>,
     /// What is asked, where, about which resource, and from within which generic function: with what is known of
     /// namespaces.
-    found: BTreeMap<(Place, Option<Place>, usize, String, String), (Request, BTreeSet<Atom>)>,
+    found: BTreeMap<(Place, Option<Place>, &'static str, String, String), (Request, BTreeSet<Atom>)>,
     /// Requests about a kind that is not known.
     untold: BTreeMap<Place, (Span, String)>,
     seen: HashSet<(FnId, Vec<Type>, Option<Place>)>,
@@ -111,14 +113,21 @@ impl Search<'_, '_> {
         let asks = &fact.asks;
         let resource = match (&asks.group, &asks.resource) {
             (Some(group), Some(plural)) => Some((group.clone(), plural.clone(), true)),
-            _ => self.world.resource(&fact.kind).map(|it| (it.group, it.plural, it.is_namespaced)),
+            _ => {
+                let resource = self.world.resource(&fact.kind);
+                resource.map(|it| (it.group, it.plural, it.scope != Some(Scope::Cluster)))
+            }
         };
         let Some((group, plural, is_namespaced)) = resource else {
             self.untold.insert(place(within.unwrap_or(at)), (within.unwrap_or(at).clone(), fact.by.clone()));
             return;
         };
-        let resource = match &asks.subresource {
-            Some(subresource) => format!("{plural}/{subresource}"),
+        if fact.when.as_ref().is_some_and(|when| *when == Type::set([Atom::Text("No".into())])) {
+            return;
+        }
+        let resource = match &fact.subresource {
+            Some(Some(subresource)) => format!("{plural}/{subresource}"),
+            Some(None) => format!("{plural}/*"),
             None => plural,
         };
         let atoms = match &fact.reach {
@@ -126,8 +135,8 @@ impl Search<'_, '_> {
             Type::Set(atoms) => (**atoms).clone(),
             _ => BTreeSet::new(),
         };
-        for (index, verb) in asks.verbs.iter().enumerate() {
-            let key = (place(at), within.map(place), index, group.clone(), resource.clone());
+        for verb in &asks.verbs {
+            let key = (place(at), within.map(place), *verb, group.clone(), resource.clone());
             let request = Request {
                 verb,
                 group: group.clone(),

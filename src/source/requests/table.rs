@@ -6,8 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, Token};
 
 /// What the verbs of the API server are.
-const VERBS: &[&str] =
-    &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch", "impersonate", "bind", "use"];
+const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch", "approve"];
 
 /// What stands before a function of the table.
 #[derive(Default)]
@@ -25,10 +24,19 @@ pub struct Asks {
     /// The parameters that tell the kind and the namespaces.
     pub of: Option<String>,
     pub reach: Option<String>,
-    pub subresource: Option<String>,
+    pub subresource: Option<Subresource>,
     pub group: Option<String>,
     pub resource: Option<String>,
     pub optional: bool,
+    /// Only if this parameter is `Yes`, or may be.
+    pub when: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Subresource {
+    Named(String),
+    /// The argument that names it.
+    Argument(String),
 }
 
 pub enum Reach {
@@ -78,7 +86,12 @@ impl Asks {
                     match text(&assign.left)?.as_str() {
                         "of" => asks.of = value,
                         "reach" => asks.reach = value,
-                        "subresource" => asks.subresource = value,
+                        "subresource" => {
+                            let named = matches!(*assign.right, Expr::Lit(_));
+                            let of = if named { Subresource::Named } else { Subresource::Argument };
+                            asks.subresource = value.map(of);
+                        }
+                        "when" => asks.when = value,
                         "group" => asks.group = value,
                         "resource" => asks.resource = value,
                         _ => return None,
@@ -89,6 +102,13 @@ impl Asks {
         }
         Some(asks)
     }
+}
+
+/// What `#[when(Parameter = Yes)]` before a variant says of a parameter of its enum.
+pub fn when(attributes: &[Attribute]) -> Option<(String, String)> {
+    let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("when"))?;
+    let Expr::Assign(assign) = attribute.parse_args().ok()? else { return None };
+    Some((text(&assign.left)?, text(&assign.right)?))
 }
 
 /// A name or a text.

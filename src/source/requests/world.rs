@@ -9,21 +9,24 @@ use std::rc::Rc;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, DeriveInput, Fields, FnArg, GenericArgument, GenericParam, Generics, ImplItem, Item, ItemConst,
-    ItemFn, ItemImpl, ItemTrait, ItemType, Path, PathArguments, ReturnType, Signature, Stmt, Token, TraitItem,
-    Type as Syntax, TypeParamBound, WherePredicate,
+    Block, DeriveInput, GenericParam, Generics, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemTrait, ItemType, Path,
+    Signature, Stmt, Token, TraitItem, Type as Syntax, TypeParamBound, WherePredicate,
 };
 
 use super::function::Analysis;
 use super::table::Rules;
 use super::types::{Decl, Type, Vars};
+use crate::source::Options;
 use crate::source::modules::{ModuleId, Modules, TypeDecl, UsePath, name};
 use crate::source::resolve::{Foreign, Namespace, Target, resolve};
+use crate::source::types::Deriver;
 
 const TABLE: &str = include_str!("signatures.rs");
 
 pub struct World<'a> {
     pub modules: &'a Modules,
+    /// Tells the resources of types.
+    pub deriver: RefCell<Deriver<'a>>,
     pub table: ModuleId,
     prelude: ModuleId,
     pub known: Known,
@@ -81,7 +84,8 @@ pub enum What {
 pub struct Shape {
     pub variant: Option<String>,
     pub fields: Vec<Field>,
-    pub is_tuple: bool,
+    /// What a value of this variant says of a parameter.
+    pub when: Option<(String, String)>,
 }
 
 pub struct Field {
@@ -238,7 +242,7 @@ impl Function {
 }
 
 impl<'a> World<'a> {
-    pub fn new(modules: &'a Modules) -> Self {
+    pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
         let own = modules.local();
         let table = modules.carry("signatures.rs", TABLE);
         let path = |path: &[&str]| UsePath { global: true, segments: path.iter().map(ToString::to_string).collect() };
@@ -248,6 +252,7 @@ impl<'a> World<'a> {
         };
         let mut world = Self {
             modules,
+            deriver: RefCell::new(Deriver::new(modules, options)),
             table,
             prelude,
             known: Known {
