@@ -13,7 +13,7 @@ use std::process::Command;
 
 use controller_gen::ControllerGen;
 use opctl::diagnostic::{SourceFile, Span, render};
-use opctl::source::markers::go::GO_MARKERS;
+use opctl::source::markers::go::{GO_MARKERS, GoForm};
 use opctl::source::markers::table::{MARKERS, Need, Type};
 use opctl::source::markers::{self, Markers};
 use proptest::prelude::*;
@@ -40,10 +40,11 @@ fn problems_are_as_recorded() {
 #[test]
 fn every_marker_of_go_is_told() {
     for go in GO_MARKERS {
-        for text in [format!("// +{}", go.name), format!("/// +{}=1", go.name), format!("/* +{}=x */", go.name)] {
+        let name = if go.form == GoForm::Any { format!("{}:x", go.name) } else { go.name.to_owned() };
+        for text in [format!("// +{name}"), format!("/// +{name}=1"), format!("/* +{name}=x */")] {
             let said: Vec<_> = read(&text).diagnostics.into_iter().map(|said| (said.code, said.help)).collect();
-            let is_alone = text.starts_with("// ") && go.form == markers::go::GoForm::WithValue;
-            let expected = if is_alone { vec![] } else { vec![("OP103", vec![go.rust.to_owned()])] };
+            let is_prose = go.form == GoForm::WithValue && !text.contains('=');
+            let expected = if is_prose { vec![] } else { vec![("OP103", vec![go.rust.to_owned()])] };
             assert_eq!(said, expected, "{text}");
         }
     }
@@ -57,6 +58,8 @@ fn prose_is_no_marker() {
         "// +optional fields are left out",
         "// + optional",
         "// +default",
+        "// +k8s support",
+        "// +k8ssomething:x",
         "// a + b",
         "// + kubebuilder is what it is ported from",
         "// kubebuilder: see there",
@@ -134,7 +137,12 @@ fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
     let told = markers.diagnostics.iter().filter_map(|told| told.place.as_ref().map(|(span, _)| span));
     let read = markers.rbac.iter().map(|rule| &rule.place);
     let allows = markers.allows.iter().flat_map(|allow| [&allow.place, &allow.covers]);
-    for Span { file, range } in told.chain(read).chain(allows) {
+    let stated = markers.webhooks.iter().map(|webhook| &webhook.definition);
+    let stated = stated.chain(markers.conversions.iter().map(|conversion| &conversion.definition));
+    let stated = stated.flat_map(|stated| stated.places.values().chain([&stated.place]));
+    let others = markers.webhook_configurations.iter().map(|configuration| &configuration.place);
+    let others = others.chain(markers.authorities.iter().map(|authority| &authority.place));
+    for Span { file, range } in told.chain(read).chain(allows).chain(stated).chain(others) {
         let text = file.text.get(range.clone());
         prop_assert!(text.is_some_and(|text| !text.is_empty()), "{range:?} of {:?}", file.text);
     }
@@ -147,6 +155,9 @@ fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
 const PIECES: &[&str] = &[
     "// +kubebuilder:rbac:",
     "// +kubebuilder:webhook:",
+    "// +kubebuilder:webhookconfiguration:mutating=true,name=",
+    "// +opctl:conversion:group=a.example.com,kind=",
+    "// +opctl:ca:file=",
     "// +opctl:allow:OP401 ",
     "// +optional",
     "/// +kubebuilder:rbac:groups=a",
@@ -265,7 +276,8 @@ fn any_example() -> impl Strategy<Value = String> {
     prop::sample::select(examples)
 }
 
-/// Names of resources may be almost anything, so they carry the texts; each marker is a role of its own.
+/// Names of resources may be almost anything, so they carry the texts; each marker is a role of its own. Arguments stand in
+/// any order, with blanks or without.
 #[test]
 fn texts_are_read_as_the_real_controller_gen_reads_them() {
     let Some(controller_gen) = ControllerGen::find("texts_are_read_as_the_real_controller_gen_reads_them") else {
@@ -274,8 +286,17 @@ fn texts_are_read_as_the_real_controller_gen_reads_them() {
     let mut runner = TestRunner::deterministic();
     let markers: Vec<String> = (0..2000)
         .map(|set| {
-            let list = any_list().new_tree(&mut runner).unwrap().current();
-            format!("+kubebuilder:rbac:groups=apps,resources=pods,resourceNames={list},verbs=get,roleName=set-{set}")
+            let arguments = [
+                "groups=apps".to_owned(),
+                "resources = pods".to_owned(),
+                format!("resourceNames={}", any_list().new_tree(&mut runner).unwrap().current()),
+                "verbs=`get`".to_owned(),
+                format!("roleName= \"set-{set}\""),
+            ];
+            let order = Just(arguments.to_vec()).prop_shuffle().new_tree(&mut runner).unwrap().current();
+            // From a bare text before a blank, controller-gen loses the end.
+            let comma = prop::sample::select(vec![",", ", ", ",  "]).new_tree(&mut runner).unwrap().current();
+            format!("+kubebuilder:rbac:{}", order.join(comma))
         })
         .collect();
     let lines: Vec<&str> = markers.iter().map(String::as_str).collect();

@@ -9,9 +9,12 @@ mod arguments;
 mod comments;
 pub mod go;
 mod grammar;
+mod kubernetes;
 mod line;
+mod patch;
 mod rbac;
 pub mod table;
+mod webhook;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,13 +25,17 @@ use self::go::GO_MARKERS;
 use self::line::Line;
 use self::table::{MARKERS, Marker};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Allow, RbacRule};
+use crate::model::{Allow, Authority, Conversion, RbacRule, Webhook, WebhookConfiguration};
 use crate::names::nearest;
 
 /// What the markers of a file say, in source order. One with an error says nothing.
 #[derive(Debug, Default)]
 pub struct Markers {
     pub rbac: Vec<RbacRule>,
+    pub webhooks: Vec<Webhook>,
+    pub webhook_configurations: Vec<WebhookConfiguration>,
+    pub conversions: Vec<Conversion>,
+    pub authorities: Vec<Authority>,
     pub allows: Vec<Allow>,
     /// How many there are.
     pub count: usize,
@@ -89,7 +96,6 @@ pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
 impl Markers {
     fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
         self.count += 1;
-        let mut problems = Vec::new();
         if line.dangling {
             let end = line.text.len();
             let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
@@ -98,24 +104,27 @@ impl Markers {
             self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
             return;
         }
+        let mut problems = Vec::new();
         let arguments = Arguments::read(marker, line, arguments, &mut problems);
-        let (mut rule, mut allow) = (None, None);
+        let mut said = Self::default();
         match marker.name {
-            table::RBAC => rule = Some(rbac::read(&arguments, &mut problems)),
-            table::ALLOW => allow = allow::read(&arguments, &mut problems),
-            _ if !problems.is_empty() => {}
-            _ => {
-                let (shown, span) = line.shown(1 + marker.name.len());
-                problems.push(
-                    Diagnostic::warning("OP104", format!("nothing is generated from {shown} yet"))
-                        .at(span, "")
-                        .help("until then, write the webhook's manifests by hand"),
-                );
+            table::RBAC => said.rbac.push(rbac::read(&arguments, &mut problems)),
+            table::WEBHOOK => said.webhooks.extend(webhook::read(&arguments, &mut problems)),
+            table::WEBHOOK_CONFIGURATION => {
+                said.webhook_configurations.extend(webhook::configuration(&arguments, &mut problems));
             }
+            table::CONVERSION => said.conversions.extend(webhook::conversion(&arguments, &mut problems)),
+            table::CA => said.authorities.extend(webhook::authority(&arguments, &mut problems)),
+            table::ALLOW => said.allows.extend(allow::read(&arguments, &mut problems)),
+            name => unreachable!("`{name}` is in the table"),
         }
         if !problems.iter().any(Diagnostic::is_error) {
-            self.rbac.extend(rule);
-            self.allows.extend(allow);
+            self.rbac.append(&mut said.rbac);
+            self.webhooks.append(&mut said.webhooks);
+            self.webhook_configurations.append(&mut said.webhook_configurations);
+            self.conversions.append(&mut said.conversions);
+            self.authorities.append(&mut said.authorities);
+            self.allows.append(&mut said.allows);
         }
         self.diagnostics.append(&mut problems);
     }
