@@ -2,8 +2,8 @@
 //!
 //! Each `pub async fn` of `tests/requests/cases/*.rs` is a case, and its doc comment has a line for each permission that
 //! it needs. All cases are compiled into one crate with kube, and run against a service that records
-//! (`tests/requests/recorder.rs`): what they really ask must be what they say. A line with `+` is what another run of
-//! the same code may ask, one with `?` what only some clusters want.
+//! (`tests/requests/recorder.rs`): what they really ask must be what they say, and what opctl reads, too. A line with `+`
+//! is what another run of the same code may ask, one with `?` what only some clusters want.
 
 mod common;
 #[path = "common/control_plane.rs"]
@@ -12,6 +12,7 @@ mod control_plane;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
@@ -19,13 +20,20 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use control_plane::ControlPlane;
+use opctl::diagnostic;
+use opctl::model::{Reach, Request};
+use opctl::project::Tree;
+use opctl::source;
 use serde_json::{Value, json};
 
+use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, Visibility};
 
 /// What a case says of itself.
 #[derive(Debug, Default)]
 struct Case {
+    file: String,
+    range: Range<usize>,
     /// What this run asks.
     asks: BTreeSet<String>,
     /// What another run may ask.
@@ -169,6 +177,57 @@ fn role(user: &str, index: usize, permission: &str) -> [Value; 2] {
 /// One cargo at a time, since both tests compile the same crate.
 static RECORDER: Mutex<()> = Mutex::new(());
 
+/// What opctl reads is what cases say, with what other runs may ask.
+#[test]
+fn opctl_reads_what_cases_ask() {
+    let cases = cases();
+    let found = source::read_requests(&Tree::at(write_recorder(&cases)), "");
+    let mut read: BTreeMap<&str, Vec<(bool, String, &Reach)>> = BTreeMap::new();
+    let mut differences = String::new();
+    for request in &found.operator.requests {
+        let is_around = |(_, case): &(&String, &Case)| {
+            let Request { place, .. } = request;
+            place.file.path == format!("src/{}.rs", case.file) && case.range.contains(&place.range.start)
+        };
+        let Some((name, _)) = cases.iter().find(is_around) else { continue };
+        let (resource, subresource) = request.resource.split_once('/').unwrap_or((&request.resource, ""));
+        let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
+        let slash = if subresource.is_empty() { "" } else { "/" };
+        let permission = format!("{} {resource}{group}{slash}{subresource}", request.verb);
+        let read = read.entry(name).or_default();
+        if !read.contains(&(request.optional, permission.clone(), &request.reach)) {
+            read.push((request.optional, permission, &request.reach));
+        }
+    }
+    for (name, case) in &cases {
+        let read = read.remove(name.as_str()).unwrap_or_default();
+        let all = case.asks.iter().chain(&case.may_ask).map(|said| (false, said));
+        let mut said: Vec<(bool, &String)> = all.chain(case.optional.iter().map(|said| (true, said))).collect();
+        for (optional, permission, reach) in read {
+            let is_it = |(is_optional, said): &(bool, &String)| {
+                let (what, namespace) =
+                    said.split_once(" in ").map_or((said.as_str(), None), |(what, of)| (what, Some(of)));
+                let is_there = match reach {
+                    Reach::Cluster => namespace.is_none(),
+                    Reach::Namespace(name) => namespace == Some(name),
+                    Reach::SomeNamespace => namespace.is_some(),
+                    Reach::Unknown => true,
+                };
+                *is_optional == optional && what == permission && is_there
+            };
+            match said.iter().position(is_it) {
+                Some(index) => drop(said.remove(index)),
+                None => writeln!(differences, "{name}: opctl reads more: {permission} {reach:?} {optional}").unwrap(),
+            }
+        }
+        for (_, permission) in said {
+            writeln!(differences, "{name}: opctl does not read: {permission}").unwrap();
+        }
+    }
+    let said = diagnostic::render(&found.diagnostics, false);
+    assert!(differences.is_empty() && found.diagnostics.is_empty(), "{differences}{said}");
+}
+
 fn sources() -> BTreeMap<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests/cases");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -184,7 +243,8 @@ fn cases() -> BTreeMap<String, Case> {
         for item in syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}: {error}")).items {
             let Item::Fn(function) = item else { continue };
             if matches!(function.vis, Visibility::Public(_)) {
-                cases.insert(format!("{file}::{}", function.sig.ident), said(&function.attrs));
+                let case = Case { file: file.clone(), range: function.span().byte_range(), ..said(&function.attrs) };
+                cases.insert(format!("{file}::{}", function.sig.ident), case);
             }
         }
     }

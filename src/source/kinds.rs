@@ -61,12 +61,6 @@ impl Deriver<'_> {
         known.unwrap_or_else(|| resource_guessed(group, version, kind))
     }
 
-    /// The resource that kube takes for one of these names without asking anyone, as `ApiResource::from_gvk` does.
-    pub fn resource_from_gvk(&mut self, group: &str, version: &str, kind: &str) -> Resource {
-        let scope = self.served(group, kind).and_then(|known| known.scope);
-        Resource { scope, ..resource_guessed(group, version, kind) }
-    }
-
     /// A kind of Kubernetes or of the project, whatever the version.
     fn served(&mut self, group: &str, kind: &str) -> Option<Resource> {
         let known = kubernetes::kinds().find(|known| known.group == group && known.name == kind);
@@ -211,6 +205,10 @@ fn inherited(input: &DeriveInput) -> Option<Path> {
     found
 }
 
+fn is_root(input: &DeriveInput) -> bool {
+    !derives(&input.attrs, "CustomResource") && input.attrs.iter().any(|attribute| attribute.path().is_ident("kube"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,9 +318,6 @@ mod tests {
         with(|deriver, _| {
             let named = said(&deriver.resource_named("example.com", "v1", "Fish"));
             assert_eq!(named, "fish.v1.example.com Some(Cluster)");
-            // kube does not know the plural, and asks for another resource.
-            let guessed = said(&deriver.resource_from_gvk("example.com", "v1", "Fish"));
-            assert_eq!(guessed, "fishes.v1.example.com Some(Cluster)");
             let foreign = said(&deriver.resource_named("cert-manager.io", "v1", "Certificate"));
             assert_eq!(foreign, "certificates.v1.cert-manager.io None");
             assert_eq!(deriver.resource_named("example.com", "v1", "Y").plural, "ys");
@@ -338,8 +333,4 @@ mod tests {
             assert_eq!(guessed.plural, kind.plural, "{kind:?}");
         }
     }
-}
-
-fn is_root(input: &DeriveInput) -> bool {
-    !derives(&input.attrs, "CustomResource") && input.attrs.iter().any(|attribute| attribute.path().is_ident("kube"))
 }

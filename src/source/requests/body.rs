@@ -118,7 +118,7 @@ impl<'w, 'm> Body<'w, 'm> {
             (Type::Named(from_decl, _), Type::Named(to_decl, _))
                 if from_decl != to_decl && *to_decl == known.iterator =>
             {
-                let items = self.into_items(&from);
+                let items = self.items_of(&from);
                 self.vars.unify(&Type::Named(*to_decl, Rc::from([items])), &to);
             }
             // That a text is a string is nothing new.
@@ -128,7 +128,7 @@ impl<'w, 'm> Body<'w, 'm> {
     }
 
     /// What a `for` goes over.
-    fn into_items(&mut self, ty: &Type) -> Type {
+    fn items_of(&mut self, ty: &Type) -> Type {
         let iterator = self.result_of(ty, "into_iter");
         match self.vars.known(&iterator) {
             Type::Named(decl, types) if decl == self.world.known.iterator => types[0].clone(),
@@ -274,7 +274,7 @@ impl<'w, 'm> Body<'w, 'm> {
             Expr::ForLoop(looped) => {
                 let scope = self.locals.len();
                 let over = self.expr(&looped.expr, None);
-                let item = self.into_items(&over);
+                let item = self.items_of(&over);
                 self.bind(&looped.pat, &item);
                 self.looped(&looped.body);
                 self.locals.truncate(scope);
@@ -461,7 +461,7 @@ impl<'w, 'm> Body<'w, 'm> {
         let made = self.constructed(literal.qself.as_ref(), &literal.path);
         let Some((ty, fields)) = made else {
             self.exprs(literal.fields.iter().map(|field| &field.expr).chain(literal.rest.as_deref()));
-            return self.vars.fresh();
+            return self.made_elsewhere(&literal.path);
         };
         self.expect(&ty, expected);
         for given in &literal.fields {
@@ -475,6 +475,21 @@ impl<'w, 'm> Body<'w, 'm> {
             self.check(rest, &ty);
         }
         ty
+    }
+
+    /// The type of a literal of which only the path is known.
+    fn made_elsewhere(&mut self, path: &Path) -> Type {
+        let is_type = |segment: &syn::PathSegment| segment.ident.to_string().starts_with(char::is_uppercase);
+        let mut path = path.clone();
+        if path.segments.iter().rev().nth(1).is_some_and(is_type) {
+            // It is a variant, and what comes before is its enum.
+            path.segments.pop();
+            path.segments.pop_punct();
+        }
+        match self.world.lower_path(&mut self.vars, &self.env, None, &path, &mut inferred) {
+            Type::Unknown => self.vars.fresh(),
+            ty => ty,
+        }
     }
 
     /// The struct or variant that a path names: its type, and the types of its fields.

@@ -28,9 +28,9 @@ impl Body<'_, '_> {
             Meaning::Function(id, of, written) => {
                 let place = self.span(path);
                 let mut opening = self.open(id, of.as_ref(), &written);
-                let result = opening.result(self.world, &mut self.vars);
                 let receiver = opening.env.itself.clone().filter(|_| opening.function.has_receiver());
                 let rest = opening.arguments(self.world, &mut self.vars, Give::Fresh(&written));
+                let result = opening.result(self.world, &mut self.vars);
                 self.called(&opening, &[], place);
                 Type::Fn(receiver.into_iter().chain(rest).collect(), Rc::new(result))
             }
@@ -132,10 +132,12 @@ impl Body<'_, '_> {
         if itself || world.find(self.env.module, path).is_some() {
             let ty = world.lower_path(&mut self.vars, &self.env, None, path, &mut inferred);
             let ty = if itself { self.anew(&ty) } else { ty };
-            return match &ty {
-                Type::Named(decl, _) if is_data(*decl) => Some((*decl, ty, None)),
-                _ => None,
-            };
+            match &ty {
+                Type::Named(decl, _) if is_data(*decl) => return Some((*decl, ty, None)),
+                // What is behind the name of a crate may be anything, such as a variant.
+                Type::Named(..) if !itself => {}
+                _ => return None,
+            }
         }
         let wanted = name(&last.ident);
         let mut prefix = path.clone();
@@ -237,7 +239,7 @@ impl Body<'_, '_> {
     /// What a method without arguments gives.
     pub fn result_of(&mut self, ty: &Type, wanted: &str) -> Type {
         match self.world.method(&mut self.vars, ty, wanted, &self.bounds) {
-            Some((id, of)) => self.open(id, Some(&of), &[]).result(self.world, &mut self.vars),
+            Some((id, of)) => Opening::called_on(self.world, &mut self.vars, id, &of),
             None => self.vars.fresh(),
         }
     }
@@ -254,9 +256,10 @@ impl Body<'_, '_> {
         place: Span,
     ) -> Type {
         let mut opening = self.open(id, of, written);
+        let mut types = opening.arguments(self.world, &mut self.vars, Give::Fresh(written));
         let result = opening.result(self.world, &mut self.vars);
         self.expect(&result, expected);
-        let mut types = opening.arguments(self.world, &mut self.vars, Give::Fresh(written));
+        self.world.settle(&mut self.vars);
         let names_receiver = opening.function.has_receiver() && !is_method;
         if names_receiver {
             types.insert(0, opening.env.itself.clone().unwrap_or(Type::Unknown));

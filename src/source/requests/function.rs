@@ -118,6 +118,16 @@ impl Opening {
         opening
     }
 
+    /// What a method gives that is called on a type, whatever else it takes.
+    pub fn called_on(world: &World, vars: &mut Vars, id: FnId, of: &Type) -> Type {
+        let mut opening = Self::new(world, vars, id, Give::Fresh(&[]));
+        if let Some(itself) = &opening.env.itself {
+            vars.unify(itself, of);
+        }
+        opening.arguments(world, vars, Give::Fresh(&[]));
+        opening.result(world, vars)
+    }
+
     /// A type of the signature; what it leaves out becomes a parameter.
     fn lower(&mut self, world: &World, vars: &mut Vars, ty: &Syntax, give: Give) -> Type {
         let Self { env, types, bounds, .. } = self;

@@ -10,7 +10,7 @@ impl World<'_> {
     pub fn resource(&self, ty: &Type) -> Option<Resource> {
         let mut deriver = self.deriver.borrow_mut();
         match ty {
-            Type::Kind(group, kind) => Some(deriver.resource_from_gvk(group, "", kind)),
+            Type::Kind(group, kind) => Some(deriver.resource_named(group, "", kind)),
             Type::Named(decl, types) => {
                 let declaration = self.declaration(*decl);
                 match (&declaration.what, declaration.module) {

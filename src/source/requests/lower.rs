@@ -10,6 +10,7 @@ use syn::{
     TypeParamBound,
 };
 
+use super::function::Opening;
 use super::table::when;
 use super::types::{Decl, Type, Vars};
 use super::world::type_parameters;
@@ -292,6 +293,11 @@ impl World<'_> {
         };
         let found = self.impls_for(*decl).find(is_deref)?;
         let target = self.belonging(vars, found, ty, "Target")?;
+        if let Some(id) = found.functions.get("deref") {
+            // Its body tells more than the name of the type.
+            let told = Opening::called_on(self, vars, *id, ty);
+            vars.unify(&target, &told);
+        }
         Some(vars.known(&target))
     }
 
@@ -312,6 +318,7 @@ impl World<'_> {
                 found.unwrap_or(Type::Unknown)
             }
             Type::Fn(_, result) if wanted == "Output" => (*result).clone(),
+            Type::Param(name) => Type::Param(format!("{name}::{wanted}").into()),
             _ => Type::Unknown,
         }
     }

@@ -94,8 +94,11 @@ fn expressions(tokens: &TokenStream) -> Vec<Expr> {
     for token in tokens.clone().into_iter().chain([comma]) {
         match &token {
             TokenTree::Punct(sign) if matches!(sign.as_char(), ',' | ';') => {
-                let start = part.iter().position(|token| !is_sigil(token)).unwrap_or(part.len());
-                found.extend(syn::parse2::<Expr>(part.drain(..).skip(start).collect()).ok());
+                let is_named = matches!(&part[..], [TokenTree::Ident(_), TokenTree::Punct(sign), TokenTree::Punct(sigil), ..]
+                    if sign.as_char() == '=' && matches!(sigil.as_char(), '%' | '?'));
+                let named = if is_named { 2 } else { 0 };
+                let sigils = part.iter().skip(named).take_while(|token| is_sigil(token)).count();
+                found.extend(syn::parse2::<Expr>(part.drain(..).skip(named + sigils).collect()).ok());
             }
             _ => part.push(token),
         }

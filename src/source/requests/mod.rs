@@ -37,6 +37,9 @@ pub fn read(modules: &Modules) -> (Vec<Request>, Vec<Diagnostic>) {
         }
         if let Some(analysis) = world.analysis(id) {
             search.add(&analysis, &Known::all(&analysis), None);
+            // A kind that only a caller could tell, and that nobody can write, is not known where nobody tells.
+            let unwritten = analysis.facts.iter().filter(|fact| fact.kind.is_written() && !fact.kind.is_ground());
+            unwritten.for_each(|fact| search.wonder(&fact.place, &fact.by));
         }
     }
     for (module, item) in &world.constants {
@@ -53,11 +56,13 @@ fn place(span: &Span) -> Place {
     (span.file.path.clone(), span.range.start)
 }
 
+/// Where something is asked and from within which generic function, and what: verb, group, resource.
+type Key = (Place, Option<Place>, &'static str, String, String);
+
 struct Search<'w, 'm> {
     world: &'w World<'m>,
-    /// What is asked, where, about which resource, and from within which generic function: with what is known of
-    /// namespaces.
-    found: BTreeMap<(Place, Option<Place>, &'static str, String, String), (Request, BTreeSet<Atom>)>,
+    /// Each with what is known of its namespaces.
+    found: BTreeMap<Key, (Request, BTreeSet<Atom>)>,
     /// Requests about a kind that is not known.
     untold: BTreeMap<Place, (Span, String)>,
     seen: HashSet<(FnId, Vec<Type>, Option<Place>)>,
@@ -119,8 +124,7 @@ impl Search<'_, '_> {
             }
         };
         let Some((group, plural, is_namespaced)) = resource else {
-            self.untold.insert(place(within.unwrap_or(at)), (within.unwrap_or(at).clone(), fact.by.clone()));
-            return;
+            return self.wonder(within.unwrap_or(at), &fact.by);
         };
         if fact.when.as_ref().is_some_and(|when| *when == Type::set([Atom::Text("No".into())])) {
             return;
@@ -149,6 +153,10 @@ impl Search<'_, '_> {
             };
             self.found.entry(key).or_insert_with(|| (request, BTreeSet::new())).1.extend(atoms.iter().cloned());
         }
+    }
+
+    fn wonder(&mut self, at: &Span, by: &str) {
+        self.untold.insert(place(at), (at.clone(), by.into()));
     }
 
     fn told(self) -> (Vec<Request>, Vec<Diagnostic>) {

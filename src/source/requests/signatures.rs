@@ -284,6 +284,8 @@ mod kube {
                 }
             }
 
+            impl<K> Resource for K {}
+
             pub trait ResourceExt {
                 fn name_any(&self) -> String {}
                 fn name_unchecked(&self) -> String {}
@@ -812,7 +814,11 @@ mod kube {
             pub use self::store::{Store, store, store_shared};
             use futures::Stream;
 
-            pub fn reflector<K, W>(writer: store::Writer<K>, stream: Stream<W>) -> Stream<W> {}
+            pub fn reflector<K, E>(
+                writer: store::Writer<K>,
+                stream: Stream<Result<super::watcher::Event<K>, E>>,
+            ) -> Stream<Result<super::watcher::Event<K>, E>> {
+            }
 
             pub mod store {
                 use futures::Stream;
@@ -1507,6 +1513,7 @@ mod std {
         /// What all types have.
         pub trait Clone {
             fn clone(&self) -> Self {}
+            fn default() -> Self {}
             fn to_owned(&self) -> Self {}
             fn to_string(&self) -> Self {}
             fn as_ref(&self) -> Self {}

@@ -46,8 +46,11 @@ pub struct World<'a> {
     /// What each function asks, whatever its parameters are; nothing where it is about to be found out.
     pub analyses: RefCell<HashMap<FnId, Option<Rc<Analysis>>>>,
     /// What each function asks with types in the place of its parameters.
-    pub instances: RefCell<HashMap<(FnId, Vec<Type>), Rc<Analysis>>>,
+    pub instances: RefCell<HashMap<Instance, Rc<Analysis>>>,
 }
+
+/// A function, and what its parameters are.
+pub type Instance = (FnId, Vec<Type>);
 
 /// A struct, enum, union or trait, or something of which only the name is known.
 pub struct Declaration {
@@ -356,6 +359,10 @@ impl<'a> World<'a> {
                 _ => &[],
             },
             FnItem::Free(item) if is_table => &item.attrs,
+            FnItem::Provided(item, index) if is_table => match &item.items[*index] {
+                TraitItem::Fn(function) => &function.attrs[..],
+                _ => &[],
+            },
             FnItem::Free(_) | FnItem::Method(..) | FnItem::Provided(..) => &[],
         };
         let rules = Rules::read(attributes);

@@ -107,7 +107,9 @@ pub async fn patch_metadata(client: Client) -> anyhow::Result<()> {
 /// patch configmaps in default
 pub async fn apply(client: Client) -> anyhow::Result<()> {
     let configs = Api::<ConfigMap>::namespaced(client, "default");
-    configs.patch("applied", &PatchParams::apply("test"), &Patch::Apply(ConfigMap::default())).await?;
+    let mut config = ConfigMap::default();
+    config.metadata.name = Some("applied".into());
+    configs.patch("applied", &PatchParams::apply("test"), &Patch::Apply(config)).await?;
     Ok(())
 }
 
@@ -115,8 +117,8 @@ pub async fn apply(client: Client) -> anyhow::Result<()> {
 /// patch configmaps in default
 pub async fn apply_metadata(client: Client) -> anyhow::Result<()> {
     let configs = Api::<ConfigMap>::namespaced(client, "default");
-    let patch = Patch::Apply(json!({ "apiVersion": "v1", "kind": "ConfigMap" }));
-    configs.patch_metadata("applied-metadata", &PatchParams::apply("test").force(), &patch).await?;
+    let patch = Patch::Apply(json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "made" } }));
+    configs.patch_metadata("made", &PatchParams::apply("test").force(), &patch).await?;
     Ok(())
 }
 
