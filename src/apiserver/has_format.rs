@@ -17,7 +17,7 @@ pub fn check(text: &str, format: &str) -> Option<bool> {
         "creditcard" => is_credit_card(text),
         "date" => time::is_date(text),
         "datetime" => is_date_time(text),
-        "duration" => time::parse_duration(text).is_some() || is_scala_duration(text),
+        "duration" => parse_duration(text).is_some(),
         "email" => return is_email(text),
         "hexcolor" => is("^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"),
         "hostname" => {
@@ -55,7 +55,12 @@ fn matches(text: &str, pattern: &str) -> bool {
 
 /// What names of most objects are: labels of any length, joined by dots.
 pub fn is_long_name(text: &str) -> bool {
-    text.len() <= 253 && matches(text, r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
+    text.len() <= 253 && is_name(text)
+}
+
+/// Of any length.
+pub fn is_name(text: &str) -> bool {
+    matches(text, r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
 }
 
 /// Leading zeros are let through, as in `netutils.ParseIPSloppy`.
@@ -92,20 +97,34 @@ fn is_date_time(text: &str) -> bool {
     time::is_date(date) && is_time && &time[..2] <= "23" && &time[3..5] <= "59" && &time[6..8] <= "59"
 }
 
-/// Any number with a unit somewhere in the text.
-fn is_scala_duration(text: &str) -> bool {
-    let units = ["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"];
-    let beginnings = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
-    let matcher = pattern::compile(r"((\d+)\s*([A-Za-zµ]+))").expect("a pattern of Kubernetes itself");
-    let mut found = false;
-    for part in matcher.captures_iter(text) {
-        if part[2].parse::<i64>().is_err() {
-            return false;
-        }
-        let unit = part[3].to_lowercase();
-        found |= units.contains(&unit.as_str()) || beginnings.iter().any(|beginning| unit.starts_with(beginning));
+/// Nanoseconds: as Go reads them, else the sum of all numbers with a unit of Scala somewhere in the text.
+pub fn parse_duration(text: &str) -> Option<i64> {
+    if let Some(nanos) = time::parse_duration(text) {
+        return Some(nanos);
     }
-    found
+    // A unit's last name may go on: `milliseconds`.
+    const UNITS: [(&[&str], &str, i64); 8] = [
+        (&["ns"], "nano", 1),
+        (&["us", "\u{b5}s"], "micro", 1_000),
+        (&["ms"], "milli", 1_000_000),
+        (&["s"], "sec", 1_000_000_000),
+        (&["m"], "min", 60_000_000_000),
+        (&["h", "hr"], "hour", 3_600_000_000_000),
+        (&["d"], "day", 86_400_000_000_000),
+        (&["w", "wk"], "week", 604_800_000_000_000),
+    ];
+    let matcher = pattern::compile("((\\d+)\\s*([A-Za-z\u{b5}]+))").expect("a pattern of Kubernetes itself");
+    let mut sum: Option<i64> = None;
+    for part in matcher.captures_iter(text) {
+        let number: i64 = part[2].parse().ok()?;
+        let unit = part[3].to_lowercase();
+        for (_, _, nanos) in
+            UNITS.iter().filter(|(names, last, _)| names.contains(&unit.as_str()) || unit.starts_with(last))
+        {
+            sum = Some(sum.unwrap_or_default().wrapping_add(number.wrapping_mul(*nanos)));
+        }
+    }
+    sum
 }
 
 /// The plain ones; what else Go's `mail.ParseAddress` reads (`Name <a@b>`, quotes, comments) is not known here.

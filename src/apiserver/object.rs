@@ -16,6 +16,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::{Map, Value};
 
+use super::cel::{self, Verdict};
 use super::value::{self, Rule, brief};
 use crate::diagnostic::Severity;
 use crate::names::nearest;
@@ -81,13 +82,38 @@ pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<Objec
             .push(ObjectFinding::warning("OP458", &path, message).help("remove it: the operator writes the status"));
     }
     let misfits = value::check(&object, root);
+    let hides_cel = misfits.iter().any(|misfit| misfit.rule.hides_cel());
     findings.extend(misfits.into_iter().map(of_misfit));
     embedded::check(&object, Some(root), &mut Vec::new(), &mut findings);
     lists::check(&object, root, &mut Vec::new(), &mut findings);
     if let Some(scale) = subresources.and_then(|subresources| subresources.scale.as_ref()) {
         replicas(&object, &scale.spec_replicas_path, &mut findings);
     }
+    if !hides_cel {
+        findings.extend(cel::evaluate_all(root, &object).into_iter().map(of_rule));
+    }
     findings
+}
+
+fn of_rule(broken: cel::Broken) -> ObjectFinding {
+    let place = shown(&broken.path);
+    let is_refused = matches!(broken.verdict, Verdict::Refused(_));
+    let finding = match broken.verdict {
+        Verdict::Refused(message) => ObjectFinding::error("OP460", &broken.path, format!("{place}: {message}")),
+        Verdict::Failed(problem) => {
+            let message = format!("{place}: a rule cannot be evaluated, and so refuses the object: {problem}");
+            ObjectFinding::error("OP461", &broken.path, message)
+        }
+        Verdict::Unknown(what) => {
+            let message = format!("{place}: a rule cannot be evaluated here: {what}");
+            ObjectFinding::warning("OP462", &broken.path, message)
+        }
+    };
+    let finding = finding.help(format!("the rule is `{}`", cel::one_line(&broken.rule.rule)));
+    match broken.rule.message.as_deref().map(str::trim).filter(|message| !message.is_empty() && !is_refused) {
+        Some(message) => finding.help(format!("it says: {message}")),
+        None => finding,
+    }
 }
 
 /// The version that the object is of, if it is served.
