@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::check::Checked;
 use super::functions;
 use super::library;
-use super::parse::{Comprehension, Element, Expr, Kind, Literal, Tree};
+use super::parse::{Comprehension, Element, Expr, Kind, Literal, Tree, is_keyword};
 use super::value::{Failure, List, Map, Merge, Outcome, Value, equal, error, no_overload};
 
 /// Steps of one rule: fewer than what the API server allows it to cost, so that it certainly goes as far.
@@ -33,7 +33,7 @@ impl<'a> Evaluation<'a> {
             Kind::Ident(name) => self.ident(name),
             Kind::Select { operand, field, test } => {
                 let operand = self.value(operand)?;
-                let key = Value::string(field);
+                let key = Value::string(visible(&operand, field));
                 if *test {
                     return match &operand {
                         Value::Optional(None) => Ok(Value::Bool(false)),
@@ -300,6 +300,22 @@ impl<'a> Evaluation<'a> {
         }
         Ok(Value::list(items))
     }
+}
+
+/// The name of a field where it is written after a point: there a reserved word needs no underscores.
+fn visible(operand: &Value, field: &str) -> String {
+    let map = match operand {
+        Value::Map(map) => Some(map),
+        Value::Optional(Some(inner)) => match &**inner {
+            Value::Map(map) => Some(map),
+            _ => None,
+        },
+        _ => None,
+    };
+    let escaped = format!("__{field}__");
+    let is_escaped = is_keyword(field)
+        && map.is_some_and(|map| map.get(&Value::string(field)).is_none() && map.get(&Value::string(&escaped)).is_some());
+    if is_escaped { escaped } else { field.to_owned() }
 }
 
 fn same_keys(left: &Value, right: &Value, keys: &[String]) -> Result<bool, Failure> {
