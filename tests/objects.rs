@@ -8,7 +8,7 @@ mod control_plane;
 
 use control_plane::ControlPlane;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use opctl::apiserver::{self, ObjectFinding};
+use opctl::apiserver::{self, ObjectFinding, ObjectStep};
 use serde_json::{Value, json};
 
 fn crd(kind: &str, schema: &Value) -> Value {
@@ -164,6 +164,7 @@ fn the_api_server_says_of_objects_what_opctl_says() {
     let mut api = api::Api::of(&cluster);
     expressions(&cluster, &mut api);
     rules(&cluster, &mut api);
+    schemas(&cluster, &mut api);
 }
 
 fn install(cluster: &ControlPlane, crds: &[Value]) {
@@ -235,8 +236,7 @@ fn our_verdicts(crd: &CustomResourceDefinition, object: &Value, rules: usize) ->
 /// The rows, the schema and the object that they are about.
 fn rows() -> (Vec<(&'static str, Verdict)>, Value, Value) {
     let words = json!({"type": "array", "maxItems": 5, "items": {"type": "string", "maxLength": 10}});
-    let schema =
-        json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"words": words}}}});
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"words": words}}}});
     let rows: Vec<(&str, Verdict)> = EXPRESSIONS
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -261,7 +261,8 @@ fn expressions_have_their_values() {
     let crd = serde_json::from_value(crd("Rows", &with_rules(&schema, &rules))).unwrap();
     let ours = our_verdicts(&crd, &object, rules.len());
     let wrong = rows.iter().zip(ours).filter(|((_, expected), ours)| ours != expected && *ours != Verdict::Unknown);
-    let wrong: Vec<String> = wrong.map(|((rule, expected), ours)| format!("{rule}: {ours:?}, not {expected:?}")).collect();
+    let wrong: Vec<String> =
+        wrong.map(|((rule, expected), ours)| format!("{rule}: {ours:?}, not {expected:?}")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -322,6 +323,90 @@ fn rules(cluster: &ControlPlane, api: &mut api::Api) {
     assert!(differences.is_empty(), "{} of {}:\n{differences:#?}", differences.len(), rules.len());
 }
 
+/// Random schemas, and objects that keep to them more or less: refused or accepted, and at the same fields.
+fn schemas(cluster: &ControlPlane, api: &mut api::Api) {
+    const OBJECTS: u64 = 15;
+    let mut random = Random(2);
+    let crds: Vec<Value> = (0..many().div_ceil(OBJECTS))
+        .map(|number| {
+            let spec = loop {
+                let spec = random.schema(0);
+                let crd = crd("Case", &json!({"type": "object", "properties": {"spec": spec}}));
+                if apiserver::check(&serde_json::from_value(crd).unwrap()).is_empty() {
+                    break spec;
+                }
+            };
+            crd(&format!("Case{number}"), &json!({"type": "object", "properties": {"spec": spec}}))
+        })
+        .collect();
+    crds.chunks(40).for_each(|crds| install(cluster, crds));
+    let (mut refused, mut total) = (0, 0);
+    let mut differences = Vec::new();
+    for crd in &crds {
+        let schema = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+        for _ in 0..OBJECTS {
+            let mut object = json!({"apiVersion": "objects.example.com/v1", "metadata": {"name": "a"}});
+            object["kind"] = crd["spec"]["names"]["kind"].clone();
+            object["spec"] = random.value(schema, 0);
+            for _ in 0..random.next(3) {
+                random.spoil(&mut object["spec"]);
+            }
+            let answer = create(api, &object);
+            let (theirs, ours) = (their_fields(&answer), our_fields(crd, &object));
+            total += 1;
+            refused += usize::from(!theirs.is_empty());
+            if theirs != ours {
+                differences.push(format!("{schema}\n{}\n  they {theirs:?}\n  we {ours:?}\n  {}", object["spec"], answer["message"]));
+            }
+        }
+    }
+    eprintln!("{total} random objects of {} random schemas, {refused} of them refused, by both", crds.len());
+    assert!(differences.is_empty(), "{} of {total}:\n{}", differences.len(), differences.join("\n"));
+    assert!(total / 5 < refused && refused < total * 4 / 5);
+}
+
+type Fields = std::collections::BTreeSet<String>;
+
+/// `spec.list[0].name`, without quotes and brackets of keys.
+fn plain(field: &str) -> String {
+    field.replace("[\"", ".").replace("\"]", "").replace(['[', ']'], ".").replace("..", ".").trim_matches('.').to_owned()
+}
+
+fn their_fields(answer: &Value) -> Fields {
+    if answer["kind"] != "Status" {
+        return Fields::new();
+    }
+    let message = answer["message"].as_str().unwrap();
+    if message.contains("strict decoding error") {
+        let unknown = message.split("unknown field \"").skip(1);
+        return unknown.map(|rest| plain(&rest[..rest.find("\",").or(rest.rfind('"')).unwrap()])).collect();
+    }
+    let causes = answer["details"]["causes"].as_array();
+    let causes = causes.unwrap_or_else(|| panic!("{answer}")).iter();
+    // These say that rules were not evaluated.
+    let fields = causes.map(|cause| cause["field"].as_str().unwrap()).filter(|field| *field != "<nil>");
+    fields.map(plain).collect()
+}
+
+fn our_fields(crd: &Value, object: &Value) -> Fields {
+    let findings = findings(crd, object);
+    let refused: Vec<&ObjectFinding> =
+        findings.iter().filter(|finding| finding.severity == opctl::diagnostic::Severity::Error).collect();
+    let is_unknown = |finding: &&&ObjectFinding| finding.code == "OP451";
+    let shown = |finding: &&ObjectFinding| {
+        let steps = finding.path.iter().map(|step| match step {
+            ObjectStep::Key(name) => name.clone(),
+            ObjectStep::Index(index) => index.to_string(),
+        });
+        plain(&steps.collect::<Vec<_>>().join("."))
+    };
+    // The API server goes no further than to unknown fields.
+    if refused.iter().any(|finding| is_unknown(&finding)) {
+        return refused.iter().filter(is_unknown).map(shown).collect();
+    }
+    refused.iter().map(shown).collect()
+}
+
 struct Random(u64);
 
 impl Random {
@@ -336,6 +421,127 @@ impl Random {
 
     fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.next(of.len())]
+    }
+
+    fn schema(&mut self, depth: usize) -> Value {
+        let mut schema = match if depth == 0 { 7 } else { self.next(if depth > 2 { 6 } else { 10 }) } {
+            0 => json!({"type": "string", "minLength": self.next(3), "maxLength": 3 + self.next(8)}),
+            1 => [
+                json!({"type": "string", "enum": ["One", "Three", ""]}),
+                json!({"type": "string", "pattern": "^[a-z]*$"}),
+                json!({"type": "string", "pattern": "^\\d|a"}),
+                json!({"type": "string"}),
+            ][self.next(4)]
+            .clone(),
+            2 => {
+                let format = self.one(&[
+                    "date-time", "date", "duration", "byte", "ipv4", "ipv6", "cidr", "uuid", "uri", "hostname", "mac",
+                    "hexcolor", "rgbcolor", "isbn", "creditcard", "ssn", "bsonobjectid", "k8s-short-name",
+                    "k8s-long-name", "password", "uuid4", "email",
+                ]);
+                json!({"type": "string", "format": format})
+            }
+            3 => [
+                json!({"type": "integer"}),
+                json!({"type": "integer", "format": "int32"}),
+                json!({"type": "integer", "minimum": 1, "maximum": 80}),
+                json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "multipleOf": 3}),
+                json!({"type": "number", "maximum": 1.5}),
+                json!({"type": "number", "multipleOf": 0.25}),
+            ][self.next(6)]
+            .clone(),
+            4 => [json!({"type": "boolean"}), json!({"x-kubernetes-int-or-string": true})][self.next(2)].clone(),
+            5 => [
+                json!({"x-kubernetes-preserve-unknown-fields": true}),
+                json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true}),
+                json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"known": {"type": "string"}}}),
+            ][self.next(3)]
+            .clone(),
+            6 => {
+                let mut list = json!({"type": "array", "items": self.schema(depth + 1), "maxItems": 1 + self.next(4)});
+                if self.next(4) == 0 {
+                    list["items"] = json!({"type": "string"});
+                    list["x-kubernetes-list-type"] = "set".into();
+                }
+                if self.next(4) == 0 {
+                    list["items"] = json!({
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {"name": {"type": "string"}, "size": self.schema(depth + 2)},
+                    });
+                    list["x-kubernetes-list-type"] = "map".into();
+                    list["x-kubernetes-list-map-keys"] = json!(["name"]);
+                }
+                list
+            }
+            8 => json!({"type": "object", "additionalProperties": self.schema(depth + 1), "maxProperties": 1 + self.next(4)}),
+            _ => {
+                let mut object = json!({"type": "object", "properties": {}});
+                for name in ["name", "size", "a-b", "a.b", "in"] {
+                    if self.next(3) > 0 {
+                        object["properties"][name] = self.schema(depth + 1);
+                    }
+                }
+                let names: Vec<String> =
+                    object["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+                if let Some(name) = names.first().filter(|_| self.next(2) == 0) {
+                    object["required"] = json!([name]);
+                }
+                if names.len() > 1 && self.next(4) == 0 {
+                    let variants = json!([{"required": [names[0]]}, {"required": [names[1]]}]);
+                    let junctor = self.one(&["oneOf", "anyOf"]);
+                    object[junctor] = variants;
+                }
+                if names.len() > 1 && self.next(3) == 0 {
+                    let rule = if self.next(2) == 0 { "self.size() > 1" } else { "false" };
+                    let on = self.next(2);
+                    if object["properties"][&names[on]]["type"] == "array" {
+                        let rule = json!({"rule": rule, "message": "a rule"});
+                        object["properties"][&names[on]]["x-kubernetes-validations"] = json!([rule]);
+                    }
+                }
+                object
+            }
+        };
+        if self.next(8) == 0 {
+            schema["nullable"] = true.into();
+        }
+        if depth > 0 && self.next(6) == 0 && schema["x-kubernetes-preserve-unknown-fields"] != true {
+            schema["default"] = self.value(&schema, depth);
+        }
+        schema
+    }
+
+    /// Something in the value is changed, and may no longer fit.
+    fn spoil(&mut self, value: &mut Value) {
+        let count = match value {
+            Value::Array(list) => list.len(),
+            Value::Object(map) => map.len(),
+            _ => 0,
+        };
+        if count > 0 && self.next(4) > 0 {
+            let at = self.next(count);
+            return match value {
+                Value::Array(list) => self.spoil(&mut list[at]),
+                Value::Object(map) => self.spoil(map.values_mut().nth(at).unwrap()),
+                _ => unreachable!(),
+            };
+        }
+        match (self.next(6), value) {
+            (0, value) => *value = Value::Null,
+            (1, Value::Object(map)) => {
+                map.insert(self.one(&["nmae", "extra", "name"]).to_owned(), json!(self.next(5)));
+            }
+            (2, Value::Object(map)) => {
+                let key = map.keys().next().cloned();
+                map.remove(&key.unwrap_or_default());
+            }
+            (1 | 2, Value::Array(list)) => list.extend(list.first().cloned()),
+            (_, value) => {
+                let other = [json!(1.5), json!("x"), json!([1]), json!({"x": 1}), json!(true), json!(5_000_000_000_i64), json!(-1), json!("")];
+                *value = other[self.next(other.len())].clone();
+            }
+        }
     }
 
     /// A value that fits the schema.
@@ -407,6 +613,18 @@ impl Random {
             "date" => self.one(&["2025-01-31", "2024-02-29", "1999-12-31"]),
             "duration" => self.one(&["1h", "90s", "1.5h", "2 days", "-5m", "0"]),
             "byte" => self.one(&["YWJj", "aGVsbG8gd29ybGQ=", "AAEC"]),
+            "ipv4" | "ipv6" | "cidr" => self.one(&["10.0.0.1", "010.0.0.1", "::1", "::ffff:1.2.3.4", "10.0.0.0/8", "::/0", "10.0.0.0/33", "1.2.3"]),
+            "uuid" | "uuid4" => self.one(&["123e4567-e89b-12d3-a456-426614174000", "123E4567e89b42d3a456426614174000", "x"]),
+            "uri" => self.one(&["https://a.b/c?d#e", "/a", "a", "mailto:a@b", "http://[::1]:80", "http://a b", "%"]),
+            "hostname" => self.one(&["example.com", "a", "-a", "a_b.c", "é.de", "1.2.3.4", "a.b-", ""]),
+            "mac" => self.one(&["01:23:45:67:89:ab", "01-23-45-67-89-AB", "0123.4567.89ab", "01:23", "01:23:45:67:89-ab"]),
+            "hexcolor" | "rgbcolor" => self.one(&["#fff", "abcdef", "#ab", "rgb(1, 2,3)", "rgb(256,0,0)"]),
+            "isbn" => self.one(&["0321751043", "978-0321751041", "0-321-75104-3", "0321751044", "080442957X"]),
+            "creditcard" => self.one(&["4111 1111 1111 1111", "4111111111111112", "5555-5555-5555-4444", "1"]),
+            "ssn" => self.one(&["111-11-1111", "111 11 1111", "111111111", "111-11-111"]),
+            "bsonobjectid" => self.one(&["507f1f77bcf86cd799439011", "507f1f77bcf86cd79943901", "507F1F77BCF86CD799439011"]),
+            "k8s-short-name" | "k8s-long-name" => self.one(&["a-b", "a.b", "A", "-a", "a..b", ""]),
+            "email" => self.one(&["a@b", "a.b@c.d", "@b", "a", "a@b@c", "a b@c"]),
             _ => self.one(&["", "a", "abc", "One", "Three", "1", "10Gi", "a,b", "Ab-c", "1.2.3", "10.0.0.1", "é"]),
         };
         let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX) as usize;

@@ -314,7 +314,8 @@ fn visible(operand: &Value, field: &str) -> String {
     };
     let escaped = format!("__{field}__");
     let is_escaped = is_keyword(field)
-        && map.is_some_and(|map| map.get(&Value::string(field)).is_none() && map.get(&Value::string(&escaped)).is_some());
+        && map
+            .is_some_and(|map| map.get(&Value::string(field)).is_none() && map.get(&Value::string(&escaped)).is_some());
     if is_escaped { escaped } else { field.to_owned() }
 }
 
