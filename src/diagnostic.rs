@@ -7,6 +7,14 @@ use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+/// What each code means: an entry of the name of each.
+pub const PAGE: &str = include_str!("../docs/reference/diagnostics.md");
+
+/// Whether there is such a code.
+pub fn is_code(text: &str) -> bool {
+    PAGE.lines().any(|line| line.strip_prefix("### ") == Some(text))
+}
+
 /// A text file as it was read, shared by all the spans into it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SourceFile {

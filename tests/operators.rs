@@ -106,7 +106,8 @@ impl Operator {
             common::output(command)
         };
         assert!(render().contains("\nkind: Deployment\n"));
-        fs::write(&whole, text.replace("components: []", "components: [../prometheus, ../network-policy]")).unwrap();
+        fs::write(&whole, text.replace("components:\n", "components:\n  - ../prometheus\n  - ../network-policy\n"))
+            .unwrap();
         let with_options = render();
         fs::write(&whole, text).unwrap();
         for kind in ["ServiceMonitor", "NetworkPolicy"] {

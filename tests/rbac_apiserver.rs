@@ -1,18 +1,20 @@
 //! The emitted roles on a real API server: it accepts them all, and what it then allows is exactly what the markers say.
+//! What opctl refuses in a marker, it refuses as well, or never allows anything for it.
 
 #[path = "common/control_plane.rs"]
 mod control_plane;
+#[path = "common/permissions.rs"]
+mod permissions;
 
 use std::fs;
 use std::ops::Deref;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use control_plane::ControlPlane;
-use opctl::diagnostic::{SourceFile, Span, render};
+use opctl::diagnostic::{Diagnostic, SourceFile, Span, render};
 use opctl::emit::{self, Manifest, Options};
 use opctl::model::{Api, RbacRule, Scope};
-use opctl::source::markers;
+use opctl::source::markers::{self, Markers};
+use permissions::{Request, allows, assert_answers, requests};
 use serde_json::{Value, json};
 
 #[test]
@@ -58,9 +60,155 @@ fn the_api_server_accepts_the_roles_for_people() {
         ("admin", "others", "get", false),
     ];
     let reviews = expected.map(|(user, resource, verb, _)| {
-        review(user, &Request { namespace: "zoo", group: "cache.example.com", resource, name: "", verb })
+        Request::resource("zoo", "cache.example.com", resource, "", verb).review(Some(user))
     });
-    cluster.assert_reviews(&reviews, &expected.map(|(.., allowed)| allowed));
+    assert_answers(&cluster, &[], &reviews, &expected.map(|(.., allowed)| allowed));
+}
+
+/// What opctl refuses since the API server refuses the role, and what its message leads to.
+const REFUSED: &[(&str, &str)] = &[
+    ("groups=apps,resources=deployments", "groups=apps,resources=deployments,verbs=get"),
+    ("resources=pods,verbs=get", "groups=\"\",resources=pods,verbs=get"),
+    ("groups=apps,verbs=get", "groups=apps,resources=deployments,verbs=get"),
+    ("urls=/x,groups=apps,resources=deployments,verbs=get", "urls=/x,verbs=get"),
+    ("urls=/x,resourceNames=a,verbs=get", "urls=/x,verbs=get"),
+    ("urls=/x,verbs=get,namespace=zoo", "urls=/x,verbs=get"),
+    ("groups=apps,resources=x,verbs=get,roleName=a/b", "groups=apps,resources=x,verbs=get,roleName=a-b"),
+    ("groups=apps,resources=x,verbs=get,roleName=a%b", "groups=apps,resources=x,verbs=get,roleName=a:b"),
+    ("groups=apps,resources=x,verbs=get,roleName=..", "groups=apps,resources=x,verbs=get,roleName=x.y"),
+    ("groups=apps,resources=x,verbs=get,namespace=Zoo", "groups=apps,resources=x,verbs=get,namespace=zoo"),
+    ("groups=apps,resources=x,verbs=get,namespace=z.o", "groups=apps,resources=x,verbs=get,namespace=zoo"),
+];
+
+#[test]
+fn the_api_server_refuses_what_the_reader_of_markers_refuses() {
+    let Some(cluster) = Cluster::start("refused") else { return };
+    for (wrong, right) in REFUSED {
+        assert!(!is_read(wrong), "{wrong}");
+        assert!(is_read(right), "{right}");
+        let accepts = |marker| {
+            let role = role("made", marker);
+            cluster.run(&["create", "--dry-run=server", "-f", "-"], &role.to_string()).status.success()
+        };
+        assert!(!accepts(wrong), "the API server accepts {wrong}");
+        assert!(accepts(right), "the API server refuses {right}");
+    }
+}
+
+/// What opctl refuses since it never allows anything, what its message leads to, and the request that is meant: group,
+/// resource, name and verb, or URL and verb.
+const IGNORED: &[(&str, &str, &[&str])] = &[
+    ("groups=apps,resources=x,verbs=lsit", "groups=apps,resources=x,verbs=list", &["apps", "x", "", "list"]),
+    ("groups=apps,resources=x,verbs=Get", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
+    ("groups=apps,resources=x,verbs=read", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
+    ("groups=apps/v1,resources=x,verbs=get", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
+    ("groups=Apps,resources=x,verbs=get", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
+    ("groups=apps,resources=Job,verbs=get", "groups=apps,resources=jobs,verbs=get", &["apps", "jobs", "", "get"]),
+    ("groups=apps,resources=x/*,verbs=get", "groups=apps,resources=x/log,verbs=get", &["apps", "x/log", "", "get"]),
+    ("groups=apps,resources=x*,verbs=get", "groups=apps,resources=*,verbs=get", &["apps", "xs", "", "get"]),
+    (
+        "groups=apps,resources=x,resourceNames=*,verbs=get",
+        "groups=apps,resources=x,resourceNames=lock,verbs=get",
+        &["apps", "x", "lock", "get"],
+    ),
+    (
+        "groups=apps,resources=x,resourceNames=lock,verbs=create",
+        "groups=apps,resources=x,verbs=create",
+        &["apps", "x", "", "create"],
+    ),
+    (
+        "groups=apps,resources=x,resourceNames=lock,verbs=deletecollection",
+        "groups=apps,resources=x,verbs=deletecollection",
+        &["apps", "x", "", "deletecollection"],
+    ),
+    ("urls=metrics,verbs=get", "urls=/metrics,verbs=get", &["/metrics", "get"]),
+    ("urls=/a*b,verbs=get", "urls=/a*,verbs=get", &["/axb", "get"]),
+    ("urls=/metrics,verbs=list", "urls=/metrics,verbs=get", &["/metrics", "get"]),
+];
+
+#[test]
+fn the_api_server_never_allows_what_the_reader_of_markers_says_it_would_not() {
+    let Some(cluster) = Cluster::start("ignored") else { return };
+    let mut objects = Vec::new();
+    let mut reviews = Vec::new();
+    for (index, (wrong, right, meant)) in IGNORED.iter().enumerate() {
+        assert!(!is_read(wrong), "{wrong}");
+        assert!(is_read(right), "{right}");
+        let request = match meant {
+            [group, resource, name, verb] => Request::resource("zoo", group, resource, name, verb),
+            [path, verb] => Request::url(path, verb),
+            other => panic!("{other:?}"),
+        };
+        for (user, marker) in [(format!("wrong-{index}"), wrong), (format!("right-{index}"), right)] {
+            objects.extend([role(&user, marker), bound_to_user(&user)]);
+            reviews.push(request.review(Some(&user)));
+        }
+    }
+    cluster.create(&objects);
+    let expected: Vec<bool> = IGNORED.iter().flat_map(|_| [false, true]).collect();
+    assert_answers(&cluster, &[], &reviews, &expected);
+}
+
+/// Why the reader of markers takes `list` and `watch` by name, and not `deletecollection`.
+#[test]
+fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
+    let Some(cluster) = Cluster::start("selector") else { return };
+    let rule = "groups=core,resources=configmaps,resourceNames=lock,verbs=list;watch";
+    assert!(is_read(rule));
+    let raw = rule.replace("core", "").replace("list;watch", "list;watch;deletecollection");
+    cluster.create(&[role("lister", &raw), bound_to_user("lister")]);
+    let all = "/api/v1/namespaces/zoo/configmaps";
+    let allowed = |verb: &str, query: &str| {
+        let path = format!("{all}?{query}");
+        cluster.run(&["--as", "lister", verb, "--raw", &path], "").status.success()
+    };
+    let started = std::time::Instant::now();
+    while !allowed("get", "fieldSelector=metadata.name%3Dlock") {
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "the role is never seen");
+    }
+    assert!(allowed("get", "watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3Dlock"));
+    assert!(!allowed("get", ""));
+    assert!(!allowed("get", "fieldSelector=metadata.name%3Dother"));
+    assert!(!allowed("get", "watch=true&timeoutSeconds=1"));
+    assert!(!allowed("delete", "fieldSelector=metadata.name%3Dlock"));
+}
+
+/// Whether opctl takes a marker with these arguments.
+fn is_read(arguments: &str) -> bool {
+    let file = SourceFile::new("src/lib.rs", format!("// +kubebuilder:rbac:{arguments}"));
+    !markers::read(&file).diagnostics.iter().any(Diagnostic::is_error)
+}
+
+/// The role that a reader without any checks makes of a marker.
+fn role(name: &str, arguments: &str) -> Value {
+    let list = |name: &str| -> Vec<&str> {
+        let argument = arguments.split(',').find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='));
+        argument.into_iter().flat_map(|values| values.split(';')).map(|value| value.trim_matches('"')).collect()
+    };
+    let rule = json!({
+        "apiGroups": list("groups"),
+        "resources": list("resources"),
+        "resourceNames": list("resourceNames"),
+        "nonResourceURLs": list("urls"),
+        "verbs": list("verbs"),
+    });
+    let name = list("roleName").first().copied().unwrap_or(name);
+    let (kind, metadata) = match list("namespace").first() {
+        Some(namespace) => ("Role", json!({"name": name, "namespace": namespace})),
+        None => ("ClusterRole", json!({"name": name})),
+    };
+    json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata, "rules": [rule]})
+}
+
+/// The ClusterRole of a name, for the user of that name.
+fn bound_to_user(name: &str) -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}],
+    })
 }
 
 const MARKERS: &str = r#"
@@ -84,7 +232,7 @@ const CLUSTER: Options = Options { namespaced: false };
 const NAMESPACED: Options = Options { namespaced: true };
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let (rules, diagnostics) = markers::read(&SourceFile::new("src/lib.rs", text));
+    let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rules
 }
@@ -118,47 +266,6 @@ fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
         .unwrap_or_else(|problems| panic!("{}", render(&problems, false)))
 }
 
-struct Request<'a> {
-    namespace: &'a str,
-    group: &'a str,
-    /// With the subresource.
-    resource: &'a str,
-    name: &'a str,
-    verb: &'a str,
-}
-
-/// Kubernetes' rule, on the markers as they were written (component-helpers/auth/rbac/validation).
-fn allows(rule: &RbacRule, default_namespace: Option<&str>, request: &Request) -> bool {
-    let one_of = |list: &[String], text: &str| list.iter().any(|item| item == "*" || item == text);
-    let group = if request.group.is_empty() { "core" } else { request.group };
-    let subresource = request.resource.split_once('/').map(|(_, subresource)| format!("*/{subresource}"));
-    rule.namespace.as_deref().or(default_namespace).is_none_or(|namespace| namespace == request.namespace)
-        && (one_of(&rule.groups, group) || one_of(&rule.groups, request.group))
-        && (one_of(&rule.resources, request.resource)
-            || subresource.is_some_and(|subresource| one_of(&rule.resources, &subresource)))
-        && (rule.resource_names.is_empty() || rule.resource_names.iter().any(|name| name == request.name))
-        && one_of(&rule.verbs, request.verb)
-}
-
-fn review(user: &str, request: &Request) -> Value {
-    let (resource, subresource) = request.resource.split_once('/').unwrap_or((request.resource, ""));
-    json!({
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "spec": {
-            "user": user,
-            "resourceAttributes": {
-                "namespace": request.namespace,
-                "group": request.group,
-                "resource": resource,
-                "subresource": subresource,
-                "name": request.name,
-                "verb": request.verb,
-            },
-        },
-    })
-}
-
 const OPERATOR: &str = "system:serviceaccount:system:controller-manager";
 
 /// A control plane with the namespaces of the markers.
@@ -181,6 +288,11 @@ impl Cluster {
         Some(cluster)
     }
 
+    fn create(&self, objects: &[Value]) {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        self.kubectl(&["create", "-f", "-"], &list.to_string());
+    }
+
     /// Every file by itself and strictly, then the kustomizations as a user applies them.
     fn apply(&self, manifests: &[Manifest]) {
         let folder = self.folder.join("config");
@@ -189,7 +301,8 @@ impl Cluster {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, &manifest.text).unwrap();
         }
-        for manifest in manifests.iter().filter(|manifest| !manifest.path.ends_with("kustomization.yaml")) {
+        let objects = |manifest: &&Manifest| manifest.path.starts_with("crd/bases") || manifest.path.contains("role");
+        for manifest in manifests.iter().filter(objects) {
             let strict = ["apply", "--dry-run=server", "--validate=strict", "-f", "-"];
             self.kubectl(&strict, &manifest.text);
         }
@@ -204,70 +317,13 @@ impl Cluster {
         }
     }
 
-    /// Asks about every combination of some words, and about URLs.
+    /// Asks about all that is allowed, and all that is beside it.
     fn assert_allows(&self, rules: &[RbacRule], default_namespace: Option<&str>) {
-        let mut reviews = Vec::new();
-        let mut expected = Vec::new();
-        for namespace in ["system", "zoo", "park"] {
-            for (group, resource) in [
-                ("apps", "deployments"),
-                ("batch", "deployments"),
-                ("other", "deployments"),
-                ("apps", "deployments/scale"),
-                ("apps", "deployments/status"),
-                ("apps", "statefulsets"),
-                ("", "configmaps"),
-                ("", "pods"),
-                ("", "pods/log"),
-            ] {
-                for name in ["", "lock", "1.0"] {
-                    for verb in ["get", "list", "patch", "create", "escalate"] {
-                        let request = Request { namespace, group, resource, name, verb };
-                        reviews.push(review(OPERATOR, &request));
-                        expected.push(rules.iter().any(|rule| allows(rule, default_namespace, &request)));
-                    }
-                }
-            }
-        }
-        for (path, verb, matched) in [
-            ("/metrics", "get", true),
-            ("/metrics", "post", false),
-            ("/metrics/x", "get", false),
-            ("/healthz/x", "get", true),
-            ("/reload", "post", true),
-            ("/reload", "get", false),
-        ] {
-            reviews.push(json!({
-                "apiVersion": "authorization.k8s.io/v1",
-                "kind": "SubjectAccessReview",
-                "spec": {"user": OPERATOR, "nonResourceAttributes": {"path": path, "verb": verb}},
-            }));
-            expected.push(matched && default_namespace.is_none());
-        }
-        assert!(expected.contains(&true));
-        self.assert_reviews(&reviews, &expected);
-    }
-
-    /// The authoriser sees new roles a moment late, so wrong answers are asked again for a while.
-    fn assert_reviews(&self, reviews: &[Value], expected: &[bool]) {
-        let list = json!({"apiVersion": "v1", "kind": "List", "items": reviews}).to_string();
-        let started = Instant::now();
-        loop {
-            let output = self.kubectl(&["create", "-f", "-", "-o", "json"], &list);
-            let answers: Vec<bool> = serde_json::Deserializer::from_str(&output)
-                .into_iter::<Value>()
-                .map(|answer| answer.unwrap()["status"]["allowed"].as_bool().unwrap())
-                .collect();
-            assert_eq!(answers.len(), expected.len());
-            let Some(wrong) = (0..answers.len()).find(|index| answers[*index] != expected[*index]) else { return };
-            assert!(
-                started.elapsed() < Duration::from_secs(20),
-                "allowed: {}, expected: {}: {}",
-                answers[wrong],
-                expected[wrong],
-                reviews[wrong]["spec"]
-            );
-            sleep(Duration::from_millis(300));
-        }
+        let requests = requests(rules, &["system", "zoo", "park"]);
+        let allowed = |request: &Request| rules.iter().any(|rule| allows(rule, default_namespace, request));
+        let expected: Vec<bool> = requests.iter().map(allowed).collect();
+        assert!(expected.contains(&true) && expected.contains(&false));
+        let reviews: Vec<Value> = requests.iter().map(|request| request.review(Some(OPERATOR))).collect();
+        assert_answers(self, &[], &reviews, &expected);
     }
 }

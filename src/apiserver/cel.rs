@@ -13,6 +13,7 @@ mod macros;
 mod parse;
 mod types;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
@@ -253,11 +254,7 @@ fn compile(
     let failure = |code| {
         move |problem: Problem| match problem {
             Problem::Unknown => Failure::Unknown,
-            Problem::Wrong { place, message } => {
-                let part = one_line(text.get(place).unwrap_or_default());
-                let at = if part.is_empty() { String::new() } else { format!(", at `{part}`") };
-                Failure::Wrong(code, format!("this {what} does not compile{at}: {message}"))
-            }
+            Problem::Wrong { place, message } => Failure::Wrong(code, does_not_compile(text, what, place, &message)),
         }
     };
     let tree = parse::parse(text).map_err(failure("OP340"))?;
@@ -272,6 +269,20 @@ fn compile(
     }
     let cost = cost::estimate(&tree, &checked, declared);
     Ok(Compiled { tree, cost, uses_old_self: checked.uses_old_self })
+}
+
+fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) -> String {
+    let part = one_line(text.get(place).unwrap_or_default());
+    let at = if part.is_empty() { String::new() } else { format!(", at `{part}`") };
+    format!("this {what} does not compile{at}: {message}")
+}
+
+/// Why an expression is no CEL. Its names and types are left to the API server.
+pub fn syntax_problem(text: &str) -> Option<String> {
+    match parse::parse(text) {
+        Err(Problem::Wrong { place, message }) => Some(does_not_compile(text, "expression", place, &message)),
+        Err(Problem::Unknown) | Ok(_) => None,
+    }
 }
 
 /// What a rule states beside its expressions.

@@ -117,7 +117,7 @@ fn wrong_key(what: &str, key: &str, place: Place) -> Finding {
 }
 
 /// `name` or `domain/name`.
-fn is_qualified_name(key: &str) -> bool {
+pub fn is_qualified_name(key: &str) -> bool {
     match key.split_once('/') {
         Some((prefix, name)) => is_dns_subdomain(prefix) && is_name_part(name),
         None => is_name_part(key),

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use super::Console;
 use super::error::Diagnosed;
 use super::manifests::Place;
-use crate::cli::Engine;
+use crate::apiserver;
+use crate::cli::{Engine, Part};
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
@@ -21,11 +22,17 @@ pub struct Choice<'a> {
     pub engine: Engine,
     /// The one that prints the CRDs of the compiled types.
     pub binary: &'a str,
+    /// Nothing else is made; empty: everything is.
+    pub only: &'a [Part],
 }
 
 impl Choice<'_> {
     /// For commands that never compile.
-    pub const STATIC: Self = Self { engine: Engine::Static, binary: "" };
+    pub const STATIC: Self = Self { engine: Engine::Static, binary: "", only: &[] };
+
+    pub fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
 }
 
 /// What manifests are made from. No diagnostic of the source is an error.
@@ -37,9 +44,19 @@ pub struct Found {
 
 /// Errors in the source are a [`Diagnosed`].
 pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
+    let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
+        let options = source::Options { foreign_descriptions: place.descriptions.foreign };
+        source::read_with(tree, place.folder, &options)
+    } else {
+        source::read_markers(tree, place.folder)
+    };
+    source.diagnostics.extend(about_webhooks(&source.operator));
+    if !choice.wants(Part::Crd) {
+        sound(&source.diagnostics)?;
+        return Ok(Found { source, crds: Vec::new() });
+    }
     let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
     if choice.engine == Engine::Cargo {
-        let source = source::read_markers(tree, place.folder);
         sound(&source.diagnostics)?;
         let programs = compiler.programs().map_err(|failure| {
             console.tell(&failure.said);
@@ -47,8 +64,6 @@ pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> a
         })?;
         return Ok(Found { crds: compiler.crds(&programs)?, source });
     }
-    let options = source::Options { foreign_descriptions: place.descriptions.foreign };
-    let source = source::read_with(tree, place.folder, &options);
     let is_answerable = |error: &Diagnostic| {
         let mut reasons = source.operator.underivable.iter().flat_map(|stopped| &stopped.reasons);
         source::only_a_compiler_knows(error) && reasons.any(|reason| reason == error)
@@ -59,6 +74,14 @@ pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> a
     }
     sound(&source.diagnostics)?;
     Ok(Found { crds: derived(&source)?, source })
+}
+
+/// What the API server says to webhooks and conversions, where their markers say it: no compiler need be asked before.
+fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
+    let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
+    let webhooks = webhooks.flat_map(|webhook| webhook.tell(apiserver::webhooks::webhook(&webhook.value)));
+    let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
+    webhooks.chain(conversions.flat_map(|it| it.tell(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
 /// The CRDs that the source tells.

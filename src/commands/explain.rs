@@ -7,10 +7,8 @@ use clap::builder::styling::Style;
 use super::error::Refusal;
 use super::{Console, Outcome};
 use crate::cli::Explain;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, PAGE};
 use crate::names::nearest;
-
-const PAGE: &str = include_str!("../../docs/reference/diagnostics.md");
 
 const BOLD: Style = Style::new().bold();
 

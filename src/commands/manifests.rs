@@ -1,5 +1,6 @@
 //! `opctl manifests`: regenerates what follows from the Rust source.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
@@ -8,7 +9,7 @@ use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
 use crate::apiserver::{self, Finding};
-use crate::cli::Manifests;
+use crate::cli::{Manifests, Part};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, CustomResourceDefinition, Manifest};
 use crate::model::Api;
@@ -19,7 +20,7 @@ use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, joi
 pub struct Place<'a> {
     /// The crate's folder, from the source tree's root.
     pub folder: &'a str,
-    /// The folder of `crd` and `rbac`, from the root of the tree that is written to.
+    /// The folder of `crd`, `rbac` and `webhook`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
     pub descriptions: Descriptions,
@@ -46,11 +47,11 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
     let place = Place { folder: "", output: &output.folder, namespaced, descriptions };
-    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin };
+    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only };
     let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
     warn(&warnings, console);
     let mut next = Vec::new();
-    if tree.has("Makefile") && output.root == root {
+    if choice.wants(Part::Crd) && tree.has("Makefile") && output.root == root {
         next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
     }
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
@@ -67,21 +68,74 @@ fn add(
     console: &Console,
 ) -> anyhow::Result<Vec<Diagnostic>> {
     let mut found = engine::find(source, place, choice, console)?;
+    if console.verbosity == Verbosity::Verbose {
+        console.note(&read(found.source.markers));
+    }
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
-    let (manifests, diagnostics) = match manifests(&found, place.namespaced) {
+    let (manifests, mut diagnostics) = match manifests(&mut found, place.namespaced, choice) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
-    let mut stale = ours(target, place.output)?;
-    for manifest in manifests {
+    if choice.wants(Part::Rbac) {
+        diagnostics.extend(moved(&found, target, place.output)?);
+    }
+    let mut stale = ours(target, place.output, choice)?;
+    for manifest in manifests.into_iter().filter(|manifest| choice.wants(part_of(&manifest.path))) {
         let path = join(place.output, &manifest.path);
-        stale.retain(|ours| *ours != path);
+        stale.remove(&path);
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
+    if choice.wants(Part::Rbac) && !has_service_account(plan, target, place.output)? {
+        plan.scaffold(join(place.output, SERVICE_ACCOUNT), emit::service_account());
+    }
     Ok(diagnostics)
+}
+
+/// The part that a generated file belongs to, by its path below the output folder.
+fn part_of(path: &str) -> Part {
+    // The roles for people follow from the CRDs, those of the operator from markers.
+    match path.split('/').next() {
+        Some("webhook") => Part::Webhook,
+        Some("rbac") if !path.starts_with("rbac/kinds/") => Part::Rbac,
+        _ => Part::Crd,
+    }
+}
+
+/// Tells of a Role in another namespace that `default/kustomization.yaml` takes away from there.
+fn moved(Found { source, .. }: &Found, tree: &Tree, output: &str) -> anyhow::Result<Option<Diagnostic>> {
+    let elsewhere = |namespace: &String| namespace != emit::SYSTEM;
+    let Some(rule) = source.operator.rbac.iter().find(|rule| rule.namespace.as_ref().is_some_and(elsewhere)) else {
+        return Ok(None);
+    };
+    let path = join(output, "default/kustomization.yaml");
+    let text = tree.read(&path)?.unwrap_or_default();
+    let folders = ["../rbac/namespaces/before", "../rbac/namespaces/after"];
+    if !text.lines().any(|line| line.starts_with("namespace:")) || folders.iter().all(|folder| text.contains(folder)) {
+        return Ok(None);
+    }
+    let message = format!("`{path}` moves this Role to the namespace of the operator");
+    let help = format!("list `{}` among its `components` and `{}` among its `transformers`", folders[0], folders[1]);
+    Ok(Some(Diagnostic::warning("OP140", message).at(rule.place.clone(), "").help(help)))
+}
+
+const SERVICE_ACCOUNT: &str = "rbac/service_account.yaml";
+
+/// Whether the bindings have somebody to bind. The service account is the user's: there is more to say about it than source
+/// tells (annotations of clouds, pull secrets), and it may stand in any file.
+fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result<bool> {
+    let usual = join(output, SERVICE_ACCOUNT);
+    if plan.changes.contains_key(&usual) || tree.has(&usual) {
+        return Ok(true);
+    }
+    for path in tree.files_below(output).into_iter().filter(|path| path.ends_with(".yaml") || path.ends_with(".yml")) {
+        if tree.read(&path)?.is_some_and(|text| text.lines().any(|line| line.trim_end() == "kind: ServiceAccount")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
@@ -109,8 +163,15 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 }
 
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
-fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+fn manifests(
+    Found { source, crds }: &mut Found,
+    namespaced: bool,
+    choice: &Choice,
+) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
+    if choice.wants(Part::Crd) {
+        diagnostics.extend(emit::convert(crds, &source.operator));
+    }
     let findings: Vec<_> =
         crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
@@ -126,12 +187,16 @@ fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Ma
         let place = api.and_then(|_| places.next());
         diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
     }
-    match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
-        Err(errors) => diagnostics.extend(errors),
-        Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
-        Ok(_) => {}
+    let mut manifests = Vec::new();
+    for part in
+        [emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }), emit::webhooks(&source.operator)]
+    {
+        match part {
+            Ok(mut part) => manifests.append(&mut part),
+            Err(mut errors) => diagnostics.append(&mut errors),
+        }
     }
-    (None, diagnostics)
+    (diagnostics.iter().all(|diagnostic| !diagnostic.is_error()).then_some(manifests), diagnostics)
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.
@@ -149,15 +214,23 @@ fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) ->
     }
 }
 
-/// The files below the output folder that opctl generated.
-fn ours(tree: &Tree, output: &str) -> anyhow::Result<Vec<String>> {
-    let mut ours = Vec::new();
-    for folder in ["crd", "rbac"] {
+/// How much was read.
+fn read((markers, files): (usize, usize)) -> String {
+    let counted = |count, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{} read from {}", counted(markers, "marker"), counted(files, "file"))
+}
+
+/// The files below the output folder that opctl generated, of the chosen parts.
+fn ours(tree: &Tree, output: &str, choice: &Choice) -> anyhow::Result<BTreeSet<String>> {
+    let mut ours = BTreeSet::new();
+    for folder in ["crd", "rbac", "webhook"] {
         for path in tree.files_below(&join(output, folder)) {
+            let below = path.strip_prefix(output).unwrap_or(&path).trim_start_matches('/');
             let generated = path.ends_with(".yaml")
+                && choice.wants(part_of(below))
                 && tree.read(&path)?.is_some_and(|text| text.lines().next() == Some(emit::HEADER));
             if generated {
-                ours.push(path);
+                ours.insert(path);
             }
         }
     }

@@ -27,13 +27,14 @@ mod skim;
 mod types;
 mod values;
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::Diagnostic;
-use crate::model::{Api, Enumeration, Operator, Underivable};
+use crate::diagnostic::{Diagnostic, SourceFile};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
 use modules::Modules;
@@ -46,6 +47,8 @@ pub struct Source {
     /// Whole only if no diagnostic is an error.
     pub operator: Operator,
     pub diagnostics: Vec<Diagnostic>,
+    /// How many markers were read, and how many files have one.
+    pub markers: (usize, usize),
     /// Where it was read. Syntax trees are large, so they are not kept.
     tree: Tree,
     folder: String,
@@ -88,14 +91,15 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
-    source.add_rules(&modules);
+    source.add_markers(&packages, &modules);
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     apis.dedup_by(|a, b| a.place == b.place);
-    source.diagnostics.extend(apis.windows(2).filter_map(different_versions));
+    let conversions = &source.operator.conversions;
+    source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
     source.operator.underivable = [macros, underivable].concat();
     source
@@ -158,9 +162,9 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
 
 /// Reads only the permissions: what a package's markers say, whatever its types are.
 pub fn read_markers(tree: &Tree, folder: &str) -> Source {
-    let (_, modules, mut source) = read_modules(tree, folder);
+    let (packages, modules, mut source) = read_modules(tree, folder);
     source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
-    source.add_rules(&modules);
+    source.add_markers(&packages, &modules);
     source
 }
 
@@ -177,22 +181,75 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 }
 
 impl Source {
-    fn add_rules(&mut self, modules: &Modules) {
-        for file in modules.files() {
-            let (rules, mut problems) = markers::read(&file);
-            self.operator.rbac.extend(rules);
-            self.diagnostics.append(&mut problems);
+    fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
+        let files = modules.files();
+        for file in &files {
+            let mut markers = markers::read_but(file, |at| modules.removes(file, at));
+            self.markers.0 += markers.count;
+            self.markers.1 += usize::from(markers.count > 0);
+            self.operator.rbac.append(&mut markers.rbac);
+            self.operator.webhooks.append(&mut markers.webhooks);
+            self.operator.webhook_configurations.append(&mut markers.webhook_configurations);
+            self.operator.conversions.append(&mut markers.conversions);
+            self.operator.allows.append(&mut markers.allows);
+            self.diagnostics.append(&mut markers.diagnostics);
+            for authority in markers.authorities {
+                self.trust(authority);
+            }
         }
+        let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        for folder in packages.iter().map(|package| join(&package.folder, "src")) {
+            let mut paths = self.tree.files_below(&folder);
+            paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
+            let texts =
+                paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??)));
+            self.diagnostics.extend(texts.filter_map(|file| markers::warn_of_unread(&file)));
+        }
+    }
+
+    /// There is one authority. Its file is read here.
+    fn trust(&mut self, mut authority: Authority) {
+        let refuse = |message: String, help: &str| {
+            Diagnostic::error("OP131", message).at(authority.place.clone(), "").help(help)
+        };
+        if let Some(other) = &self.operator.authority {
+            let message =
+                format!("two markers say who signs the webhooks' certificates; the other is at {}", other.place);
+            return self.diagnostics.push(refuse(message, "remove one of them"));
+        }
+        if let AuthorityFrom::File { path, pem } = &mut authority.from {
+            match certificates(&self.tree, &join(&self.folder, path)) {
+                Ok(text) => *pem = text,
+                Err(why) => {
+                    let help = "give the path of certificates in PEM, as it is seen from Cargo.toml";
+                    return self.diagnostics.push(refuse(format!("`{path}` {why}"), help));
+                }
+            }
+        }
+        self.operator.authority = Some(authority);
+    }
+}
+
+/// PEM that may be published, or why it is not.
+fn certificates(tree: &Tree, path: &str) -> Result<String, String> {
+    match tree.read(path) {
+        Ok(Some(text)) if text.contains("PRIVATE KEY") => Err("has a private key, which would be published".into()),
+        Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => Ok(text),
+        Ok(Some(_)) => Err("has no certificate in PEM".into()),
+        Ok(None) => Err("is no file".into()),
+        Err(error) => Err(format!("cannot be read: {}", error.source)),
     }
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
 /// reads an object of the one as the other, field by field.
-fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
+fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagnostic> {
     let [first, second] = pair else { return None };
     let same_kind = (&first.group, &first.kind) == (&second.group, &second.kind);
     let shape = |api: &Api| api.schema.as_ref().map(without_texts);
-    if !same_kind || !first.served || !second.served || shape(first) == shape(second) {
+    let converted =
+        conversions.iter().any(|conversion| (&conversion.group, &conversion.kind) == (&first.group, &first.kind));
+    if !same_kind || converted || !first.served || !second.served || shape(first) == shape(second) {
         return None;
     }
     let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
@@ -200,7 +257,8 @@ fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
     Some(
         Diagnostic::warning("OP022", message)
             .at(second.place.clone(), format!("the other version is at {}", first.place))
-            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`"),
+            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
+            .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`"),
     )
 }
 

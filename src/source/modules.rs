@@ -243,6 +243,16 @@ impl Modules {
         self.files.borrow().clone()
     }
 
+    /// Whether a `cfg` removes the inline module around the byte `at` of such a file.
+    pub fn removes(&self, file: &SourceFile, at: usize) -> bool {
+        let crates = self.crates.borrow();
+        let own = crates.iter().filter(|krate| {
+            let folder = &krate.package.folder;
+            krate.foreign.is_none() && (folder.is_empty() || file.path.starts_with(&format!("{folder}/")))
+        });
+        own.max_by_key(|krate| krate.package.folder.len()).is_some_and(|krate| krate.cfg.removes(&file.text, at))
+    }
+
     /// What was wrong with the files that were read since it was asked last.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()

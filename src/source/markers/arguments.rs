@@ -1,322 +1,282 @@
-//! The grammar of a marker's arguments: `name=value,name=value;value,name={value,value}`.
-//!
-//! It is controller-gen's (controller-tools, pkg/markers/parse.go), less what it accepts by accident: a value is never
-//! empty unless it is quoted, an argument stands once, and quotes stand around a whole value.
+//! The arguments of a marker, read as the [table](super::table) says: known names, each once, none missing, of the right
+//! type. What they say is left to the marker.
 
 use std::ops::Range;
 
-/// One `name=value`; all ranges are bytes of the file.
-#[derive(Debug)]
-pub struct Argument<'a> {
-    pub name: &'a str,
-    pub name_range: Range<usize>,
-    pub values: Vec<Value>,
+use super::grammar::{self, Content, SyntaxError};
+use super::line::Line;
+use super::table::{Argument, Form, Marker, Need, Type};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::names::nearest;
+
+/// What was given, and is of its type.
+pub struct Arguments<'a> {
+    pub marker: &'static Marker,
+    line: &'a Line,
+    given: Vec<Given>,
+}
+
+struct Given {
+    argument: &'static Argument,
     /// From the name to the last value.
-    pub range: Range<usize>,
+    range: Range<usize>,
+    values: Vec<Value<Scalar>>,
 }
 
-#[derive(Debug)]
-pub struct Value {
-    pub text: String,
-    pub range: Range<usize>,
-    pub quoted: bool,
+enum Scalar {
+    Text(String),
+    Integer(i64),
+    Boolean(bool),
 }
 
-/// Why the text is not a list of arguments, and where.
-#[derive(Debug)]
-pub struct SyntaxError {
-    pub range: Range<usize>,
-    pub message: String,
-    pub help: Option<String>,
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value<T> {
+    pub it: T,
+    pub span: Span,
 }
 
-/// Reads the arguments in `range` of `text`; those before an error are lost, for their end may be wrong.
-pub fn parse(text: &str, range: Range<usize>) -> Result<Vec<Argument<'_>>, SyntaxError> {
-    let mut scanner = Scanner { text: &text[..range.end], at: range.start };
-    let mut arguments = Vec::new();
-    loop {
-        arguments.push(scanner.argument()?);
-        scanner.blanks();
-        match scanner.peek() {
-            None => return Ok(arguments),
-            Some(',') => scanner.at += 1,
-            Some(_) => return Err(scanner.unexpected("`,` or the end of the line")),
-        }
-    }
+/// The help of a problem is one way out.
+pub fn problem(code: &'static str, at: &Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(code, message).at(at.clone(), "").help(help)
 }
 
-struct Scanner<'a> {
-    /// Ends where the marker does.
-    text: &'a str,
-    at: usize,
-}
-
-/// What ends a bare value.
-const DELIMITERS: [char; 3] = [',', ';', '}'];
-
-impl<'a> Scanner<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn blanks(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    fn argument(&mut self) -> Result<Argument<'a>, SyntaxError> {
-        self.blanks();
-        let start = self.at;
-        let length = self.rest().find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.rest().len());
-        if length == 0 {
-            return Err(self.unexpected("the name of an argument"));
+impl<'a> Arguments<'a> {
+    /// Reads what stands in `range` of the line, after the marker's name and its `:`. The problems are the first of this
+    /// marker.
+    pub fn read(marker: &'static Marker, line: &'a Line, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Self {
+        let mut arguments = Self { marker, line, given: Vec::new() };
+        if range.is_empty() {
+            let message = format!("`+{}` has no arguments", marker.name);
+            problems.push(problem("OP107", &line.whole(), message, format!("write `+{}`", marker.usage())));
+            return arguments;
         }
-        self.at += length;
-        let name_range = start..self.at;
-        let name = &self.text[name_range.clone()];
-        self.blanks();
-        if self.peek() != Some('=') {
-            return Err(SyntaxError {
-                range: name_range,
-                message: format!("expected `=` after `{name}`"),
-                help: Some("`,` stands between arguments, `;` between the values of one: `verbs=get;list`".into()),
-            });
-        }
-        self.at += 1;
-        self.blanks();
-        let values =
-            if self.peek() == Some('{') { self.braced(start)? } else { self.separated(';', start, |c| c == ',')? };
-        let end = self.at;
-        Ok(Argument { name, name_range, values, range: start..end })
-    }
-
-    /// `{a, b}`
-    fn braced(&mut self, start: usize) -> Result<Vec<Value>, SyntaxError> {
-        self.at += 1;
-        self.blanks();
-        let values = self.separated(',', start, |c| c == '}')?;
-        self.blanks();
-        if self.peek() != Some('}') {
-            return Err(self.unexpected("`}`"));
-        }
-        self.at += 1;
-        Ok(values)
-    }
-
-    /// Values until something that is no `separator` follows; one separator too many at the end does no harm.
-    fn separated(
-        &mut self,
-        separator: char,
-        start: usize,
-        ends: impl Fn(char) -> bool,
-    ) -> Result<Vec<Value>, SyntaxError> {
-        let mut values = vec![self.value(start)?];
-        loop {
-            let end = self.at;
-            self.blanks();
-            if self.peek() != Some(separator) {
-                self.at = end;
-                return Ok(values);
-            }
-            self.at += 1;
-            self.blanks();
-            if self.peek().is_none_or(&ends) {
-                return Ok(values);
-            }
-            values.push(self.value(start)?);
-        }
-    }
-
-    fn value(&mut self, argument: usize) -> Result<Value, SyntaxError> {
-        let start = self.at;
-        let (text, quoted) = match self.peek() {
-            Some('"') => (self.quoted()?, true),
-            Some('`') => (self.raw()?, true),
-            _ => (self.bare(argument)?, false),
-        };
-        Ok(Value { text, range: start..self.at, quoted })
-    }
-
-    fn bare(&mut self, argument: usize) -> Result<String, SyntaxError> {
-        let start = self.at;
-        let length = self.rest().find(DELIMITERS).unwrap_or(self.rest().len());
-        let text = self.rest()[..length].trim_end();
-        if text.is_empty() {
-            let whole = self.text[argument..start].trim_end();
-            return Err(SyntaxError {
-                range: argument..argument + whole.len(),
-                message: format!("no value after `{whole}`"),
-                help: Some("write `\"\"` where the empty text is meant, as in `groups=\"\"`".into()),
-            });
-        }
-        if let Some((offset, quote)) = text.char_indices().find(|(_, c)| "\"'`{".contains(*c)) {
-            return Err(SyntaxError {
-                range: start..start + text.len(),
-                message: format!("`{quote}` inside a value"),
-                help: Some(match (quote, offset) {
-                    ('\'', 0) => format!("single quotes are no quotes here: write `\"{}\"`", text.trim_matches('\'')),
-                    _ => "put the whole value between `\"` and `\"`".into(),
-                }),
-            });
-        }
-        self.at += text.len();
-        Ok(text.into())
-    }
-
-    fn raw(&mut self) -> Result<String, SyntaxError> {
-        let Some(length) = self.rest()[1..].find('`') else { return Err(self.unterminated()) };
-        let text = self.rest()[1..=length].to_owned();
-        self.at += length + 2;
-        Ok(text)
-    }
-
-    /// A string as Go writes it.
-    fn quoted(&mut self) -> Result<String, SyntaxError> {
-        let rest = self.rest();
-        let mut text = String::new();
-        let mut chars = rest.char_indices().skip(1);
-        while let Some((offset, c)) = chars.next() {
-            match c {
-                '"' => {
-                    self.at += offset + 1;
-                    return Ok(text);
+        match marker.form {
+            Form::Named => match grammar::parse(&line.text[..range.end], range.start, |name| {
+                marker.argument(name).is_some_and(|argument| argument.kind.is_list())
+            }) {
+                Ok(written) => written.into_iter().for_each(|written| arguments.take(written, problems)),
+                Err(SyntaxError { range, message, help }) => {
+                    let problem = Diagnostic::error("OP108", message).at(line.span(&range), "");
+                    problems.push(help.into_iter().fold(problem, Diagnostic::help));
                 }
-                '\\' => {
-                    let Some((_, escape)) = chars.next() else { break };
-                    let digits = match escape {
-                        'x' => 2,
-                        'u' => 4,
-                        'U' => 8,
-                        _ => 0,
-                    };
-                    let code = rest[offset + 2..].get(..digits).unwrap_or_default();
-                    let plain = match escape {
-                        '\\' | '"' => Some(escape),
-                        'n' => Some('\n'),
-                        't' => Some('\t'),
-                        'r' => Some('\r'),
-                        // `\x80` and above would be a byte that is no character.
-                        'x' | 'u' | 'U' => u32::from_str_radix(code, 16)
-                            .ok()
-                            .filter(|code| escape != 'x' || *code < 0x80)
-                            .and_then(char::from_u32),
-                        _ => None,
-                    };
-                    let Some(plain) = plain else {
-                        let start = self.at + offset;
-                        return Err(SyntaxError {
-                            range: start..start + 1 + escape.len_utf8(),
-                            message: format!("unknown escape `\\{escape}`"),
-                            help: Some("between backticks a backslash stands for itself".into()),
-                        });
-                    };
-                    text.push(plain);
-                    for _ in 0..digits {
-                        chars.next();
-                    }
-                }
-                _ => text.push(c),
-            }
+            },
+            Form::Positional => arguments.take_in_order(range),
         }
-        Err(self.unterminated())
-    }
-
-    fn unterminated(&self) -> SyntaxError {
-        SyntaxError { range: self.at..self.text.len(), message: "a quoted value has no end".into(), help: None }
-    }
-
-    fn unexpected(&self, expected: &str) -> SyntaxError {
-        let length = self.peek().map_or(0, char::len_utf8);
-        let found = self.peek().map_or_else(|| "the end of the line".into(), |c| format!("`{c}`"));
-        // At the end, underline the last character rather than nothing.
-        let start =
-            if length == 0 { self.text.char_indices().next_back().map_or(0, |(start, _)| start) } else { self.at };
-        SyntaxError {
-            range: start..self.at + length,
-            message: format!("expected {expected}, found {found}"),
-            help: None,
+        // An argument that is missing may be one of those that were not understood.
+        if problems.is_empty() {
+            problems.extend(arguments.missing());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn values(text: &str) -> Vec<(String, Vec<String>)> {
-        let arguments = parse(text, 0..text.len()).unwrap_or_else(|error| panic!("{text}: {error:?}"));
         arguments
-            .into_iter()
-            .map(|argument| (argument.name.into(), argument.values.into_iter().map(|value| value.text).collect()))
-            .collect()
     }
 
-    #[test]
-    fn reads_all_forms_of_values() {
-        for (text, expected) in [
-            ("a=b", vec!["b"]),
-            ("a = b ", vec!["b"]),
-            ("a=b;c;d", vec!["b", "c", "d"]),
-            ("a= b ; c", vec!["b", "c"]),
-            ("a=b;c;", vec!["b", "c"]),
-            ("a={b,c}", vec!["b", "c"]),
-            ("a={ b , \"c,d\", }", vec!["b", "c,d"]),
-            ("a=\"\"", vec![""]),
-            ("a=\"x;y\\\"\\u0041\";`\\z`", vec!["x;y\"A", "\\z"]),
-            ("a=/a//b/*;*", vec!["/a//b/*", "*"]),
-            ("a=1;2.5", vec!["1", "2.5"]),
-        ] {
-            assert_eq!(values(text), [("a".into(), expected.into_iter().map(String::from).collect())], "{text}");
-        }
-        assert_eq!(values("a={b},c=d;e , f=`g`").len(), 3);
-    }
-
-    #[test]
-    fn refuses_what_is_no_argument() {
-        for text in [
-            "",
-            "a",
-            "a=",
-            "a=,b=c",
-            "a=b,",
-            "a=;b",
-            "a=b c\"d\"",
-            "a='b'",
-            "a=\"b",
-            "a=`b",
-            "a=\"\\q\"",
-            "a={b",
-            "a={b;c}",
-            "a={}",
-            "a=b}",
-            "=b",
-            ",",
-            "a=\"b\"c",
-            "a=\"\\xff\"",
-            "a=b, c",
-            "a=b;;c",
-        ] {
-            assert!(parse(text, 0..text.len()).is_err(), "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_place_is_inside_the_text(text in "[a=,;{}\"`'\\\\x é0]{0,24}") {
-            match parse(&text, 0..text.len()) {
-                Ok(arguments) => for argument in arguments {
-                    prop_assert!(text.get(argument.range).is_some());
-                    for value in argument.values {
-                        prop_assert!(text.get(value.range).is_some_and(|text| !text.is_empty()));
-                    }
-                },
-                Err(error) => prop_assert!(text.get(error.range).is_some()),
+    fn take_in_order(&mut self, range: Range<usize>) {
+        let text = &self.line.text[..range.end];
+        let mut at = range.start;
+        for (index, argument) in self.marker.arguments.iter().enumerate() {
+            let rest = text[at..].trim_start();
+            let is_last = index + 1 == self.marker.arguments.len();
+            let length = if is_last { None } else { rest.find(char::is_whitespace) }.unwrap_or(rest.len());
+            if length == 0 {
+                return;
             }
+            let range = text.len() - rest.len()..text.len() - rest.len() + length;
+            at = range.end;
+            let value = Value { it: Scalar::Text(text[range.clone()].into()), span: self.line.span(&range) };
+            self.given.push(Given { argument, range, values: vec![value] });
+        }
+    }
+
+    fn take(&mut self, written: grammar::Argument, problems: &mut Vec<Diagnostic>) {
+        let grammar::Argument { name, name_range, value, range } = written;
+        let Some(argument) = self.marker.argument(name) else {
+            let names: Vec<&str> = self.marker.arguments.iter().map(|argument| argument.name).collect();
+            let help = match nearest(name, names.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("it takes `{}`", names.join("`, `")),
+            };
+            let message = format!("`+{}` has no argument `{name}`", self.marker.name);
+            return problems.push(problem("OP105", &self.line.span(&name_range), message, help));
+        };
+        if self.find(name).is_some() {
+            let help = match argument.kind.is_list() {
+                true => "join the values with `;`, or write a second marker",
+                false => "leave one of them away, or write a second marker",
+            };
+            let message = format!("argument `{name}` is given twice");
+            return problems.push(problem("OP106", &self.line.span(&range), message, help));
+        }
+        let written = match value.content {
+            Content::List(values) if argument.kind.is_list() => values,
+            Content::List(values) => {
+                let span = self.line.span(&values.get(1).unwrap_or(&values[0]).range);
+                let help = "write one marker for each, or quotes around a text that has `;` inside";
+                return problems.push(problem("OP108", &span, format!("`{name}` takes one value"), help));
+            }
+            _ => vec![value],
+        };
+        let before = problems.len();
+        let values = written.into_iter().filter_map(|value| self.value(argument, value, problems)).collect();
+        if problems.len() == before {
+            self.given.push(Given { argument, range, values });
+        }
+    }
+
+    fn value(
+        &self,
+        argument: &'static Argument,
+        value: grammar::Value,
+        problems: &mut Vec<Diagnostic>,
+    ) -> Option<Value<Scalar>> {
+        let span = self.line.span(&value.range);
+        let name = argument.name;
+        let mut refuse = |message: String, help: String| {
+            problems.push(problem("OP108", &span, message, help));
+            None
+        };
+        let Content::Text { text, quoted } = value.content else {
+            let found = if matches!(value.content, Content::Map(_)) { "a map" } else { "a list" };
+            let help = "put quotes around a text that has `{` or `;` inside: `\"…\"`, or backticks".into();
+            return refuse(format!("`{name}` takes {}, and this is {found}", argument.kind.one()), help);
+        };
+        if text.is_empty() && !argument.may_be_empty {
+            let help = "leave the argument away, or say what is meant".into();
+            return refuse(format!("`{name}` has an empty value"), help);
+        }
+        if !quoted && text.contains(char::is_whitespace) {
+            let help = match argument.kind.is_list() {
+                true => {
+                    format!("separate values with `;`: `{}`", text.split_whitespace().collect::<Vec<_>>().join(";"))
+                }
+                false => format!("put quotes around it: `\"{text}\"`"),
+            };
+            return refuse(format!("`{text}` has blanks inside"), help);
+        }
+        let it = match argument.kind {
+            Type::Text | Type::Texts => Some(Scalar::Text(text.clone())),
+            Type::Integer => integer(&text).filter(|_| !quoted).map(Scalar::Integer),
+            Type::Boolean => text.parse().ok().filter(|_| !quoted).map(Scalar::Boolean),
+            Type::OneOf(words) | Type::SomeOf(words) => {
+                let Some(word) = words.iter().find(|word| word.eq_ignore_ascii_case(&text)) else {
+                    let help = match nearest(&text, words.iter().copied()) {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => format!("it takes `{}`", words.join("`, `")),
+                    };
+                    problems.push(problem("OP110", &span, format!("`{name}` has no value `{text}`"), help));
+                    return None;
+                };
+                Some(Scalar::Text((*word).into()))
+            }
+        };
+        match it {
+            Some(it) => Some(Value { it, span }),
+            None => {
+                let help = match quoted {
+                    true => format!("leave the quotes away, as in `{name}={}`", argument.example),
+                    false => format!("write it as in `{name}={}`", argument.example),
+                };
+                refuse(format!("`{name}` takes {}, not `{text}`", argument.kind.one()), help)
+            }
+        }
+    }
+
+    fn missing(&self) -> Option<Diagnostic> {
+        let is_missing = |argument: &&Argument| {
+            let is_needed = match argument.need {
+                Need::Required => true,
+                Need::Unless(other) => self.find(other).is_none(),
+                Need::Optional => false,
+            };
+            is_needed && self.find(argument.name).is_none()
+        };
+        let missing: Vec<&Argument> = self.marker.arguments.iter().filter(is_missing).collect();
+        let names: Vec<String> = missing.iter().map(|argument| format!("`{}`", argument.name)).collect();
+        let message = match names.len() {
+            0 => return None,
+            1 => format!("missing argument {}", names[0]),
+            _ => format!("missing arguments {}", names.join(", ")),
+        };
+        let problem = Diagnostic::error("OP107", message).at(self.place(), "");
+        if self.marker.form == Form::Positional {
+            return Some(problem.help(format!("write `+{}`", self.marker.usage())));
+        }
+        let help = |Argument { name, example, about, .. }: &Argument| format!("add `{name}={example}`: {about}");
+        Some(missing.into_iter().map(help).fold(problem, Diagnostic::help))
+    }
+
+    fn find(&self, name: &str) -> Option<&Given> {
+        debug_assert!(self.marker.argument(name).is_some(), "`{name}` is not in the table");
+        self.given.iter().find(|given| given.argument.name == name)
+    }
+
+    fn values(&self, name: &str) -> impl Iterator<Item = &Value<Scalar>> {
+        self.find(name).into_iter().flat_map(|given| &given.values)
+    }
+
+    /// The marker itself, from `+` to its end.
+    pub fn place(&self) -> Span {
+        self.line.whole()
+    }
+
+    /// Where an argument stands with its name, if it is given.
+    pub fn span(&self, name: &str) -> Option<Span> {
+        Some(self.line.span(&self.find(name)?.range))
+    }
+
+    /// All values of a list, none if it is not given.
+    pub fn texts(&self, name: &str) -> Vec<Value<&str>> {
+        let texts = self.values(name).filter_map(|Value { it, span }| match it {
+            Scalar::Text(text) => Some(Value { it: text.as_str(), span: span.clone() }),
+            Scalar::Integer(_) | Scalar::Boolean(_) => None,
+        });
+        texts.collect()
+    }
+
+    pub fn text(&self, name: &str) -> Option<Value<&str>> {
+        self.texts(name).into_iter().next()
+    }
+
+    pub fn integer(&self, name: &str) -> Option<Value<i64>> {
+        self.values(name).find_map(|Value { it, span }| match it {
+            Scalar::Integer(it) => Some(Value { it: *it, span: span.clone() }),
+            Scalar::Text(_) | Scalar::Boolean(_) => None,
+        })
+    }
+
+    pub fn boolean(&self, name: &str) -> Option<Value<bool>> {
+        self.values(name).find_map(|Value { it, span }| match it {
+            Scalar::Boolean(it) => Some(Value { it: *it, span: span.clone() }),
+            Scalar::Text(_) | Scalar::Integer(_) => None,
+        })
+    }
+}
+
+/// Digits, with `-` before them or nothing.
+fn integer(text: &str) -> Option<i64> {
+    text.parse().ok().filter(|_| !text.starts_with('+'))
+}
+
+impl Type {
+    /// What a single value is called.
+    fn one(self) -> &'static str {
+        match self {
+            Self::Text | Self::Texts | Self::OneOf(_) | Self::SomeOf(_) => "a text",
+            Self::Integer => "a whole number",
+            Self::Boolean => "`true` or `false`",
+        }
+    }
+}
+
+impl Marker {
+    /// The marker with what it cannot do without.
+    pub fn usage(&self) -> String {
+        let needed = self.arguments.iter().filter(|argument| argument.need != Need::Optional);
+        let needed = needed.map(|argument| argument.name);
+        match self.form {
+            Form::Named => {
+                format!("{}:{}", self.name, needed.map(|name| format!("{name}=…")).collect::<Vec<_>>().join(","))
+            }
+            Form::Positional => format!("{}:{}", self.name, needed.collect::<Vec<_>>().join(" ")),
         }
     }
 }

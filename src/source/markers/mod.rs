@@ -1,40 +1,139 @@
-//! The comments of one Rust file → the RBAC rules that its markers ask for.
+//! The comments of one Rust file → what its markers say.
 //!
-//! A marker is a `// +kubebuilder:…` line anywhere in a file: above an item, in a function, on its own. The syntax is
-//! controller-gen's; the strictness is not: what looks like a marker must be one, or it is an error with its place, for
-//! a marker that is silently ignored is a permission that is missing at run time. Comments with other prefixes
-//! (`+k8s:…`, `+optional`) are somebody else's.
+//! A marker is a `// +kubebuilder:…` or `// +opctl:…` line anywhere in a file: above an item, in a function, on its own.
+//! The syntax is controller-gen's; the strictness is not: what looks like a marker must be one, or it is an error with its
+//! place, for a marker that is silently ignored is a permission that is missing at run time.
 
+mod allow;
 mod arguments;
 mod comments;
+pub mod go;
+mod grammar;
+mod line;
+mod patch;
 mod rbac;
+pub mod table;
+mod webhook;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::comments::{Comment, CommentKind};
+use self::arguments::{Arguments, problem};
+use self::comments::CommentKind;
+use self::go::GO_MARKERS;
+use self::line::Line;
+use self::table::{MARKERS, Marker};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::RbacRule;
+use crate::model::{Allow, Authority, Conversion, RbacRule, Webhook, WebhookConfiguration};
 use crate::names::nearest;
 
-/// Reads every marker of a file, in source order. The file need not parse as Rust. A marker with an error gives no rule.
-pub fn read(file: &Arc<SourceFile>) -> (Vec<RbacRule>, Vec<Diagnostic>) {
-    let mut rules = Vec::new();
-    let mut diagnostics = Vec::new();
-    for comment in comments::comments(&file.text) {
-        match recognise(file, &comment) {
-            Recognised::Nothing => {}
-            Recognised::Rbac(marker) => rules.extend(rbac::read(file, marker, &mut diagnostics)),
-            Recognised::Problem(problem) => diagnostics.push(*problem),
+/// What the markers of a file say, in source order. One with an error says nothing.
+#[derive(Debug, Default)]
+pub struct Markers {
+    pub rbac: Vec<RbacRule>,
+    pub webhooks: Vec<Webhook>,
+    pub webhook_configurations: Vec<WebhookConfiguration>,
+    pub conversions: Vec<Conversion>,
+    pub authorities: Vec<Authority>,
+    pub allows: Vec<Allow>,
+    /// How many there are.
+    pub count: usize,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads every marker of a file. The file need not parse as Rust.
+pub fn read(file: &Arc<SourceFile>) -> Markers {
+    read_but(file, |_| false)
+}
+
+/// The same, without those in what is removed from the crate: it is asked of a place.
+pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> Markers {
+    let mut markers = Markers::default();
+    let comments = comments::comments(&file.text);
+    let mut next = 0;
+    while let Some(comment) = comments.get(next) {
+        let text = &file.text[comment.range.clone()];
+        if !["+", PREFIX, OWN_PREFIX].iter().any(|start| text.starts_with(start)) {
+            next += 1; // Prose, as most comments are.
+            continue;
         }
+        let line = Line::join(file, &comments[next..]);
+        next += match recognise(&line, comment.kind) {
+            Recognised::Nothing => 1,
+            Recognised::Marker(..) if is_removed(comment.range.start) => {
+                let warning = Diagnostic::warning("OP112", "a marker is not read")
+                    .at(line.whole(), "a `cfg` removes the module around it")
+                    .help("move it out of the module, or remove it");
+                markers.diagnostics.push(warning);
+                line.length
+            }
+            Recognised::Marker(marker, arguments) => {
+                markers.add(marker, arguments, &line);
+                line.length
+            }
+            Recognised::Problem(problem) => {
+                markers.diagnostics.push(*problem);
+                line.length
+            }
+        };
     }
-    (rules, diagnostics)
+    markers
+}
+
+/// What is to be said of a file that belongs to no crate.
+pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    let comments = comments::comments(&file.text);
+    let first = comments.iter().enumerate().find_map(|(index, comment)| {
+        let line = Line::join(file, &comments[index..]);
+        matches!(recognise(&line, comment.kind), Recognised::Marker(..)).then(|| line.whole())
+    })?;
+    let warning = Diagnostic::warning("OP112", format!("the markers of `{}` are not read", file.path));
+    let help = "declare the file with `mod`, or remove it; a feature that is off by default leaves a `mod` out, too";
+    Some(warning.at(first, "no `mod` leads to this file").help(help))
+}
+
+impl Markers {
+    fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
+        self.count += 1;
+        if line.dangling {
+            let end = line.text.len();
+            let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
+                        marker itself";
+            let message = "nothing continues this marker";
+            self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
+            return;
+        }
+        let mut problems = Vec::new();
+        let arguments = Arguments::read(marker, line, arguments, &mut problems);
+        let mut said = Self::default();
+        match marker.name {
+            table::RBAC => said.rbac.push(rbac::read(&arguments, &mut problems)),
+            table::WEBHOOK => said.webhooks.extend(webhook::read(&arguments, &mut problems)),
+            table::WEBHOOK_CONFIGURATION => {
+                said.webhook_configurations.extend(webhook::configuration(&arguments, &mut problems));
+            }
+            table::CONVERSION => said.conversions.extend(webhook::conversion(&arguments, &mut problems)),
+            table::CA => said.authorities.extend(webhook::authority(&arguments, &mut problems)),
+            table::ALLOW => said.allows.extend(allow::read(&arguments, &mut problems)),
+            name => unreachable!("`{name}` is in the table"),
+        }
+        if !problems.iter().any(Diagnostic::is_error) {
+            self.rbac.append(&mut said.rbac);
+            self.webhooks.append(&mut said.webhooks);
+            self.webhook_configurations.append(&mut said.webhook_configurations);
+            self.conversions.append(&mut said.conversions);
+            self.authorities.append(&mut said.authorities);
+            self.allows.append(&mut said.allows);
+        }
+        self.diagnostics.append(&mut problems);
+    }
 }
 
 enum Recognised {
     /// Prose, or somebody else's marker.
     Nothing,
-    Rbac(Marker),
+    /// A marker of the table, and where its arguments stand in the line.
+    Marker(&'static Marker, Range<usize>),
     Problem(Box<Diagnostic>),
 }
 
@@ -44,25 +143,19 @@ impl From<Diagnostic> for Recognised {
     }
 }
 
-/// A marker of a known name; bytes of the file.
-struct Marker {
-    /// From `+` to the end.
-    range: Range<usize>,
-    /// What follows the name and its `:`.
-    arguments: Range<usize>,
-}
-
 const PREFIX: &str = "kubebuilder";
 const OWN_PREFIX: &str = "opctl";
-const RBAC: &str = "rbac";
-
-/// Known to controller-gen, and not yet generated here.
-const PLANNED: [&str; 2] = ["webhook", "webhookconfiguration"];
 
 /// Looks at the prefix: `+kubebuilder:`.
-fn recognise(file: &Arc<SourceFile>, comment: &Comment) -> Recognised {
-    let text = &file.text[comment.range.clone()];
-    let Some(after_plus) = text.strip_prefix('+') else { return without_plus(file, comment) };
+fn recognise(line: &Line, kind: CommentKind) -> Recognised {
+    let Some(after_plus) = line.text.strip_prefix('+') else { return without_plus(line, kind) };
+    if let Some(go) = go::find(after_plus) {
+        let (name, span) = line.shown(1 + go.name.len());
+        return Diagnostic::error("OP103", format!("{name} is for Go types"))
+            .at(span, "has no effect in Rust")
+            .help(go.rust)
+            .into();
+    }
     let marker = after_plus.trim_start();
     let (prefix, rest) = split_word(marker);
     let known = prefix == PREFIX || prefix == OWN_PREFIX;
@@ -71,74 +164,58 @@ fn recognise(file: &Arc<SourceFile>, comment: &Comment) -> Recognised {
         && known
         && joined
     {
-        return named(file, comment, prefix, name);
+        return named(line, kind, prefix, name);
     }
     // `+ kubebuilder:…` and `+kubebuilder rbac:…` are slips, `+ kubebuilder is …` is prose.
     let slip = rest.starts_with(':') || (known && joined);
     match nearest(prefix, [PREFIX, OWN_PREFIX]) {
         Some(meant) if slip => {
-            let range = comment.range.start..comment.range.end - rest.len();
-            let span = Span { file: file.clone(), range };
-            Diagnostic::error("OP101", format!("`{}` is almost a marker", &file.text[span.range.clone()]))
+            let (shown, span) = line.shown(line.text.len() - rest.len());
+            Diagnostic::error("OP101", format!("{shown} is almost a marker"))
                 .at(span, "no marker starts like this, so it would be ignored")
                 .help(format!("write `+{meant}:`"))
                 .into()
         }
-        _ => Recognised::Nothing,
+        _ => misspelt(line),
     }
 }
 
-/// Looks at the name: what follows `+kubebuilder:`, to the end of the comment.
-fn named(file: &Arc<SourceFile>, comment: &Comment, prefix: &str, rest: &str) -> Recognised {
-    let name_start = comment.range.end - rest.len();
-    let (first, after_first) = split_word(rest);
-    let marker = |length: usize| {
-        let range = comment.range.start..name_start + length;
-        (format!("`{}`", &file.text[range.clone()]), Span { file: file.clone(), range })
-    };
+/// The start of a marker's name with a slip that hides its prefix: `+kubebuilderrbac:`, `+kube builder:rbac:`.
+fn misspelt(line: &Line) -> Recognised {
+    let ends: Vec<usize> = line.text.char_indices().map(|(place, c)| place + c.len_utf8()).collect();
+    let slip = MARKERS.iter().find_map(|Marker { name, .. }| {
+        // After `+`, which is the first; a slip makes it longer or shorter.
+        let ends = ends.get(name.len() - 1..)?.iter().take(3).copied();
+        ends.into_iter().find(|end| nearest(&line.text[1..*end], [*name]).is_some()).map(|end| (*name, end))
+    });
+    let Some((meant, end)) = slip else { return Recognised::Nothing };
+    let (shown, span) = line.shown(end);
+    Diagnostic::error("OP101", format!("{shown} is almost a marker"))
+        .at(span, "no marker starts like this, so it would be ignored")
+        .help(format!("write `+{meant}:`"))
+        .into()
+}
 
-    if prefix == OWN_PREFIX {
-        let (name, span) = marker(first.len());
-        return Diagnostic::error("OP101", format!("unknown marker {name}"))
-            .at(span, "")
-            .help(format!("the marker for permissions is `+{PREFIX}:{RBAC}:groups=…,resources=…,verbs=…`"))
-            .into();
-    }
+/// Looks at the name: what follows `+kubebuilder:`, to the end of the line.
+fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised {
+    let name_start = line.text.len() - rest.len();
     let name = rest[..rest.find('=').unwrap_or(rest.len())].trim_end();
-    if let Some((go, rust)) = go_only(name) {
-        let (name, span) = marker(go.len());
-        return Diagnostic::error("OP103", format!("{name} is for Go types"))
-            .at(span, "has no effect in Rust")
-            .help(rust)
-            .into();
-    }
-    if first != RBAC && !PLANNED.contains(&first) {
+    let (first, after_first) = split_word(rest);
+    let Some(marker) = table::find(&format!("{prefix}:{first}")) else {
         let trimmed = name.trim_start();
         let (word, _) = split_word(trimmed);
-        let (shown, span) = marker(name.len() - trimmed.len() + word.len());
-        let names = [RBAC].into_iter().chain(PLANNED).chain(GO_ONLY.iter().map(|(name, _)| *name));
-        let help = match nearest(word, names.clone()).or_else(|| nearest(trimmed, names)) {
-            Some(meant) => format!("did you mean `+{PREFIX}:{meant}`?"),
-            None => format!("the marker that opctl reads is `+{PREFIX}:{RBAC}`"),
-        };
-        return Diagnostic::error("OP101", format!("unknown marker {shown}")).at(span, "").help(help).into();
-    }
-    if comment.kind != CommentKind::Plain {
+        let (shown, span) = line.shown(name_start + name.len() - trimmed.len() + word.len());
+        return problem("OP101", &span, format!("unknown marker {shown}"), meant(prefix, trimmed)).into();
+    };
+    let (shown, name_span) = line.shown(1 + marker.name.len());
+    if kind != CommentKind::Plain {
         if after_first.starts_with(char::is_whitespace) {
             return Recognised::Nothing; // Prose about the marker.
         }
-        let kind = if comment.kind == CommentKind::Doc { "doc" } else { "block" };
-        let (_, span) = marker(rest.len());
+        let kind = if kind == CommentKind::Doc { "doc" } else { "block" };
         return Diagnostic::error("OP102", format!("a marker in a {kind} comment"))
-            .at(span, format!("{kind} comments are not read"))
+            .at(line.whole(), format!("{kind} comments are not read"))
             .help("start the line with `//`")
-            .into();
-    }
-    if first != RBAC {
-        let (name, span) = marker(first.len());
-        return Diagnostic::warning("OP104", format!("nothing is generated from {name} yet"))
-            .at(span, "")
-            .help("until then, write the webhook's manifests by hand")
             .into();
     }
     let arguments = match after_first.trim_start() {
@@ -146,97 +223,51 @@ fn named(file: &Arc<SourceFile>, comment: &Comment, prefix: &str, rest: &str) ->
         after => match after.strip_prefix(':') {
             Some(arguments) => arguments,
             None => {
-                let (name, span) = marker(RBAC.len());
-                return Diagnostic::error("OP101", format!("expected `:` after {name}"))
-                    .at(span, "")
-                    .help(format!("write `+{PREFIX}:{RBAC}:groups=…,resources=…,verbs=…`"))
-                    .into();
+                let help = format!("write `+{}`", marker.usage());
+                return problem("OP101", &name_span, format!("expected `:` after {shown}"), help).into();
             }
         },
     };
-    let arguments = comment.range.end - arguments.len()..comment.range.end;
-    Recognised::Rbac(Marker { range: comment.range.clone(), arguments })
+    Recognised::Marker(marker, line.text.len() - arguments.len()..line.text.len())
+}
+
+/// What to write instead of an unknown name.
+fn meant(prefix: &str, name: &str) -> String {
+    let name = name.trim_start_matches([':', ' ']);
+    let (word, _) = split_word(name);
+    let ours = || MARKERS.iter().map(|marker| marker.name);
+    let go = GO_MARKERS.iter().map(|go| go.name).filter(|name| name.starts_with(PREFIX));
+    let mut names: Vec<(&str, &str)> = ours().chain(go).filter_map(|name| name.split_once(':')).collect();
+    names.sort_by_key(|(own, _)| *own != prefix);
+    let near = nearest(word, names.iter().map(|(_, name)| *name));
+    let near = near.or_else(|| nearest(name, names.iter().map(|(_, name)| *name)));
+    match names.iter().find(|(_, name)| Some(*name) == near) {
+        Some((prefix, name)) => format!("did you mean `+{prefix}:{name}`?"),
+        None => format!("the markers are `+{}`", ours().collect::<Vec<_>>().join("`, `+")),
+    }
 }
 
 /// `// kubebuilder:rbac:…`
-fn without_plus(file: &Arc<SourceFile>, comment: &Comment) -> Recognised {
-    let text = &file.text[comment.range.clone()];
-    let Some(name) = text.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix(':')) else {
+fn without_plus(line: &Line, kind: CommentKind) -> Recognised {
+    let (prefix, rest) = split_word(&line.text);
+    let Some(name) = rest.strip_prefix(':').filter(|_| kind == CommentKind::Plain) else {
         return Recognised::Nothing;
     };
     let (first, _) = split_word(name);
-    if comment.kind != CommentKind::Plain || (first != RBAC && !PLANNED.contains(&first)) {
-        return Recognised::Nothing;
-    }
-    let range = comment.range.start..comment.range.start + PREFIX.len();
-    Diagnostic::error("OP101", format!("`{PREFIX}:{first}` without `+` is no marker"))
-        .at(Span { file: file.clone(), range }, "so it would be ignored")
-        .help(format!("write `+{PREFIX}:{first}`"))
+    let Some(marker) = table::find(&format!("{prefix}:{first}")) else { return Recognised::Nothing };
+    Diagnostic::error("OP101", format!("`{}` without `+` is no marker", marker.name))
+        .at(line.span(&(0..prefix.len())), "so it would be ignored")
+        .help(format!("write `+{}`", marker.name))
         .into()
+}
+
+impl Line {
+    /// The first `length` bytes, as they are told, and where they stand.
+    fn shown(&self, length: usize) -> (String, Span) {
+        (format!("`{}`", &self.text[..length]), self.span(&(0..length)))
+    }
 }
 
 fn split_word(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(text.len()))
 }
-
-/// The Go marker that `name` is, and what to write in Rust instead.
-fn go_only(name: &str) -> Option<(&'static str, &'static str)> {
-    let is = |go: &str| name.strip_prefix(go).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-    GO_ONLY.iter().find(|(go, _)| is(go)).copied()
-}
-
-/// Markers that controller-gen reads on Go types, a longer name before its own start, each with what to write in Rust.
-/// Source: controller-tools, `controller-gen crd object applyconfiguration -ww`.
-const GO_ONLY: &[(&str, &str)] = &[
-    ("validation:items", "put the rule on a type of its own for the items, or use `#[schemars(inner(…))]`"),
-    ("validation:Minimum", "use `#[schemars(range(min = …))]` on the field"),
-    ("validation:Maximum", "use `#[schemars(range(max = …))]` on the field"),
-    ("validation:ExclusiveMinimum", "use `#[schemars(range(min = …))]` with the next number on the field"),
-    ("validation:ExclusiveMaximum", "use `#[schemars(range(max = …))]` with the next number on the field"),
-    ("validation:MultipleOf", "use `#[schemars(extend(\"multipleOf\" = …))]` on the field"),
-    ("validation:MinLength", "use `#[schemars(length(min = …))]` on the field"),
-    ("validation:MaxLength", "use `#[schemars(length(max = …))]` on the field"),
-    ("validation:MinItems", "use `#[schemars(length(min = …))]` on the field"),
-    ("validation:MaxItems", "use `#[schemars(length(max = …))]` on the field"),
-    ("validation:UniqueItems", "use `#[x_kube(merge_strategy = ListMerge::Set)]` on the field"),
-    ("validation:MinProperties", "use `#[schemars(extend(\"minProperties\" = …))]` on the field"),
-    ("validation:MaxProperties", "use `#[schemars(extend(\"maxProperties\" = …))]` on the field"),
-    ("validation:Pattern", "use `#[schemars(regex(pattern = r\"…\"))]` on the field"),
-    ("validation:Enum", "use a Rust `enum` as the type of the field"),
-    ("validation:Format", "use `#[schemars(extend(\"format\" = \"…\"))]` on the field"),
-    ("validation:Type", "use a Rust type of that shape, or `#[schemars(schema_with = \"…\")]` on the field"),
-    ("validation:Required", "a field is required unless it is an `Option` or has `#[serde(default)]`"),
-    ("validation:Optional", "make the field an `Option`, or give it `#[serde(default)]`"),
-    ("validation:XValidation", "use `#[x_kube(validation = …)]` on a field or a type with `#[derive(KubeSchema)]`"),
-    ("validation:XIntOrString", "use `k8s_openapi::apimachinery::pkg::util::intstr::IntOrString` as the type"),
-    ("validation:EmbeddedResource", "use `#[schemars(schema_with = \"…\")]` on the field"),
-    ("validation:XEmbeddedResource", "use `#[schemars(schema_with = \"…\")]` on the field"),
-    ("validation:XPreserveUnknownFields", "use `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`"),
-    ("validation:Schemaless", "use `#[schemars(schema_with = \"…\")]` on the field"),
-    ("validation:AtMostOneOf", "use `#[x_kube(validation = …)]` on the type with `#[derive(KubeSchema)]`"),
-    ("validation:ExactlyOneOf", "use a Rust `enum`, or `#[x_kube(validation = …)]` on the type"),
-    ("validation:AtLeastOneOf", "use `#[x_kube(validation = …)]` on the type with `#[derive(KubeSchema)]`"),
-    ("validation", "use `#[schemars(…)]` on the field, or `#[x_kube(validation = …)]` with `#[derive(KubeSchema)]`"),
-    ("pruning", "use `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`"),
-    ("default", "use `#[serde(default = \"…\")]` on the field"),
-    ("example", "use `#[schemars(example = …)]` on the field"),
-    ("title", "use `#[schemars(title = \"…\")]` on the field"),
-    ("externalDocs", "use `#[schemars(extend(\"externalDocs\" = …))]` on the field"),
-    ("optional", "make the field an `Option`, or give it `#[serde(default)]`"),
-    ("required", "a field is required unless it is an `Option` or has `#[serde(default)]`"),
-    ("nullable", "make the field an `Option`"),
-    ("printcolumn", "use `#[kube(printcolumn(name = \"…\", type_ = \"…\", json_path = \"…\"))]` on the spec"),
-    ("subresource:scale", "use `#[kube(scale(spec_replicas_path = \"…\", status_replicas_path = \"…\"))]` on the spec"),
-    ("subresource", "use `#[kube(status = \"…\")]` on the spec"),
-    ("resource", "use `#[kube(plural = \"…\", shortname = \"…\", category = \"…\", namespaced)]` on the spec"),
-    ("storageversion", "use `#[kube(storage = true)]` on the spec"),
-    ("unservedversion", "use `#[kube(served = false)]` on the spec"),
-    ("deprecatedversion", "use `#[kube(deprecated = \"…\")]` on the spec"),
-    ("skipversion", "leave `#[derive(CustomResource)]` away"),
-    ("skip", "leave `#[derive(CustomResource)]` away"),
-    ("selectablefield", "use `#[kube(selectable = \"…\")]` on the spec"),
-    ("metadata", "use `#[kube(annotation(\"…\", \"…\"), label(\"…\", \"…\"))]` on the spec"),
-    ("object", "remove the line: Rust types derive `Clone`"),
-    ("ac", "remove the line: server-side apply takes the type itself, or `serde_json::json!`"),
-    ("scaffold", "remove the line: opctl needs no mark to insert at"),
-];

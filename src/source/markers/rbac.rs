@@ -3,198 +3,96 @@
 //! The rules checked here are those of Kubernetes: pkg/apis/rbac/validation (what is refused) and
 //! component-helpers/auth/rbac/validation (what would never match).
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use super::arguments::{self, Argument, Value};
-use super::{Marker, PREFIX, RBAC, nearest};
-use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use super::arguments::{Arguments, Value, problem};
+use crate::diagnostic::Diagnostic;
 use crate::model::RbacRule;
-use crate::names::{default_plural, is_dns_label, is_dns_subdomain};
+use crate::names::{is_dns_label, is_dns_subdomain, nearest, resource_of_kind};
 
-/// Nothing if a problem is an error.
-pub(super) fn read(file: &Arc<SourceFile>, marker: Marker, diagnostics: &mut Vec<Diagnostic>) -> Option<RbacRule> {
-    let mut reader = Reader { file, marker, problems: Vec::new() };
-    let arguments = reader.arguments();
-    let rule = reader.rule(&arguments);
+/// The rule is whole if no problem is an error.
+pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> RbacRule {
+    let mut reader = Reader { arguments, problems };
+    for argument in arguments.marker.arguments {
+        arguments.texts(argument.name).iter().for_each(|value| reader.value(argument.name, value));
+    }
     if reader.problems.is_empty() {
-        reader.check(&arguments);
+        reader.check();
     }
-    let whole = !reader.problems.iter().any(Diagnostic::is_error);
-    diagnostics.append(&mut reader.problems);
-    whole.then_some(rule)
+    let list = |name| arguments.texts(name).iter().map(|value| value.it.to_owned()).collect();
+    let text = |name| arguments.text(name).map(|value| value.it.to_owned());
+    RbacRule {
+        namespace: text("namespace"),
+        role_name: text("roleName"),
+        groups: list("groups"),
+        resources: list("resources"),
+        resource_names: list("resourceNames"),
+        verbs: list("verbs"),
+        urls: list("urls"),
+        place: arguments.place(),
+    }
 }
 
-const ARGUMENTS: [&str; 7] = ["groups", "resources", "resourceNames", "verbs", "urls", "namespace", "roleName"];
-
-struct Reader<'a> {
-    file: &'a Arc<SourceFile>,
-    marker: Marker,
-    problems: Vec<Diagnostic>,
+struct Reader<'a, 'b> {
+    arguments: &'a Arguments<'a>,
+    problems: &'b mut Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn span(&self, range: &Range<usize>) -> Span {
-        Span { file: self.file.clone(), range: range.clone() }
-    }
-
-    fn problem(
-        &mut self,
-        code: &'static str,
-        range: &Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        let span = self.span(range);
-        self.problems.push(Diagnostic::error(code, message).at(span, "").help(help));
-    }
-
-    /// The arguments that are known, each once.
-    fn arguments(&mut self) -> Vec<Argument<'a>> {
-        let mut known: Vec<Argument> = Vec::new();
-        if self.marker.arguments.is_empty() {
-            let range = self.marker.range.clone();
-            let help = format!("write `+{PREFIX}:{RBAC}:groups=…,resources=…,verbs=…`");
-            self.problem("OP107", &range, format!("`+{PREFIX}:{RBAC}` has no arguments"), help);
-            return known;
-        }
-        let arguments = match arguments::parse(&self.file.text, self.marker.arguments.clone()) {
-            Ok(arguments) => arguments,
-            Err(error) => {
-                let problem = Diagnostic::error("OP108", error.message).at(self.span(&error.range), "");
-                self.problems.push(error.help.into_iter().fold(problem, Diagnostic::help));
-                return known;
-            }
-        };
-        for argument in arguments {
-            if !ARGUMENTS.contains(&argument.name) {
-                let help = match nearest(argument.name, ARGUMENTS) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("it takes `{}`", ARGUMENTS.join("`, `")),
-                };
-                let message = format!("`+{PREFIX}:{RBAC}` has no argument `{}`", argument.name);
-                self.problem("OP105", &argument.name_range, message, help);
-            } else if known.iter().any(|other| other.name == argument.name) {
-                let message = format!("argument `{}` is given twice", argument.name);
-                self.problem("OP106", &argument.range, message, "join the values with `;`, or write a second marker");
-            } else {
-                known.push(argument);
-            }
-        }
-        known
-    }
-
-    fn rule(&mut self, arguments: &[Argument]) -> RbacRule {
-        let mut rule = RbacRule {
-            namespace: None,
-            role_name: None,
-            groups: Vec::new(),
-            resources: Vec::new(),
-            resource_names: Vec::new(),
-            verbs: Vec::new(),
-            urls: Vec::new(),
-            place: self.span(&self.marker.range),
-        };
-        for argument in arguments {
-            for value in &argument.values {
-                self.value(argument, value);
-            }
-            let values = argument.values.iter().map(|value| value.text.clone());
-            match argument.name {
-                "groups" => rule.groups = values.collect(),
-                "resources" => rule.resources = values.collect(),
-                "resourceNames" => rule.resource_names = values.collect(),
-                "verbs" => rule.verbs = values.collect(),
-                "urls" => rule.urls = values.collect(),
-                "namespace" => rule.namespace = self.single(argument),
-                _ => rule.role_name = self.single(argument),
-            }
-        }
-        rule
-    }
-
-    fn single(&mut self, argument: &Argument) -> Option<String> {
-        if let [_, second, ..] = &argument.values[..] {
-            let message = format!("`{}` takes one value", argument.name);
-            self.problem("OP108", &second.range, message, "write one marker for each");
-        }
-        argument.values.first().map(|value| value.text.clone())
+impl Reader<'_, '_> {
+    fn refuse(&mut self, value: &Value<&str>, message: String, help: &str) {
+        self.problems.push(problem("OP110", &value.span, message, help));
     }
 
     /// What every value of one argument must be, whatever the others say. Verbs need to know the others.
-    fn value(&mut self, argument: &Argument, value: &Value) {
-        let text = value.text.as_str();
-        let refuse = |reader: &mut Self, message: String, help: &str| {
-            reader.problem("OP110", &value.range, message, help);
-        };
-        if text.is_empty() && argument.name != "groups" {
-            return self.problem(
-                "OP108",
-                &value.range,
-                format!("`{}` has an empty value", argument.name),
-                "leave the argument away, or say what is meant",
-            );
-        }
-        if !value.quoted && text.contains(char::is_whitespace) {
-            return self.problem(
-                "OP108",
-                &value.range,
-                format!("`{text}` has blanks inside"),
-                format!("separate values with `;`: `{}`", text.split_whitespace().collect::<Vec<_>>().join(";")),
-            );
-        }
-        match argument.name {
+    fn value(&mut self, argument: &str, value: &Value<&str>) {
+        let text = value.it;
+        match argument {
             "groups" if text.is_empty() || text == "*" || is_dns_subdomain(text) => {}
             "groups" => match text.split_once('/') {
-                Some((group, _)) => refuse(
-                    self,
+                Some((group, _)) => self.refuse(
+                    value,
                     format!("`{text}` is a group with a version"),
                     &format!("permissions are for all versions of a group: write `{group}`"),
                 ),
-                None => refuse(
-                    self,
+                None => self.refuse(
+                    value,
                     format!("`{text}` is no API group"),
                     "a group looks like `apps` or `cache.example.com`",
                 ),
             },
             "resources" => self.resource(value),
-            "resourceNames" if text == "*" => {
-                refuse(
-                    self,
-                    format!("`{text}` is taken as a name"),
-                    "for objects of any name, leave `resourceNames` away",
-                );
-            }
+            "resourceNames" if text == "*" => self.refuse(
+                value,
+                format!("`{text}` is taken as a name"),
+                "for objects of any name, leave `resourceNames` away",
+            ),
             "urls" => {
                 let body = text.strip_suffix('*').unwrap_or(text);
                 if body.contains('*') || !(body.is_empty() || body.starts_with('/')) {
-                    refuse(
-                        self,
+                    self.refuse(
+                        value,
                         format!("`{text}` matches no URL"),
                         "a URL starts with `/`, and `*` stands at its end only",
                     );
                 }
             }
-            "namespace" if !is_dns_label(text) => refuse(
-                self,
+            "namespace" if !is_dns_label(text) => self.refuse(
+                value,
                 format!("`{text}` is no name of a namespace"),
                 "use lowercase letters, digits and `-`, at most 63 characters",
             ),
             "roleName" if text.contains(['/', '%']) || text == "." || text == ".." => {
-                refuse(self, format!("`{text}` is no name of a role"), "it must not have `/` or `%`");
+                self.refuse(value, format!("`{text}` is no name of a role"), "it must not have `/` or `%`");
             }
             _ => {}
         }
     }
 
-    fn resource(&mut self, value: &Value) {
-        let text = value.text.as_str();
+    fn resource(&mut self, value: &Value<&str>) {
+        let text = value.it;
         let (resource, subresource) = match text.split_once('/') {
             Some((resource, subresource)) => (resource, Some(subresource)),
             None => (text, None),
         };
-        let mut refuse =
-            |help: &str| self.problem("OP110", &value.range, format!("`{text}` matches no resource"), help);
+        let mut refuse = |help: &str| self.refuse(value, format!("`{text}` matches no resource"), help);
         match subresource {
             Some(subresource) if resource.is_empty() || subresource.is_empty() || subresource.contains('/') => {
                 refuse("a subresource looks like `pods/log`");
@@ -210,71 +108,46 @@ impl<'a> Reader<'a> {
     }
 
     /// What the arguments must be together.
-    fn check(&mut self, arguments: &[Argument]) {
-        let find = |name: &str| arguments.iter().find(|argument| argument.name == name);
-        let whole = self.marker.range.clone();
-        let Some(verbs) = find("verbs") else {
-            return self.problem(
-                "OP107",
-                &whole,
-                "missing argument `verbs`",
-                "say what is allowed, e.g. `verbs=get;list;watch`",
-            );
-        };
-        if let Some(urls) = find("urls") {
+    fn check(&mut self) {
+        let arguments = self.arguments;
+        if let Some(urls) = arguments.span("urls") {
             for other in ["groups", "resources", "resourceNames"] {
-                if find(other).is_some() {
+                if arguments.span(other).is_some() {
                     let message = format!("`urls` and `{other}` in one rule");
-                    self.problem(
-                        "OP109",
-                        &urls.range,
-                        message,
-                        "write two markers: one for the URLs, one for the resources",
-                    );
+                    let help = "write two markers: one for the URLs, one for the resources";
+                    self.problems.push(problem("OP109", &urls, message, help));
                 }
             }
-            if let Some(namespace) = find("namespace") {
-                let message = "`urls` and `namespace` in one rule";
-                self.problem("OP109", &namespace.range, message, "URLs are in no namespace: leave `namespace` away");
+            if let Some(namespace) = arguments.span("namespace") {
+                let help = "URLs are in no namespace: leave `namespace` away";
+                self.problems.push(problem("OP109", &namespace, "`urls` and `namespace` in one rule", help));
             }
-        } else if find("resources").is_none() {
-            self.problem("OP107", &whole, "missing argument `resources`", "say what is allowed, e.g. `resources=pods`");
-        } else if find("groups").is_none() {
-            let help = "say the API group of the resources; the core group is `groups=\"\"`";
-            self.problem("OP107", &whole, "missing argument `groups`", help);
         }
-        if let (Some(groups), Some(resources)) = (find("groups"), find("resources")) {
-            self.kinds(groups, resources);
+        self.kinds();
+        for verb in arguments.texts("verbs") {
+            if arguments.span("urls").is_some() { self.url_verb(&verb) } else { self.verb(&verb) }
         }
-        for verb in &verbs.values {
-            if find("urls").is_some() { self.url_verb(verb) } else { self.verb(verb) }
-        }
-        if let (Some(_), Some(resources)) = (find("resourceNames"), find("resources")) {
-            self.named_verbs(verbs, resources);
+        if arguments.span("resourceNames").is_some() {
+            self.named_verbs();
         }
     }
 
     /// A kind where its resource is meant.
-    fn kinds(&mut self, groups: &Argument, resources: &Argument) {
+    fn kinds(&mut self) {
         // Metrics are resources of any name.
-        if groups.values.iter().any(|group| group.text == "*" || group.text.ends_with("metrics.k8s.io")) {
+        if self.arguments.texts("groups").iter().any(|group| group.it == "*" || group.it.ends_with("metrics.k8s.io")) {
             return;
         }
-        for value in &resources.values {
-            let (resource, subresource) = value.text.split_at(value.text.find('/').unwrap_or(value.text.len()));
-            if !resource.starts_with(|c: char| c.is_uppercase()) {
-                continue;
+        for value in self.arguments.texts("resources") {
+            if let Some(meant) = resource_of_kind(value.it) {
+                let message = format!("`{}` names a kind", value.it);
+                self.refuse(&value, message, &format!("resources are lowercase plurals: write `{meant}`"));
             }
-            let lower = resource.to_lowercase();
-            let plural = if lower.ends_with('s') { lower } else { default_plural(&lower) };
-            let message = format!("`{resource}` looks like a kind");
-            let help = format!("resources are lowercase plurals: write `{plural}{subresource}`");
-            self.problem("OP110", &value.range, message, help);
         }
     }
 
-    fn verb(&mut self, value: &Value) {
-        let verb = value.text.as_str();
+    fn verb(&mut self, value: &Value<&str>) {
+        let verb = value.it;
         if VERBS.contains(&verb) || VERB_FAMILIES.iter().any(|family| verb.starts_with(family)) {
             return;
         }
@@ -290,27 +163,17 @@ impl<'a> Reader<'a> {
             lower => nearest(lower, VERBS.iter().copied()),
         };
         match help {
-            Some(meant) => {
-                self.problem(
-                    "OP110",
-                    &value.range,
-                    format!("unknown verb `{verb}`"),
-                    format!("did you mean `{meant}`?"),
-                );
-            }
-            None => {
-                let span = self.span(&value.range);
-                self.problems.push(
-                    Diagnostic::warning("OP110", format!("`{verb}` is no verb of Kubernetes itself"))
-                        .at(span, "allows only what some other server asks about")
-                        .help(format!("the verbs of Kubernetes are `{}`", VERBS.join("`, `"))),
-                );
-            }
+            Some(meant) => self.refuse(value, format!("unknown verb `{verb}`"), &format!("did you mean `{meant}`?")),
+            None => self.problems.push(
+                Diagnostic::warning("OP110", format!("`{verb}` is no verb of Kubernetes itself"))
+                    .at(value.span.clone(), "allows only what some other server asks about")
+                    .help(format!("the verbs of Kubernetes are `{}`", VERBS.join("`, `"))),
+            ),
         }
     }
 
-    fn url_verb(&mut self, value: &Value) {
-        let verb = value.text.as_str();
+    fn url_verb(&mut self, value: &Value<&str>) {
+        let verb = value.it;
         if URL_VERBS.contains(&verb) {
             return;
         }
@@ -318,24 +181,25 @@ impl<'a> Reader<'a> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("for URLs the verbs are those of HTTP: `{}`", URL_VERBS.join("`, `")),
         };
-        self.problem("OP110", &value.range, format!("unknown verb `{verb}` for URLs"), help);
+        self.refuse(value, format!("unknown verb `{verb}` for URLs"), &help);
     }
 
     /// A request that has no name in it is never allowed by name.
-    fn named_verbs(&mut self, verbs: &Argument, resources: &Argument) {
-        let find = |verb: &str| verbs.values.iter().find(|value| value.text == verb);
+    fn named_verbs(&mut self) {
+        let verbs = self.arguments.texts("verbs");
+        let find = |verb: &str| verbs.iter().find(|value| value.it == verb);
         if let Some(verb) = find("deletecollection") {
             let help = "move it to a marker without `resourceNames`, or use `delete`";
-            self.problem("OP110", &verb.range, "`deletecollection` is never allowed by name", help);
+            self.refuse(verb, "`deletecollection` is never allowed by name".into(), help);
         }
         // `POST …/pods/NAME/eviction` has a name, and so has a creation by server-side apply, which needs `patch` too
         // (apiserver, pkg/endpoints/handlers/patch.go).
-        let by_post = resources.values.iter().any(|resource| !resource.text.contains('/'))
+        let by_post = self.arguments.texts("resources").iter().any(|resource| !resource.it.contains('/'))
             && ["patch", "update", "*"].iter().all(|verb| find(verb).is_none());
         if let Some(verb) = find("create").filter(|_| by_post) {
-            let message = "`create` is never allowed by name: the request has none";
+            let message = "`create` is never allowed by name: the request has none".into();
             let help = "move it to a marker without `resourceNames`; to create by server-side apply only, add `patch`";
-            self.problem("OP110", &verb.range, message, help);
+            self.refuse(verb, message, help);
         }
     }
 }

@@ -12,7 +12,7 @@
 // kubebuilder:rbac:groups=apps,resources=deployments,verbs=get
 /// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get
 /* +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get */
-// +kubebuilder:webhook:path=/validate,mutating=false,failurePolicy=fail,groups=apps,resources=deployments
+// +kubebuilder:webhook:path=/validate,mutating=false,failurePolicy=fail,groups=apps,resources=deployments,sideEffects=None,verbs=create,versions=v1,name=a.example.com,admissionReviewVersions=v1
 // +kubebuilder:webhookconfiguration:mutating=true,name=x
 
 fn prose<'a>() -> &'a str {
