@@ -10,7 +10,7 @@ use super::fields::{self, FieldSpec, NameReference};
 use super::kustomization::{self, FILE_NAMES, Kustomization};
 use super::object::Object;
 use super::yaml::{self, Dialect, Node, Value};
-use super::{follow, generate, path, transform};
+use super::{follow, generate, patch, path, replace, transform};
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::names::nearest;
 use crate::project::{Tree, join};
@@ -135,7 +135,9 @@ impl<'a> Renderer<'a> {
         let path = FILE_NAMES.iter().map(|name| join(folder, name)).find(|path| self.tree.has(path));
         let documents = path.and_then(|path| self.peek(&path)).unwrap_or_default();
         let lists = documents.iter().flat_map(|node| {
-            ["resources", "bases", "components"].into_iter().flat_map(|field| node.items_at(&[field]))
+            ["resources", "bases", "components", "transformers", "generators", "validators"]
+                .into_iter()
+                .flat_map(|field| node.items_at(&[field]))
         });
         lists.filter_map(|entry| path::normal(folder, entry.as_text()?)).collect()
     }
@@ -177,7 +179,7 @@ impl<'a> Renderer<'a> {
         }
         self.configurations(kustomization, &mut render);
         generate::maps(self, kustomization, &mut render);
-        for field in ["helmCharts", "helmChartInflationGenerator", "generators", "transformers", "vars"] {
+        for field in ["helmCharts", "helmChartInflationGenerator", "generators", "vars"] {
             // A chart, a plugin or a variable may bring and change anything.
             render.is_closed &= kustomization.items(field).is_empty();
             self.plugin_files(kustomization, field);
@@ -193,8 +195,40 @@ impl<'a> Renderer<'a> {
             self.component(component, None, &mut render, above);
         }
         transform::apply(self, kustomization, &mut render);
+        self.transformers(kustomization, &mut render, above);
         above.pop();
         render
+    }
+
+    /// Objects that say what to do to the others: those that kustomize brings itself and people use; all else is a plugin.
+    fn transformers(&mut self, kustomization: &Kustomization, render: &mut Render, above: &mut Vec<String>) {
+        let mut made = Render::default();
+        for (entry, place) in kustomization.texts("transformers") {
+            if !entry.contains('\n') {
+                self.resource(kustomization, entry, place, &mut made, above);
+                continue;
+            }
+            match yaml::documents_in(entry, &place.span) {
+                Ok(documents) => self.objects(&documents, &mut made),
+                Err(problem) => {
+                    self.problems.push(*problem);
+                    made.is_closed = false;
+                }
+            }
+        }
+        render.is_closed &= made.is_closed;
+        for transformer in made.objects {
+            let node = &transformer.node;
+            match (node.text_at(&["apiVersion"]), node.text_at(&["kind"])) {
+                (Some("builtin"), Some("ReplacementTransformer")) => {
+                    for replacement in node.items_at(&["replacements"]) {
+                        replace::entry(self, kustomization, replacement, render);
+                    }
+                }
+                (Some("builtin"), Some("PatchTransformer")) => patch::entry(self, kustomization, node, render),
+                _ => render.is_closed = false,
+            }
+        }
     }
 
     fn resource(
