@@ -26,8 +26,9 @@ use opctl::project::Tree;
 use opctl::source;
 use serde_json::{Value, json};
 
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, Visibility};
+use syn::{Attribute, Expr, ExprLit, ImplItem, Item, Lit, Meta, Visibility};
 
 /// What a case says of itself.
 #[derive(Debug, Default)]
@@ -226,6 +227,161 @@ fn opctl_reads_what_cases_ask() {
     }
     let said = diagnostic::render(&found.diagnostics, false);
     assert!(differences.is_empty() && found.diagnostics.is_empty(), "{differences}{said}");
+}
+
+/// What of kube's interface asks nothing: the type, and which of its methods. Whatever is neither here nor in the table is
+/// new in kube, and must be looked at.
+const ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
+    ("Api", "it tells what the `Api` is", &["namespace", "resource_url", "into_client"]),
+    (
+        "Client",
+        "it sends what others built, and what these are is told where they are built",
+        &["send", "connect", "request", "request_text", "request_stream", "request_status", "request_events"],
+    ),
+    (
+        "Client",
+        "everybody who is authenticated may discover",
+        &[
+            "apiserver_version",
+            "list_api_groups",
+            "list_api_groups_aggregated",
+            "list_api_group_resources",
+            "list_core_api_versions",
+            "list_core_api_versions_aggregated",
+            "list_core_api_resources",
+        ],
+    ),
+    (
+        "Client",
+        "it asks a kubelet, not the API server",
+        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
+    ),
+    ("Client", "it is about the client itself", &["valid_until", "default_namespace"]),
+    (
+        "Request",
+        "it asks a kubelet, not the API server",
+        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
+    ),
+    ("Store", "it counts what is there", &["len", "is_empty"]),
+];
+
+/// The types of kube all of whose methods are looked at; of others, those that take an `Api` or a `Client`.
+const TYPES: &[&str] =
+    &["Api", "Client", "Controller", "Entry", "OccupiedEntry", "Recorder", "Request", "Store", "VacantEntry", "Writer"];
+#[test]
+fn the_table_has_all_of_kube_that_asks() {
+    let table = include_str!("../src/source/requests/signatures.rs");
+    let mut known = Interface::default();
+    known.add(&syn::parse_file(table).unwrap().items);
+    let mut kube = Interface::default();
+    for folder in kube_sources() {
+        for entry in walkdir::WalkDir::new(&folder).sort_by_file_name() {
+            let entry = entry.unwrap();
+            if entry.path().extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(entry.path()).unwrap();
+                let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", entry.path().display()));
+                kube.add(&file.items);
+            }
+        }
+    }
+    assert!(kube.methods.len() > 130, "this is not kube: {:?}", kube.methods);
+    let excused: BTreeSet<(String, String)> = ASKS_NOTHING
+        .iter()
+        .flat_map(|(of, _, methods)| methods.iter().map(|method| (of.to_string(), method.to_string())))
+        .collect();
+    let missing: Vec<_> =
+        kube.methods.iter().filter(|method| !known.methods.contains(method) && !excused.contains(method)).collect();
+    assert!(missing.is_empty(), "new in kube, and not in src/source/requests/signatures.rs: {missing:?}");
+    let gone: Vec<_> = known.asking.keys().filter(|method| !kube.methods.contains(method)).collect();
+    assert!(gone.is_empty(), "kube no longer has: {gone:?}");
+    let stale: Vec<_> = excused.iter().filter(|method| !kube.methods.contains(method)).collect();
+    assert!(stale.is_empty(), "kube no longer has: {stale:?}");
+}
+
+/// A case that calls each method that the table says asks something: no verb of the table goes unproven.
+#[test]
+fn every_method_that_asks_has_a_case() {
+    let mut table = Interface::default();
+    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
+    let cases: String = sources().into_values().collect();
+    let is_called = |(of, method): &&(String, String)| {
+        let [dot, path, free] = [format!(".{method}("), format!("::{method}("), format!(" {method}(")];
+        cases.contains(&dot) || cases.contains(&path) || of.is_empty() && cases.contains(&free)
+    };
+    // A method of `Request` builds what the one of `Api` with its name sends, and asks the same.
+    let of_requests = table.asking.iter().filter(|((of, _), _)| of == "Request");
+    for ((_, method), asks) in of_requests {
+        assert_eq!(table.asking.get(&("Api".into(), method.clone())), Some(asks), "Request::{method}");
+    }
+    let uncalled: Vec<_> =
+        table.asking.keys().filter(|(of, _)| of != "Request").filter(|key| !is_called(key)).collect();
+    assert!(table.asking.len() > 80, "{:?}", table.asking);
+    assert!(uncalled.is_empty(), "no case calls {uncalled:?}");
+}
+
+/// Public methods by type and name; free functions have no type.
+#[derive(Default)]
+struct Interface {
+    methods: BTreeSet<(String, String)>,
+    /// Those with `#[asks(…)]`, and what stands there.
+    asking: BTreeMap<(String, String), String>,
+}
+
+impl Interface {
+    fn add(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Mod(module) if !is_test(&module.attrs) => {
+                    self.add(
+                        module.content.iter().flat_map(|(_, items)| items).cloned().collect::<Vec<_>>().as_slice(),
+                    );
+                }
+                Item::Fn(function) => self.method("", &function.vis, &function.sig, &function.attrs),
+                Item::Impl(item) if item.trait_.is_none() => {
+                    let syn::Type::Path(path) = &*item.self_ty else { continue };
+                    let of = path.path.segments.last().unwrap().ident.to_string();
+                    for inner in &item.items {
+                        if let ImplItem::Fn(method) = inner {
+                            self.method(&of, &method.vis, &method.sig, &method.attrs);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn method(&mut self, of: &str, vis: &Visibility, signature: &syn::Signature, attributes: &[Attribute]) {
+        let takes = signature.inputs.to_token_stream().to_string();
+        let is_of_interest = TYPES.contains(&of) || takes.split(' ').any(|word| matches!(word, "Api" | "Client"));
+        if matches!(vis, Visibility::Public(_)) && is_of_interest && !is_test(attributes) {
+            let key = (of.to_owned(), signature.ident.to_string());
+            let asks = attributes.iter().filter(|attribute| attribute.path().is_ident("asks"));
+            let asks: String = asks.map(|attribute| attribute.to_token_stream().to_string()).collect();
+            if !asks.is_empty() {
+                self.asking.insert(key.clone(), asks);
+            }
+            self.methods.insert(key);
+        }
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string().starts_with("test"),
+        _ => false,
+    })
+}
+
+/// The `src` folders of kube's packages, as the recorder is compiled with them.
+fn kube_sources() -> Vec<PathBuf> {
+    let folder = write_recorder(&cases());
+    let metadata = common::output(common::cargo(&folder, &["metadata", "--format-version", "1", "--locked"]));
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let of_kube = packages
+        .filter(|package| matches!(package["name"].as_str(), Some("kube-client" | "kube-core" | "kube-runtime")));
+    of_kube.map(|package| Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")).collect()
 }
 
 fn sources() -> BTreeMap<String, String> {

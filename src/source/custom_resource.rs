@@ -425,7 +425,7 @@ pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
     Some(syn::parse_quote! {
         #(#attributes)*
         pub struct #root {
-            pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            pub metadata: _,
             pub spec: #spec,
             #(pub status: Option<#status>,)*
         }
