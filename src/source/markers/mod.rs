@@ -39,6 +39,9 @@ pub struct Markers {
 /// Reads every marker of a file. The file need not parse as Rust.
 pub fn read(file: &Arc<SourceFile>) -> Markers {
     let mut markers = Markers::default();
+    if !comments::may_have_markers(&file.text) {
+        return markers;
+    }
     let comments = comments::comments(&file.text);
     let mut next = 0;
     while let Some(comment) = comments.get(next) {
@@ -60,6 +63,9 @@ pub fn read(file: &Arc<SourceFile>) -> Markers {
 
 /// What is to be said of a file that belongs to no crate.
 pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    if !comments::may_have_markers(&file.text) {
+        return None;
+    }
     let comments = comments::comments(&file.text);
     let first = comments.iter().enumerate().find_map(|(index, comment)| {
         let line = Line::join(file, &comments[index..]);
