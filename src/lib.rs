@@ -15,6 +15,7 @@ pub mod model;
 pub mod apiserver;
 pub mod compiled;
 pub mod emit;
+pub mod grants;
 pub mod scaffold;
 pub mod source;
 

@@ -265,6 +265,17 @@ pub fn default_plural(word: &str) -> String {
     }
 }
 
+/// The resource that is meant where its kind stands: `Deployment/status` → `deployments/status`.
+pub fn resource_of_kind(text: &str) -> Option<String> {
+    let (kind, subresource) = text.split_at(text.find('/').unwrap_or(text.len()));
+    if !kind.starts_with(char::is_uppercase) {
+        return None;
+    }
+    let lower = kind.to_lowercase();
+    let plural = if lower.ends_with('s') { lower } else { default_plural(&lower) };
+    Some(format!("{plural}{subresource}"))
+}
+
 /// The nearest of `words`, if it is near enough to be a slip of the fingers: one edit, or two in a word of five
 /// characters or more. Case does not count.
 pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -4,13 +4,15 @@
 //! A new case is one file: `problems/NAME.rs`, `roles/NAME.rs` or `lossless/NAME.rs`; `SNAPSHOTS=overwrite` records what
 //! is expected of it (for `roles`, by running controller-gen).
 
+#[path = "common/controller_gen.rs"]
+mod controller_gen;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use controller_gen::ControllerGen;
 use opctl::diagnostic::{SourceFile, render};
 use opctl::emit::{self, HEADER, Options};
 use opctl::model::RbacRule;
@@ -269,7 +271,7 @@ fn the_recorded_roles_come_from_the_real_controller_gen() {
         // Only the markers that opctl found: Go has other strings and comments.
         let text: Vec<&str> = markers.iter().map(|rule| &rule.place.file.text[rule.place.range.clone()]).collect();
         snapbox::assert_data_eq!(
-            controller_gen.run(&text),
+            role_of(&controller_gen, &text),
             snapbox::Data::read_from(&case.with_extension("yaml"), None).raw()
         );
     }
@@ -294,7 +296,7 @@ fn random_roles_are_those_of_the_real_controller_gen_byte_for_byte_unless_it_los
     }
     let rules = rules(&markers.join("\n"));
     let markers: Vec<&str> = markers.iter().map(|marker| marker.trim_start_matches("// ")).collect();
-    let (theirs, ours) = (controller_gen.run(&markers), role_yaml(&rules, CLUSTER));
+    let (theirs, ours) = (role_of(&controller_gen, &markers), role_yaml(&rules, CLUSTER));
     let by_role = |text: &str| -> BTreeMap<String, String> {
         let documents = text.split("---\n").skip(1);
         documents.map(|document| (document.split("rules:").next().unwrap().to_owned(), document.to_owned())).collect()
@@ -320,6 +322,10 @@ fn random_roles_are_those_of_the_real_controller_gen_byte_for_byte_unless_it_los
         ours.len() - lossy
     );
     assert!((1..ours.len() / 2).contains(&lossy), "some random markers should meet the loss, most should not");
+}
+
+fn role_of(controller_gen: &ControllerGen, markers: &[&str]) -> String {
+    controller_gen.run("rbac:roleName=manager-role", "role.yaml", markers)
 }
 
 const CLUSTER: Options = Options { namespaced: false };
@@ -502,38 +508,4 @@ fn varied_markers() -> impl Strategy<Value = Vec<String>> {
     let urls = (some(&["/a", "/b", "/c/*"], 2), some(&["get", "post", "*"], 2))
         .prop_map(|(urls, verbs)| format!("// +kubebuilder:rbac:urls={urls},verbs={verbs}"));
     prop::collection::vec(prop_oneof![4 => resources, 1 => urls], 0..9)
-}
-
-/// The peer, on markers in a Go module of its own.
-struct ControllerGen(PathBuf);
-
-impl ControllerGen {
-    /// Says on stderr when it is not there.
-    fn find(test: &str) -> Option<Self> {
-        let folders = env::var_os("KUBEBUILDER_ASSETS").into_iter().chain(env::var_os("PATH"));
-        let folders: Vec<PathBuf> = folders.flat_map(|list| env::split_paths(&list).collect::<Vec<_>>()).collect();
-        let find = |binary: &str| folders.iter().map(|folder| folder.join(binary)).find(|path| path.is_file());
-        let (Some(binary), Some(_)) = (find("controller-gen"), find("go")) else {
-            assert!(env::var_os("OPCTL_TESTS_MUST_RUN").is_none(), "{test} cannot run without controller-gen and go");
-            // Not `eprintln!`, which the test harness hides.
-            let skipped = "no `controller-gen` in KUBEBUILDER_ASSETS or PATH, or no `go`";
-            io::stderr().write_all(format!("SKIPPED {test}: {skipped}\n").as_bytes()).unwrap();
-            return None;
-        };
-        Some(Self(binary))
-    }
-
-    fn run(&self, markers: &[&str]) -> String {
-        let module = tempfile::tempdir().unwrap();
-        fs::write(module.path().join("go.mod"), "module example.com/markers\n\ngo 1.21\n").unwrap();
-        let comments: String = markers.iter().map(|marker| format!("// {marker}\n")).collect();
-        fs::write(module.path().join("markers.go"), format!("package markers\n\n{comments}")).unwrap();
-        let output = Command::new(&self.0)
-            .args(["rbac:roleName=manager-role", "paths=./...", "output:rbac:dir=out"])
-            .current_dir(module.path())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        fs::read_to_string(module.path().join("out/role.yaml")).unwrap()
-    }
 }

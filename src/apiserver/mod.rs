@@ -1,5 +1,5 @@
-//! CustomResourceDefinition → what an API server says to it: what it would refuse, warn of, or take and never use. Pure;
-//! no cluster is asked.
+//! CustomResourceDefinition or webhook → what an API server says to it: what it would refuse, warn of, or take and never
+//! use. Pure; no cluster is asked.
 //!
 //! Follows Kubernetes 1.36 and 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
 //! `pkg/apiserver/schema` and `pkg/registry/customresourcedefinition`. Each file here is a topic of it.
@@ -8,17 +8,23 @@ mod cel;
 mod columns;
 mod defaults;
 mod formats;
+mod go;
+mod has_format;
 mod lists;
 mod names;
+mod object;
 mod pattern;
 mod size;
 mod structural;
 mod value;
+pub mod webhooks;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
     JSONSchemaPropsOrBool,
 };
+
+pub use object::{ObjectFinding, ObjectStep, check_object};
 
 use crate::diagnostic::Severity;
 use crate::model::{Place, Step};

@@ -117,14 +117,14 @@ fn wrong_key(what: &str, key: &str, place: Place) -> Finding {
 }
 
 /// `name` or `domain/name`.
-fn is_qualified_name(key: &str) -> bool {
+pub fn is_qualified_name(key: &str) -> bool {
     match key.split_once('/') {
         Some((prefix, name)) => is_dns_subdomain(prefix) && is_name_part(name),
         None => is_name_part(key),
     }
 }
 
-fn is_name_part(text: &str) -> bool {
+pub fn is_name_part(text: &str) -> bool {
     let outer = |c: char| c.is_ascii_alphanumeric();
     (1..=63).contains(&text.len())
         && text.chars().all(|c| outer(c) || "-_.".contains(c))

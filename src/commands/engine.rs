@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Console;
+use super::allow::allowed;
 use super::error::Diagnosed;
 use super::manifests::Place;
+use crate::apiserver;
 use crate::cli::{Engine, Part};
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
-use crate::model::Operator;
+use crate::model::{Allow, Operator};
 use crate::project::Tree;
 use crate::source::{self, Source};
 
@@ -43,23 +45,26 @@ pub struct Found {
 
 /// Errors in the source are a [`Diagnosed`].
 pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
+    let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
+        let options = source::Options { foreign_descriptions: place.descriptions.foreign };
+        source::read_with(tree, place.folder, &options)
+    } else {
+        source::read_markers(tree, place.folder)
+    };
+    source.diagnostics.extend(about_webhooks(&source.operator));
     if !choice.wants(Part::Crd) {
-        let source = source::read_markers(tree, place.folder);
-        sound(&source.diagnostics)?;
+        sound(&source.diagnostics, &source.operator.allows)?;
         return Ok(Found { source, crds: Vec::new() });
     }
     let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
     if choice.engine == Engine::Cargo {
-        let source = source::read_markers(tree, place.folder);
-        sound(&source.diagnostics)?;
+        sound(&source.diagnostics, &source.operator.allows)?;
         let programs = compiler.programs().map_err(|failure| {
             console.tell(&failure.said);
             Diagnosed::from(vec![failure.diagnostic])
         })?;
         return Ok(Found { crds: compiler.crds(&programs)?, source });
     }
-    let options = source::Options { foreign_descriptions: place.descriptions.foreign };
-    let source = source::read_with(tree, place.folder, &options);
     let is_answerable = |error: &Diagnostic| {
         let mut reasons = source.operator.underivable.iter().flat_map(|stopped| &stopped.reasons);
         source::only_a_compiler_knows(error) && reasons.any(|reason| reason == error)
@@ -68,8 +73,16 @@ pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> a
     if choice.engine == Engine::Auto && errors.peek().is_some() && errors.all(is_answerable) {
         return compiler.complete(source);
     }
-    sound(&source.diagnostics)?;
+    sound(&source.diagnostics, &source.operator.allows)?;
     Ok(Found { crds: derived(&source)?, source })
+}
+
+/// What the API server says to webhooks and conversions, where their markers say it: no compiler need be asked before.
+fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
+    let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
+    let webhooks = webhooks.flat_map(|webhook| webhook.tell(apiserver::webhooks::webhook(&webhook.value)));
+    let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
+    webhooks.chain(conversions.flat_map(|it| it.tell(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
 /// The CRDs that the source tells.
@@ -78,8 +91,11 @@ fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> 
 }
 
 /// Whether there is nothing worse than warnings.
-fn sound(diagnostics: &[Diagnostic]) -> Result<(), Diagnosed> {
-    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics.to_vec().into()) } else { Ok(()) }
+fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), Diagnosed> {
+    match diagnostics.iter().any(Diagnostic::is_error) {
+        true => Err(allowed(diagnostics.to_vec(), allows, None).into()),
+        false => Ok(()),
+    }
 }
 
 /// How the compiled types of a crate are asked.
@@ -119,7 +135,7 @@ impl Compiler<'_> {
                 Diagnostic::error("OP045", message).help(format!("add `{kind}::crd()` to what it prints"))
             })
             .collect();
-        sound(&missing)?;
+        sound(&missing, &[])?;
         let from_source: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
         compiled.retain(|crd| match kind_of(crd) {

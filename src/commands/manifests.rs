@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
+use super::allow::{Told, allowed};
 use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
@@ -20,7 +21,7 @@ use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, joi
 pub struct Place<'a> {
     /// The crate's folder, from the source tree's root.
     pub folder: &'a str,
-    /// The folder of `crd` and `rbac`, from the root of the tree that is written to.
+    /// The folder of `crd`, `rbac` and `webhook`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
     pub descriptions: Descriptions,
@@ -28,7 +29,7 @@ pub struct Place<'a> {
 
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let root = match &args.path {
-        Some(path) => crate_at(path)?,
+        Some(path) => crate_at(path, "manifests")?,
         None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
     };
     let output = Output::of(&args.output, &root)?;
@@ -74,7 +75,7 @@ fn add(
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
-    let (manifests, mut diagnostics) = match manifests(&found, place.namespaced) {
+    let (manifests, mut diagnostics) = match manifests(&mut found, place.namespaced, choice) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
@@ -97,7 +98,11 @@ fn add(
 /// The part that a generated file belongs to, by its path below the output folder.
 fn part_of(path: &str) -> Part {
     // The roles for people follow from the CRDs, those of the operator from markers.
-    if path.starts_with("crd/") || path.starts_with("rbac/kinds/") { Part::Crd } else { Part::Rbac }
+    match path.split('/').next() {
+        Some("webhook") => Part::Webhook,
+        Some("rbac") if !path.starts_with("rbac/kinds/") => Part::Rbac,
+        _ => Part::Crd,
+    }
 }
 
 /// Tells of a Role in another namespace that `default/kustomization.yaml` takes away from there.
@@ -159,8 +164,15 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 }
 
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
-fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+fn manifests(
+    Found { source, crds }: &mut Found,
+    namespaced: bool,
+    choice: &Choice,
+) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
+    if choice.wants(Part::Crd) {
+        diagnostics.extend(emit::convert(crds, &source.operator));
+    }
     let findings: Vec<_> =
         crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
@@ -176,12 +188,20 @@ fn manifests(Found { source, crds }: &Found, namespaced: bool) -> (Option<Vec<Ma
         let place = api.and_then(|_| places.next());
         diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
     }
-    match emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }) {
-        Err(errors) => diagnostics.extend(errors),
-        Ok(manifests) if !diagnostics.iter().any(Diagnostic::is_error) => return (Some(manifests), diagnostics),
-        Ok(_) => {}
+    let mut manifests = Vec::new();
+    for part in
+        [emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }), emit::webhooks(&source.operator)]
+    {
+        match part {
+            Ok(mut part) => manifests.append(&mut part),
+            Err(mut errors) => diagnostics.append(&mut errors),
+        }
     }
-    (None, diagnostics)
+    let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
+    // What comes from the compiled types has no place where it could be allowed.
+    let is_whole = !source.operator.apis.is_empty() && source.operator.underivable.is_empty();
+    let diagnostics = allowed(diagnostics, &source.operator.allows, is_whole.then_some(Told::Elsewhere));
+    (is_sound.then_some(manifests), diagnostics)
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.
@@ -208,7 +228,7 @@ fn read((markers, files): (usize, usize)) -> String {
 /// The files below the output folder that opctl generated, of the chosen parts.
 fn ours(tree: &Tree, output: &str, choice: &Choice) -> anyhow::Result<BTreeSet<String>> {
     let mut ours = BTreeSet::new();
-    for folder in ["crd", "rbac"] {
+    for folder in ["crd", "rbac", "webhook"] {
         for path in tree.files_below(&join(output, folder)) {
             let below = path.strip_prefix(output).unwrap_or(&path).trim_start_matches('/');
             let generated = path.ends_with(".yaml")
@@ -229,11 +249,12 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
     }
 }
 
-fn crate_at(path: &Path) -> anyhow::Result<PathBuf> {
+/// The folder of a crate that `--path` of this command names.
+pub fn crate_at(path: &Path, command: &str) -> anyhow::Result<PathBuf> {
     let has = |name| path.join(name).is_file();
     if !has("Cargo.toml") && !has(PROJECT) {
         return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
-            .help("give the folder of a crate: `opctl manifests --path DIR`")
+            .help(format!("give the folder of a crate: `opctl {command} --path DIR`"))
             .into());
     }
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))

@@ -1,4 +1,4 @@
-//! Custom resources and permissions → Kubernetes manifests as text. Pure.
+//! Custom resources, permissions and webhooks → Kubernetes manifests as text. Pure.
 
 mod crd;
 mod descriptions;
@@ -8,6 +8,7 @@ mod namespaces;
 mod panics;
 mod rbac;
 mod structural;
+mod webhook;
 mod yaml;
 
 use std::panic::resume_unwind;
@@ -20,6 +21,7 @@ use crate::model::RbacRule;
 pub use crd::{crds, merge};
 pub use descriptions::shorten_descriptions;
 pub use rbac::{SYSTEM, service_account};
+pub use webhook::{convert, webhooks};
 
 /// A generated file: its path below the output folder (`config`), and its text with [`HEADER`] as the first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +52,8 @@ pub fn manifests(
     });
     let kinds = kinds::roles(crds, options);
 
-    let mut manifests =
-        vec![kustomization::kustomization("crd", &bases), kustomization::kustomization("rbac/kinds", &kinds)];
+    let mut manifests = vec![kustomization::kustomization("rbac/kinds", &kinds)];
+    manifests.extend(kustomization::crds(&bases, crds.iter().any(webhook::converts_by_service)));
     manifests.extend(bases);
     manifests.extend(rbac);
     manifests.extend(kinds);

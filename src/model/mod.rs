@@ -15,7 +15,15 @@ pub struct Operator {
     /// In source order.
     pub rbac: Vec<RbacRule>,
     /// In source order.
+    pub webhooks: Vec<Webhook>,
+    pub webhook_configurations: Vec<WebhookConfiguration>,
+    pub conversions: Vec<Conversion>,
+    /// Who signs what the webhooks' server shows; `None`: the operator tells the API server itself, when it runs.
+    pub authority: Option<Authority>,
+    /// In source order.
     pub allows: Vec<Allow>,
+    /// What the code asks of the API server, in source order; only where it was looked for.
+    pub requests: Vec<Request>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.
@@ -89,6 +97,85 @@ pub struct RbacRule {
     pub verbs: Vec<String>,
     pub urls: Vec<String>,
     pub place: Span,
+}
+
+/// One `// +kubebuilder:webhook:…` marker: as it stands in `webhooks` of its configuration, its patch applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    pub admission: Admission,
+    pub definition: Stated,
+}
+
+/// What an admission webhook may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Admission {
+    Mutating,
+    Validating,
+}
+
+/// One `// +kubebuilder:webhookconfiguration:…` marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookConfiguration {
+    pub admission: Admission,
+    pub name: Option<String>,
+    pub place: Span,
+}
+
+/// One `// +opctl:conversion:…` marker: as it stands in `spec.conversion` of the kind's CRD.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    pub group: String,
+    pub kind: String,
+    pub definition: Stated,
+}
+
+/// One `// +opctl:ca:…` marker: where the API server finds the certificate that signs those of webhooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authority {
+    pub from: AuthorityFrom,
+    pub place: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuthorityFrom {
+    /// cert-manager copies it from the Certificate of this namespace and name.
+    Certificate(String, String),
+    /// cert-manager copies it from the Secret of this namespace and name.
+    Secret(String, String),
+    /// It is in a file of the package.
+    File {
+        /// From the package's folder.
+        path: String,
+        pem: String,
+    },
+}
+
+/// A part of a manifest, and where in the source its fields are said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    pub value: serde_json::Value,
+    /// By path: `rules[0].operations[1]`. What has no place of its own is said where the field around it is.
+    pub places: BTreeMap<String, Span>,
+    /// The whole.
+    pub place: Span,
+}
+
+impl Stated {
+    pub fn place_of(&self, path: &str) -> &Span {
+        let mut path = path;
+        loop {
+            if let Some(place) = self.places.get(path) {
+                return place;
+            }
+            let Some(end) = path.rfind(['.', '[']) else { return &self.place };
+            path = &path[..end];
+        }
+    }
+
+    /// What is to be said about fields, by their paths, as diagnostics where these are said.
+    pub fn tell(&self, remarks: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
+        remarks.into_iter().map(|(path, remark)| remark.at(self.place_of(&path).clone(), "")).collect()
+    }
 }
 
 /// One `// +opctl:allow:CODE reason` marker.

@@ -12,6 +12,7 @@ mod defaults;
 mod features;
 mod foreign;
 mod json;
+mod kinds;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;
@@ -21,6 +22,7 @@ mod lock;
 pub mod markers;
 mod modules;
 mod package;
+mod requests;
 mod resolve;
 mod serialized;
 mod skim;
@@ -34,10 +36,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile};
-use crate::model::{Api, Enumeration, Operator, Underivable};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
-use modules::Modules;
+use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
 
@@ -98,7 +100,8 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     apis.dedup_by(|a, b| a.place == b.place);
-    source.diagnostics.extend(apis.windows(2).filter_map(different_versions));
+    let conversions = &source.operator.conversions;
+    source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
     source.operator.underivable = [macros, underivable].concat();
     source
@@ -167,6 +170,23 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     source
 }
 
+/// Reads everything that manifests are made from, and what the code asks of the API server.
+pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    let mut source = read(tree, folder);
+    // What is wrong with the packages is told already.
+    let packages = Package::read(tree, folder).unwrap_or_default();
+    let modules = Modules::read_as(tree, &packages, Reading::Whole);
+    let (requests, mut diagnostics) = requests::read(&modules);
+    source.operator.requests = requests;
+    for unread in modules.take_diagnostics() {
+        if !source.diagnostics.contains(&unread) {
+            source.diagnostics.push(unread);
+        }
+    }
+    source.diagnostics.append(&mut diagnostics);
+    source
+}
+
 /// The packages and their modules, and a source with nothing but what is wrong with them.
 fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
@@ -183,12 +203,18 @@ impl Source {
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {
-            let mut markers = markers::read(file);
+            let mut markers = markers::read_but(file, |at| modules.removes(file, at));
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
             self.operator.rbac.append(&mut markers.rbac);
+            self.operator.webhooks.append(&mut markers.webhooks);
+            self.operator.webhook_configurations.append(&mut markers.webhook_configurations);
+            self.operator.conversions.append(&mut markers.conversions);
             self.operator.allows.append(&mut markers.allows);
             self.diagnostics.append(&mut markers.diagnostics);
+            for authority in markers.authorities {
+                self.trust(authority);
+            }
         }
         let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         for folder in packages.iter().map(|package| join(&package.folder, "src")) {
@@ -199,15 +225,50 @@ impl Source {
             self.diagnostics.extend(texts.filter_map(|file| markers::warn_of_unread(&file)));
         }
     }
+
+    /// There is one authority. Its file is read here.
+    fn trust(&mut self, mut authority: Authority) {
+        let refuse = |message: String, help: &str| {
+            Diagnostic::error("OP131", message).at(authority.place.clone(), "").help(help)
+        };
+        if let Some(other) = &self.operator.authority {
+            let message =
+                format!("two markers say who signs the webhooks' certificates; the other is at {}", other.place);
+            return self.diagnostics.push(refuse(message, "remove one of them"));
+        }
+        if let AuthorityFrom::File { path, pem } = &mut authority.from {
+            match certificates(&self.tree, &join(&self.folder, path)) {
+                Ok(text) => *pem = text,
+                Err(why) => {
+                    let help = "give the path of certificates in PEM, as it is seen from Cargo.toml";
+                    return self.diagnostics.push(refuse(format!("`{path}` {why}"), help));
+                }
+            }
+        }
+        self.operator.authority = Some(authority);
+    }
+}
+
+/// PEM that may be published, or why it is not.
+fn certificates(tree: &Tree, path: &str) -> Result<String, String> {
+    match tree.read(path) {
+        Ok(Some(text)) if text.contains("PRIVATE KEY") => Err("has a private key, which would be published".into()),
+        Ok(Some(text)) if text.contains("-----BEGIN CERTIFICATE-----") => Ok(text),
+        Ok(Some(_)) => Err("has no certificate in PEM".into()),
+        Ok(None) => Err("is no file".into()),
+        Err(error) => Err(format!("cannot be read: {}", error.source)),
+    }
 }
 
 /// Two served versions of a kind that differ, next to each other in the list: without a conversion webhook the API server
 /// reads an object of the one as the other, field by field.
-fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
+fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagnostic> {
     let [first, second] = pair else { return None };
     let same_kind = (&first.group, &first.kind) == (&second.group, &second.kind);
     let shape = |api: &Api| api.schema.as_ref().map(without_texts);
-    if !same_kind || !first.served || !second.served || shape(first) == shape(second) {
+    let converted =
+        conversions.iter().any(|conversion| (&conversion.group, &conversion.kind) == (&first.group, &first.kind));
+    if !same_kind || converted || !first.served || !second.served || shape(first) == shape(second) {
         return None;
     }
     let (kind, versions) = (&first.kind, format!("{} and {}", first.version, second.version));
@@ -215,7 +276,8 @@ fn different_versions(pair: &[Api]) -> Option<Diagnostic> {
     Some(
         Diagnostic::warning("OP022", message)
             .at(second.place.clone(), format!("the other version is at {}", first.place))
-            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`"),
+            .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
+            .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`"),
     )
 }
 

@@ -64,8 +64,20 @@ fn committed() -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Without descriptions, if PROJECT has opctl shorten them or leave some out; else as it is.
+/// Without what markers say of conversions, which types do not know; without descriptions, if PROJECT has opctl shorten
+/// them or leave some out.
 fn as_project_describes(mut crd: Value) -> Value {
+    if let Value::Object(spec) = &mut crd["spec"] {
+        spec.remove("conversion");
+    }
+    if let Value::Object(metadata) = &mut crd["metadata"]
+        && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+    {
+        annotations.retain(|key, _| !key.starts_with("cert-manager.io/inject-ca-from"));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
     let project: Value = yaml_serde::from_str(include_str!("../PROJECT")).expect("PROJECT is YAML");
     let manifests = &project["manifests"];
     if manifests["maxDescription"].is_number() || manifests["foreignDescriptions"] == false {

@@ -11,25 +11,31 @@ pub mod go;
 mod grammar;
 mod kubernetes;
 mod line;
+mod patch;
 mod rbac;
 pub mod table;
+mod webhook;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use self::arguments::{Arguments, problem};
 use self::comments::CommentKind;
-use self::go::{GO_MARKERS, GoMarker};
+use self::go::GO_MARKERS;
 use self::line::Line;
 use self::table::{MARKERS, Marker};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Allow, RbacRule};
+use crate::model::{Allow, Authority, Conversion, RbacRule, Webhook, WebhookConfiguration};
 use crate::names::nearest;
 
 /// What the markers of a file say, in source order. One with an error says nothing.
 #[derive(Debug, Default)]
 pub struct Markers {
     pub rbac: Vec<RbacRule>,
+    pub webhooks: Vec<Webhook>,
+    pub webhook_configurations: Vec<WebhookConfiguration>,
+    pub conversions: Vec<Conversion>,
+    pub authorities: Vec<Authority>,
     pub allows: Vec<Allow>,
     /// How many there are.
     pub count: usize,
@@ -38,6 +44,11 @@ pub struct Markers {
 
 /// Reads every marker of a file. The file need not parse as Rust.
 pub fn read(file: &Arc<SourceFile>) -> Markers {
+    read_but(file, |_| false)
+}
+
+/// The same, without those in what is removed from the crate: it is asked of a place.
+pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> Markers {
     let mut markers = Markers::default();
     if !comments::may_have_markers(&file.text) {
         return markers;
@@ -45,9 +56,21 @@ pub fn read(file: &Arc<SourceFile>) -> Markers {
     let comments = comments::comments(&file.text);
     let mut next = 0;
     while let Some(comment) = comments.get(next) {
+        let text = &file.text[comment.range.clone()];
+        if !["+", PREFIX, OWN_PREFIX].iter().any(|start| text.starts_with(start)) {
+            next += 1; // Prose, as most comments are.
+            continue;
+        }
         let line = Line::join(file, &comments[next..]);
         next += match recognise(&line, comment.kind) {
             Recognised::Nothing => 1,
+            Recognised::Marker(..) if is_removed(comment.range.start) => {
+                let warning = Diagnostic::warning("OP112", "a marker is not read")
+                    .at(line.whole(), "a `cfg` removes the module around it")
+                    .help("move it out of the module, or remove it");
+                markers.diagnostics.push(warning);
+                line.length
+            }
             Recognised::Marker(marker, arguments) => {
                 markers.add(marker, arguments, &line);
                 line.length
@@ -79,7 +102,6 @@ pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
 impl Markers {
     fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
         self.count += 1;
-        let mut problems = Vec::new();
         if line.dangling {
             let end = line.text.len();
             let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
@@ -88,23 +110,27 @@ impl Markers {
             self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
             return;
         }
+        let mut problems = Vec::new();
         let arguments = Arguments::read(marker, line, arguments, &mut problems);
-        let (mut rule, mut allow) = (None, None);
+        let mut said = Self::default();
         match marker.name {
-            table::RBAC => rule = Some(rbac::read(&arguments, &mut problems)),
-            table::ALLOW => allow = allow::read(&arguments, &mut problems),
-            _ => {
-                let (shown, span) = line.shown(1 + marker.name.len());
-                problems.push(
-                    Diagnostic::warning("OP104", format!("nothing is generated from {shown} yet"))
-                        .at(span, "")
-                        .help("until then, write the webhook's manifests by hand"),
-                );
+            table::RBAC => said.rbac.push(rbac::read(&arguments, &mut problems)),
+            table::WEBHOOK => said.webhooks.extend(webhook::read(&arguments, &mut problems)),
+            table::WEBHOOK_CONFIGURATION => {
+                said.webhook_configurations.extend(webhook::configuration(&arguments, &mut problems));
             }
+            table::CONVERSION => said.conversions.extend(webhook::conversion(&arguments, &mut problems)),
+            table::CA => said.authorities.extend(webhook::authority(&arguments, &mut problems)),
+            table::ALLOW => said.allows.extend(allow::read(&arguments, &mut problems)),
+            name => unreachable!("`{name}` is in the table"),
         }
         if !problems.iter().any(Diagnostic::is_error) {
-            self.rbac.extend(rule);
-            self.allows.extend(allow);
+            self.rbac.append(&mut said.rbac);
+            self.webhooks.append(&mut said.webhooks);
+            self.webhook_configurations.append(&mut said.webhook_configurations);
+            self.conversions.append(&mut said.conversions);
+            self.authorities.append(&mut said.authorities);
+            self.allows.append(&mut said.allows);
         }
         self.diagnostics.append(&mut problems);
     }
@@ -157,8 +183,24 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
                 .help(format!("write `+{meant}:`"))
                 .into()
         }
-        _ => Recognised::Nothing,
+        _ => misspelt(line),
     }
+}
+
+/// The start of a marker's name with a slip that hides its prefix: `+kubebuilderrbac:`, `+kube builder:rbac:`.
+fn misspelt(line: &Line) -> Recognised {
+    let ends: Vec<usize> = line.text.char_indices().map(|(place, c)| place + c.len_utf8()).collect();
+    let slip = MARKERS.iter().find_map(|Marker { name, .. }| {
+        // After `+`, which is the first; a slip makes it longer or shorter.
+        let ends = ends.get(name.len() - 1..)?.iter().take(3).copied();
+        ends.into_iter().find(|end| nearest(&line.text[1..*end], [*name]).is_some()).map(|end| (*name, end))
+    });
+    let Some((meant, end)) = slip else { return Recognised::Nothing };
+    let (shown, span) = line.shown(end);
+    Diagnostic::error("OP101", format!("{shown} is almost a marker"))
+        .at(span, "no marker starts like this, so it would be ignored")
+        .help(format!("write `+{meant}:`"))
+        .into()
 }
 
 /// Looks at the name: what follows `+kubebuilder:`, to the end of the line.
@@ -170,7 +212,7 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
         let trimmed = name.trim_start();
         let (word, _) = split_word(trimmed);
         let (shown, span) = line.shown(name_start + name.len() - trimmed.len() + word.len());
-        return problem("OP101", &span, format!("unknown marker {shown}"), meant(prefix, word, trimmed)).into();
+        return problem("OP101", &span, format!("unknown marker {shown}"), meant(prefix, trimmed)).into();
     };
     let (shown, name_span) = line.shown(1 + marker.name.len());
     if kind != CommentKind::Plain {
@@ -196,16 +238,19 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
     Recognised::Marker(marker, line.text.len() - arguments.len()..line.text.len())
 }
 
-/// What to write instead of an unknown name; `word` is its first part.
-fn meant(prefix: &str, word: &str, name: &str) -> String {
-    let full = format!("{prefix}:{word}");
-    let names = || MARKERS.iter().map(|marker| marker.name);
-    let candidates = || names().chain(GO_MARKERS.iter().map(|GoMarker { name, .. }| *name));
-    let same_word = || names().find(|name| name.split_once(':').is_some_and(|(_, own)| own == word));
-    let near = nearest(&full, candidates()).or_else(|| nearest(&format!("{prefix}:{name}"), candidates()));
-    match near.or_else(same_word) {
-        Some(meant) => format!("did you mean `+{meant}`?"),
-        None => format!("the markers are `+{}`", names().collect::<Vec<_>>().join("`, `+")),
+/// What to write instead of an unknown name.
+fn meant(prefix: &str, name: &str) -> String {
+    let name = name.trim_start_matches([':', ' ']);
+    let (word, _) = split_word(name);
+    let ours = || MARKERS.iter().map(|marker| marker.name);
+    let go = GO_MARKERS.iter().map(|go| go.name).filter(|name| name.starts_with(PREFIX));
+    let mut names: Vec<(&str, &str)> = ours().chain(go).filter_map(|name| name.split_once(':')).collect();
+    names.sort_by_key(|(own, _)| *own != prefix);
+    let near = nearest(word, names.iter().map(|(_, name)| *name));
+    let near = near.or_else(|| nearest(name, names.iter().map(|(_, name)| *name)));
+    match names.iter().find(|(_, name)| Some(*name) == near) {
+        Some((prefix, name)) => format!("did you mean `+{prefix}:{name}`?"),
+        None => format!("the markers are `+{}`", ours().collect::<Vec<_>>().join("`, `+")),
     }
 }
 

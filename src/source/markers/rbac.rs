@@ -7,7 +7,7 @@ use super::arguments::{Arguments, Value, problem};
 use super::kubernetes::{meant_group, meant_resource};
 use crate::diagnostic::Diagnostic;
 use crate::model::RbacRule;
-use crate::names::{default_plural, is_dns_label, is_dns_subdomain, nearest};
+use crate::names::{is_dns_label, is_dns_subdomain, nearest, resource_of_kind};
 
 /// The rule is whole if no problem is an error.
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> RbacRule {
@@ -155,14 +155,10 @@ impl Reader<'_, '_> {
                 self.refuse(&value, format!("the group has no resource `{}`", value.it), &meant);
                 continue;
             }
-            let (resource, subresource) = value.it.split_at(value.it.find('/').unwrap_or(value.it.len()));
-            if !resource.starts_with(|c: char| c.is_uppercase()) {
-                continue;
+            if let Some(meant) = resource_of_kind(value.it) {
+                let message = format!("`{}` names a kind", value.it);
+                self.refuse(&value, message, &format!("resources are lowercase plurals: write `{meant}`"));
             }
-            let lower = resource.to_lowercase();
-            let plural = if lower.ends_with('s') { lower } else { default_plural(&lower) };
-            let message = format!("`{resource}` looks like a kind");
-            self.refuse(&value, message, &format!("resources are lowercase plurals: write `{plural}{subresource}`"));
         }
     }
 

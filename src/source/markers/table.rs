@@ -80,6 +80,8 @@ pub fn find(name: &str) -> Option<&'static Marker> {
 pub const RBAC: &str = "kubebuilder:rbac";
 pub const WEBHOOK: &str = "kubebuilder:webhook";
 pub const WEBHOOK_CONFIGURATION: &str = "kubebuilder:webhookconfiguration";
+pub const CONVERSION: &str = "opctl:conversion";
+pub const CA: &str = "opctl:ca";
 pub const ALLOW: &str = "opctl:allow";
 
 /// What rows say only where it is not so.
@@ -92,6 +94,31 @@ const OPTIONAL: Argument = Argument {
     about: "",
     values: None,
     example: "",
+};
+
+const SERVICE_NAME: Argument = Argument {
+    name: "serviceName",
+    default: Some("`webhook-service`"),
+    about: "the service that answers",
+    example: "webhook-service",
+    ..OPTIONAL
+};
+
+const SERVICE_NAMESPACE: Argument = Argument {
+    name: "serviceNamespace",
+    default: Some("`system`, which kustomize replaces"),
+    about: "its namespace",
+    example: "kube-system",
+    ..OPTIONAL
+};
+
+const SERVICE_PORT: Argument = Argument {
+    name: "servicePort",
+    kind: Type::Integer,
+    default: Some("the API server's: 443"),
+    about: "its port",
+    example: "9443",
+    ..OPTIONAL
 };
 
 pub const MARKERS: &[Marker] = &[
@@ -286,28 +313,9 @@ pub const MARKERS: &[Marker] = &[
                 example: "5",
                 ..OPTIONAL
             },
-            Argument {
-                name: "serviceName",
-                default: Some("`webhook-service`"),
-                about: "the service that answers",
-                example: "webhook-service",
-                ..OPTIONAL
-            },
-            Argument {
-                name: "serviceNamespace",
-                default: Some("`system`, which kustomize replaces"),
-                about: "its namespace",
-                example: "kube-system",
-                ..OPTIONAL
-            },
-            Argument {
-                name: "servicePort",
-                kind: Type::Integer,
-                default: Some("the API server's: 443"),
-                about: "its port",
-                example: "9443",
-                ..OPTIONAL
-            },
+            SERVICE_NAME,
+            SERVICE_NAMESPACE,
+            SERVICE_PORT,
             Argument {
                 name: "webhookVersions",
                 kind: Type::SomeOf(&["v1"]),
@@ -353,6 +361,72 @@ pub const MARKERS: &[Marker] = &[
         examples: &["kubebuilder:webhookconfiguration:mutating=true,name=memcached-defaults"],
     },
     Marker {
+        name: CONVERSION,
+        about: "has a webhook convert the versions of a kind into each other",
+        form: Form::Named,
+        arguments: &[
+            Argument {
+                name: "group",
+                need: Need::Required,
+                about: "the kind's group, as `#[kube(group = …)]` says",
+                example: "cache.example.com",
+                ..OPTIONAL
+            },
+            Argument { name: "kind", need: Need::Required, about: "the kind", example: "Memcached", ..OPTIONAL },
+            Argument {
+                name: "path",
+                default: Some("`/convert`"),
+                about: "where the operator's service answers",
+                example: "/convert",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "url",
+                about: "a server outside the cluster, instead of `path` and the service",
+                example: "https://hooks.example.com/convert",
+                ..OPTIONAL
+            },
+            SERVICE_NAME,
+            SERVICE_NAMESPACE,
+            SERVICE_PORT,
+            Argument {
+                name: "conversionReviewVersions",
+                kind: Type::Texts,
+                default: Some("`v1`"),
+                about: "the versions of reviews that it speaks, the best first",
+                example: "v1",
+                ..OPTIONAL
+            },
+        ],
+        examples: &["opctl:conversion:group=cache.example.com,kind=Memcached"],
+    },
+    Marker {
+        name: CA,
+        about: "says which certificate signs those of the webhooks; without it the operator sets `caBundle` itself",
+        form: Form::Named,
+        arguments: &[
+            Argument {
+                name: "certificate",
+                about: "a Certificate of cert-manager, `NAME` in the operator's namespace or `NAMESPACE/NAME`",
+                example: "serving-cert",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "secret",
+                about: "a Secret that cert-manager reads `ca.crt` of, `NAME` or `NAMESPACE/NAME`",
+                example: "webhooks/ca",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "file",
+                about: "certificates in PEM, from the package's folder",
+                example: "certs/ca.crt",
+                ..OPTIONAL
+            },
+        ],
+        examples: &["opctl:ca:certificate=serving-cert", "opctl:ca:file=certs/ca.crt"],
+    },
+    Marker {
         name: ALLOW,
         about: "silences one diagnostic in the item or statement that follows",
         form: Form::Positional,
@@ -361,7 +435,7 @@ pub const MARKERS: &[Marker] = &[
                 name: "CODE",
                 need: Need::Required,
                 about: "the diagnostic's code",
-                values: Some("those that begin with `OP4`"),
+                values: Some("one of `opctl check` (from `OP401`), or of a warning"),
                 ..OPTIONAL
             },
             Argument {

@@ -1,0 +1,2 @@
+// +kubebuilder:webhook:mutating=false,path=/a,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1,serviceName=hooks,serviceNamespace=elsewhere,servicePort=9443
+// +kubebuilder:webhook:mutating=false,path=/b,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=b.example.com,sideEffects=None,admissionReviewVersions=v1,servicePort=443

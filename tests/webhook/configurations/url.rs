@@ -1,0 +1,2 @@
+// +kubebuilder:webhook:mutating=false,url="https://hooks.example.com:8443/validate",failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhook:mutating=true,url=`https://[::1]/`,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1

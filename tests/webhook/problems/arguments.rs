@@ -1,0 +1,13 @@
+// +kubebuilder:webhook:mutating=true,path=/a,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None
+// +kubebuilder:webhook:mutating=perhaps,path=/a,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhook:mutating=true,path=/a,failurePolicy=fial,groups=a,resources=as,verbs=create;uptade,versions=v1,name=a.example.com,sideEffects=Some,admissionReviewVersions=v1
+// +kubebuilder:webhook:mutating=true,path=/a,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1,webhookVersions=v1beta1,matchPolicy=Approximate,reinvocationPolicy=Always
+// +kubebuilder:webhook:mutating=true,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhook:mutating=true,path=/a,url="https://a",servicePort=1,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhook:mutating=false,reinvocationPolicy=Never,path=/a,failurePolicy=fail,groups=a,resources=as,verbs=create,versions=v1,name=a.example.com,sideEffects=None,admissionReviewVersions=v1
+// +kubebuilder:webhookconfiguration:mutating=true,name=Webhooks
+// +kubebuilder:webhookconfiguration:name=webhooks
+// +opctl:conversion:group=example.com
+// +opctl:conversion:group=example.com,kind=A,url="https://a",path=/a
+// +opctl:ca:certificate=a,file=b
+// +opctl:ca:secret=A/b
