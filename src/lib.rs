@@ -16,6 +16,7 @@ pub mod apiserver;
 pub mod compiled;
 pub mod config;
 pub mod emit;
+pub mod grants;
 pub mod scaffold;
 pub mod source;
 

@@ -22,6 +22,8 @@ pub struct Operator {
     pub authority: Option<Authority>,
     /// In source order.
     pub allows: Vec<Allow>,
+    /// What the code asks of the API server, in source order; only where it was looked for.
+    pub requests: Vec<Request>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.

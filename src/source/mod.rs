@@ -12,6 +12,7 @@ mod defaults;
 mod features;
 mod foreign;
 mod json;
+mod kinds;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;
@@ -21,6 +22,7 @@ mod lock;
 pub mod markers;
 mod modules;
 mod package;
+mod requests;
 mod resolve;
 mod serialized;
 mod skim;
@@ -37,7 +39,7 @@ use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
-use modules::Modules;
+use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
 
@@ -165,6 +167,23 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
     source.diagnostics.retain(|diagnostic| !only_a_compiler_knows(diagnostic));
     source.add_markers(&packages, &modules);
+    source
+}
+
+/// Reads everything that manifests are made from, and what the code asks of the API server.
+pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    let mut source = read(tree, folder);
+    // What is wrong with the packages is told already.
+    let packages = Package::read(tree, folder).unwrap_or_default();
+    let modules = Modules::read_as(tree, &packages, Reading::Whole);
+    let (requests, mut diagnostics) = requests::read(&modules);
+    source.operator.requests = requests;
+    for unread in modules.take_diagnostics() {
+        if !source.diagnostics.contains(&unread) {
+            source.diagnostics.push(unread);
+        }
+    }
+    source.diagnostics.append(&mut diagnostics);
     source
 }
 

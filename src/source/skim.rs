@@ -13,6 +13,13 @@ pub fn items(text: &str) -> syn::Result<Vec<Item>> {
     Ok(syn::parse_str::<syn::File>(&skimmed(text))?.items)
 }
 
+/// All items of a file.
+pub fn whole(text: &str) -> syn::Result<Vec<Item>> {
+    let preamble = preamble(text);
+    let blank = " ".repeat(preamble);
+    Ok(syn::parse_str::<syn::File>(&format!("{blank}{}", &text[preamble..]))?.items)
+}
+
 /// Whether a file has no module of its own in another file.
 pub fn is_leaf(text: &str) -> bool {
     let mut tokens = Lexer::new(text).filter(is_code);

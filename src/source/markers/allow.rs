@@ -7,18 +7,11 @@ use crate::diagnostic::{Diagnostic, Span, is_code};
 use crate::model::Allow;
 use crate::source::lexer::{Lexer, Token};
 
-/// These codes are about what stands in the code and what belongs to it, so that the user may know better. All others are
-/// about what would not work, or about a place that is not in the code.
-const SERIES: &str = "OP4";
-
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
     let (code, reason) = (arguments.text("CODE")?, arguments.text("reason")?);
     if !is_code(code.it) {
         let help = "write a code as it stands in the message, such as `OP402`; `opctl explain` lists them";
         problems.push(problem("OP110", &code.span, format!("there is no diagnostic `{}`", code.it), help));
-    } else if !code.it.starts_with(SERIES) {
-        let help = format!("those that begin with `{SERIES}` can be; `opctl explain {}` tells what to do", code.it);
-        problems.push(problem("OP110", &code.span, format!("`{}` cannot be silenced", code.it), help));
     }
     let place = arguments.place();
     let range = covered(&place.file.text, &place.range);

@@ -9,6 +9,7 @@ mod arguments;
 mod comments;
 pub mod go;
 mod grammar;
+mod kubernetes;
 mod line;
 mod patch;
 mod rbac;
