@@ -129,7 +129,8 @@ fn fails_without_each_permission_that_check_calls_missing() {
         let missing = opctl::grants::missing(&mutant.operator, &home, around);
         assert!(missing.iter().any(|missing| missing.verbs() == [mutant.verb.as_str()]), "{}", mutant.verb);
         let (plural, subresource) = mutant.resource.split_once('/').unwrap_or((&mutant.resource, ""));
-        let lacks = format!("cannot {} resource \"{}\"", mutant.verb, mutant.resource);
+        let lacks =
+            format!("cannot {} resource \"{}\" in API group \"{}\"", mutant.verb, mutant.resource, mutant.group);
         Trial { name: format!("without-{}-{plural}{subresource}", mutant.verb), lacks, operator: mutant.operator }
     });
     // All at once, each in a namespace of its own.
