@@ -20,6 +20,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use control_plane::ControlPlane;
+use mutants::example;
 use opctl::diagnostic::Span;
 use opctl::emit::{self, Options};
 use opctl::grants::Home;
@@ -177,10 +178,6 @@ impl Trial {
 const SYSTEM: &str = "memcached-operator-system";
 const SAMPLE: &str = "memcached-sample";
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator")
-}
 
 /// Runs targets of the example's Makefile.
 fn make(cluster: &ControlPlane, arguments: &[&str]) {
