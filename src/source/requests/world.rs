@@ -31,6 +31,7 @@ pub struct World<'a> {
     prelude: ModuleId,
     pub known: Known,
     declarations: RefCell<Vec<Rc<Declaration>>>,
+    targets: RefCell<HashMap<(ModuleId, bool, Vec<String>, Namespace), Option<Target>>>,
     by_target: RefCell<HashMap<(Option<ModuleId>, String), Decl>>,
     pub functions: Vec<Rc<Function>>,
     pub free: HashMap<(ModuleId, String), FnId>,
@@ -267,6 +268,7 @@ impl<'a> World<'a> {
                 string: Decl(0),
             },
             declarations: RefCell::default(),
+            targets: RefCell::default(),
             by_target: RefCell::default(),
             functions: Vec::new(),
             free: HashMap::new(),
@@ -417,14 +419,25 @@ impl<'a> World<'a> {
         self.blocks.get(&address(block)).copied()
     }
 
+    /// Code names the same things again and again.
+    fn resolved(&self, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
+        let key = (from, path.global, path.segments.clone(), namespace);
+        if let Some(known) = self.targets.borrow().get(&key) {
+            return known.clone();
+        }
+        let target = resolve(self.modules, from, path, namespace);
+        self.targets.borrow_mut().insert(key, target.clone());
+        target
+    }
+
     /// The type or trait that a path names.
     pub fn find(&self, from: ModuleId, path: &Path) -> Option<Named> {
         self.find_segments(from, &use_path(path))
     }
 
     pub fn find_segments(&self, from: ModuleId, path: &UsePath) -> Option<Named> {
-        let target = resolve(self.modules, from, path, Namespace::Type).or_else(|| match &path.segments[..] {
-            [_] if !path.global => resolve(self.modules, self.prelude, path, Namespace::Type),
+        let target = self.resolved(from, path, Namespace::Type).or_else(|| match &path.segments[..] {
+            [_] if !path.global => self.resolved(self.prelude, path, Namespace::Type),
             _ => None,
         })?;
         self.named(target)
@@ -432,11 +445,11 @@ impl<'a> World<'a> {
 
     /// The function or constant that a path names.
     pub fn value_item(&self, from: ModuleId, path: &UsePath) -> Option<(ModuleId, String)> {
-        match resolve(self.modules, from, path, Namespace::Value)? {
+        match self.resolved(from, path, Namespace::Value)? {
             Target::Item(module, name) => Some((module, name)),
             Target::Foreign(foreign) => {
                 let path = UsePath { global: true, segments: foreign.path };
-                match resolve(self.modules, self.table, &path, Namespace::Value)? {
+                match self.resolved(self.table, &path, Namespace::Value)? {
                     Target::Item(module, name) => Some((module, name)),
                     _ => None,
                 }
@@ -470,7 +483,7 @@ impl<'a> World<'a> {
             },
             Target::Foreign(foreign) => {
                 let path = UsePath { global: true, segments: foreign.path.clone() };
-                if let Some(target @ Target::Item(..)) = resolve(self.modules, self.table, &path, Namespace::Type) {
+                if let Some(target @ Target::Item(..)) = self.resolved(self.table, &path, Namespace::Type) {
                     return self.named(target);
                 }
                 let key = (None, foreign.path.join("::"));
