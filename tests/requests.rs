@@ -3,31 +3,34 @@
 //! Each `pub async fn` of `tests/requests/cases/*.rs` is a case, and its doc comment has a line for each permission that
 //! it needs. All cases are compiled into one crate with kube, and run against a service that records
 //! (`tests/requests/recorder.rs`): what they really ask must be what they say, and what opctl reads, too. A line with `+`
-//! is what another run of the same code may ask, one with `?` what only some clusters want.
+//! is what another run of the same code may ask, one with `?` what only some clusters want. What the cases of
+//! `tests/inference` ask when they run must be among what opctl reads in them.
 
 mod common;
 #[path = "common/control_plane.rs"]
 mod control_plane;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
 use control_plane::ControlPlane;
-use opctl::diagnostic;
+use opctl::diagnostic::{self, Diagnostic};
 use opctl::model::{Reach, Request};
 use opctl::project::Tree;
 use opctl::source;
 use serde_json::{Value, json};
 
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, Visibility};
+use syn::{Attribute, Expr, ExprLit, ImplItem, Item, Lit, Meta, Token, TraitItem, Visibility};
 
 /// What a case says of itself.
 #[derive(Debug, Default)]
@@ -45,16 +48,10 @@ struct Case {
 #[test]
 fn cases_ask_what_they_say() {
     let cases = cases();
-    let folder = write_recorder(&cases);
-    let mut recorded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let _turn = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
-    for line in common::output(common::cargo(&folder, &["run", "--quiet"])).lines() {
-        let (case, permission) = line.split_once('\t').unwrap();
-        recorded.entry(case.into()).or_default().insert(permission.into());
-    }
+    let recorded = recorded(&cases);
     let mut differences = String::new();
     for (name, case) in &cases {
-        let asked = recorded.remove(name).unwrap_or_default();
+        let asked = recorded.get(name).cloned().unwrap_or_default();
         for permission in asked.difference(&case.asks) {
             writeln!(differences, "{name}: it asks, and does not say so: {permission}").unwrap();
         }
@@ -63,7 +60,70 @@ fn cases_ask_what_they_say() {
         }
     }
     assert!(differences.is_empty(), "{differences}");
-    assert!(recorded.is_empty(), "{recorded:?}");
+}
+
+/// What the cases of `tests/inference` really ask, opctl foresees. It may foresee more, since a run takes one way.
+#[test]
+fn no_request_of_an_inference_goes_unnoticed() {
+    let cases = cases();
+    let recorded = recorded(&cases);
+    let recorded: BTreeMap<&str, &BTreeSet<String>> =
+        recorded.iter().filter_map(|(case, asked)| Some((case.strip_prefix("inference/")?, asked))).collect();
+    let found = source::read_requests(&Tree::at(write_recorder(&cases)), "");
+    let mut unnoticed = String::new();
+    for (case, asked) in &recorded {
+        let path = format!("src/{case}.rs");
+        for permission in *asked {
+            let (permission, namespace) = split(permission);
+            let is_it = |request: &&Request| {
+                let covers = match &request.reach {
+                    Reach::Cluster | Reach::Unknown => true,
+                    Reach::Namespace(name) => namespace == Some(name),
+                    Reach::SomeNamespace => namespace.is_some(),
+                };
+                request.place.file.path == path && said_of(request) == permission && covers
+            };
+            if found.operator.requests.iter().find(is_it).is_none() {
+                writeln!(unnoticed, "tests/inference/{case}.rs: {permission} {namespace:?}").unwrap();
+            }
+        }
+    }
+    assert!(unnoticed.is_empty(), "{unnoticed}");
+    assert!(recorded.len() > 40, "{:?}", recorded.keys());
+}
+
+/// What a case of `tests/inference` that can be run has.
+const RUN: &str = "pub async fn run(client: Client)";
+
+/// The permission and the namespace that it is asked in.
+fn split(said: &str) -> (&str, Option<&str>) {
+    said.split_once(" in ").map_or((said, None), |(permission, namespace)| (permission, Some(namespace)))
+}
+
+/// A request as cases say it, but for the namespace.
+fn said_of(request: &Request) -> String {
+    let (resource, subresource) = request.resource.split_once('/').unwrap_or((&request.resource, ""));
+    let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
+    let slash = if subresource.is_empty() { "" } else { "/" };
+    format!("{} {resource}{group}{slash}{subresource}", request.verb)
+}
+
+/// What all cases ask when they run.
+fn recorded(cases: &BTreeMap<String, Case>) -> &'static BTreeMap<String, BTreeSet<String>> {
+    static RECORDED: OnceLock<BTreeMap<String, BTreeSet<String>>> = OnceLock::new();
+    RECORDED.get_or_init(|| {
+        let folder = write_recorder(cases);
+        let _turn = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recorded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut cargo = common::cargo(&folder, &["run", "--quiet"]);
+        // Some case asks the environment where it is.
+        cargo.env("NAMESPACE", "here");
+        for line in common::output(cargo).lines() {
+            let (case, permission) = line.split_once('\t').unwrap();
+            recorded.entry(case.into()).or_default().insert(permission.into());
+        }
+        recorded
+    })
 }
 
 /// Whoever has just the permissions of a case is refused nothing; whoever lacks one of them is refused something.
@@ -190,10 +250,7 @@ fn opctl_reads_what_cases_ask() {
             place.file.path == format!("src/{}.rs", case.file) && case.range.contains(&place.range.start)
         };
         let Some((name, _)) = cases.iter().find(is_around) else { continue };
-        let (resource, subresource) = request.resource.split_once('/').unwrap_or((&request.resource, ""));
-        let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
-        let slash = if subresource.is_empty() { "" } else { "/" };
-        let permission = format!("{} {resource}{group}{slash}{subresource}", request.verb);
+        let permission = said_of(request);
         let read = read.entry(name).or_default();
         if !read.contains(&(request.optional, permission.clone(), &request.reach)) {
             read.push((request.optional, permission, &request.reach));
@@ -205,8 +262,7 @@ fn opctl_reads_what_cases_ask() {
         let mut said: Vec<(bool, &String)> = all.chain(case.optional.iter().map(|said| (true, said))).collect();
         for (optional, permission, reach) in read {
             let is_it = |(is_optional, said): &(bool, &String)| {
-                let (what, namespace) =
-                    said.split_once(" in ").map_or((said.as_str(), None), |(what, of)| (what, Some(of)));
+                let (what, namespace) = split(said);
                 let is_there = match reach {
                     Reach::Cluster => namespace.is_none(),
                     Reach::Namespace(name) => namespace == Some(name),
@@ -224,15 +280,285 @@ fn opctl_reads_what_cases_ask() {
             writeln!(differences, "{name}: opctl does not read: {permission}").unwrap();
         }
     }
-    let said = diagnostic::render(&found.diagnostics, false);
-    assert!(differences.is_empty() && found.diagnostics.is_empty(), "{differences}{said}");
+    let is_of_case = |told: &&Diagnostic| {
+        told.place
+            .as_ref()
+            .is_none_or(|(span, _)| cases.values().any(|case| span.file.path == format!("src/{}.rs", case.file)))
+    };
+    let told: Vec<Diagnostic> = found.diagnostics.iter().filter(is_of_case).cloned().collect();
+    assert!(differences.is_empty() && told.is_empty(), "{differences}{}", diagnostic::render(&told, false));
+}
+
+/// What of kube's interface asks nothing: the type, and which of its methods. Whatever is neither here nor in the table is
+/// new in kube, and must be looked at.
+const ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
+    ("Api", "it tells what the `Api` is", &["namespace", "resource_url", "into_client"]),
+    (
+        "Client",
+        "it sends what others built, and what these are is told where they are built",
+        &["send", "connect", "request", "request_text", "request_stream", "request_status", "request_events"],
+    ),
+    (
+        "Client",
+        "everybody who is authenticated may discover",
+        &[
+            "apiserver_version",
+            "list_api_groups",
+            "list_api_groups_aggregated",
+            "list_api_group_resources",
+            "list_core_api_versions",
+            "list_core_api_versions_aggregated",
+            "list_core_api_resources",
+        ],
+    ),
+    (
+        "Client",
+        "it asks a kubelet, not the API server",
+        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
+    ),
+    ("Client", "it is about the client itself", &["valid_until", "default_namespace"]),
+    (
+        "Request",
+        "it asks a kubelet, not the API server",
+        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
+    ),
+    ("Store", "it counts what is there", &["len", "is_empty"]),
+];
+
+/// The types of kube all of whose methods are looked at; of others, those that take an `Api` or a `Client`.
+const TYPES: &[&str] =
+    &["Api", "Client", "Controller", "Entry", "OccupiedEntry", "Recorder", "Request", "Store", "VacantEntry", "Writer"];
+#[test]
+fn the_table_has_all_of_kube_that_asks() {
+    let table = include_str!("../src/source/requests/signatures.rs");
+    let mut known = Interface::default();
+    known.add(&syn::parse_file(table).unwrap().items);
+    let mut kube = Interface::default();
+    for folder in kube_sources() {
+        for entry in walkdir::WalkDir::new(&folder).sort_by_file_name() {
+            let entry = entry.unwrap();
+            if entry.path().extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(entry.path()).unwrap();
+                let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", entry.path().display()));
+                kube.add(&file.items);
+            }
+        }
+    }
+    assert!(kube.methods.len() > 130, "this is not kube: {:?}", kube.methods);
+    let excused: BTreeSet<(String, String)> = ASKS_NOTHING
+        .iter()
+        .flat_map(|(of, _, methods)| methods.iter().map(|method| (of.to_string(), method.to_string())))
+        .collect();
+    let missing: Vec<_> =
+        kube.methods.iter().filter(|method| !known.methods.contains(method) && !excused.contains(method)).collect();
+    assert!(missing.is_empty(), "new in kube, and not in src/source/requests/signatures.rs: {missing:?}");
+    let gone: Vec<_> = known
+        .asking
+        .keys()
+        .filter(|(of, _)| of != "Resource")
+        .filter(|method| !kube.methods.contains(method))
+        .collect();
+    assert!(gone.is_empty(), "kube no longer has: {gone:?}");
+    let stale: Vec<_> = excused.iter().filter(|method| !kube.methods.contains(method)).collect();
+    assert!(stale.is_empty(), "kube no longer has: {stale:?}");
+}
+
+/// A case that calls each method that the table says asks something: no verb of the table goes unproven.
+#[test]
+fn every_method_that_asks_has_a_case() {
+    let mut table = Interface::default();
+    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
+    let cases: String = sources().into_values().collect();
+    let is_called = |(of, method): &&(String, String)| {
+        let [dot, path, free] = [format!(".{method}("), format!("::{method}("), format!(" {method}(")];
+        cases.contains(&dot) || cases.contains(&path) || of.is_empty() && cases.contains(&free)
+    };
+    // A method of `Request` builds what the one of `Api` with its name sends, and asks the same.
+    let of_requests = table.asking.iter().filter(|((of, _), _)| of == "Request");
+    for ((_, method), asks) in of_requests {
+        assert_eq!(table.asking.get(&("Api".into(), method.clone())), Some(asks), "Request::{method}");
+    }
+    let uncalled: Vec<_> =
+        table.asking.keys().filter(|(of, _)| of != "Request").filter(|key| !is_called(key)).collect();
+    assert!(table.asking.len() > 80, "{:?}", table.asking);
+    assert!(uncalled.is_empty(), "no case calls {uncalled:?}");
+}
+
+/// `docs/reference/permissions.md` is made of the table; `SNAPSHOTS=overwrite cargo test --test requests` makes it anew.
+#[test]
+fn the_reference_of_permissions_is_that_of_the_table() {
+    let mut table = Interface::default();
+    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
+    let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for ((of, method), asks) in table.asking.iter().filter(|((of, _), _)| of != "Request") {
+        let name = if of.is_empty() { format!("`{method}`") } else { format!("`{of}::{method}`") };
+        let said = asks.iter().map(Asked::of).map(|asked| asked.to_string()).collect::<Vec<_>>().join(", ");
+        rows.entry(said).or_default().push(name);
+    }
+    let mut page = PAGE.to_owned();
+    for (permissions, methods) in &rows {
+        writeln!(page, "| {permissions} | {} |", methods.join(", ")).unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/permissions.md");
+    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
+        std::fs::write(&path, &page).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap_or_default() == page, "SNAPSHOTS=overwrite makes it anew");
+}
+
+const PAGE: &str = "\
+# What asks for which permission
+
+This is what opctl reads in code that uses kube 5: which permission each of its functions needs. The page is made of the
+table that it goes by, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
+what a real API server refuses when just this one permission is missing.
+
+- *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.
+- *(some clusters)*: only where an admission plugin wants it, here OwnerReferencesPermissionEnforcement. Granted or not, both
+  are right.
+- `/{subresource}`: the one that the call names.
+- `attach`, `exec` and `portforward` are opened with GET; since Kubernetes 1.35 the API server wants `create` as well.
+- `approve` is asked for the signer that the request names.
+- Discovery and `/version` are open to everyone who is authenticated, and ask for nothing here.
+
+Where it is asked follows from the `Api`: in the whole cluster with `Api::all`, in one namespace with `Api::namespaced`, and
+with `Api::default_namespaced` in the one that the client is configured for. `Recorder::publish` asks in the namespace of the
+object that the event is about, and in `default` where that has none.
+
+| permission | asked by |
+|---|---|
+";
+
+/// What one `#[asks(…)]` says.
+struct Asked {
+    verbs: Vec<String>,
+    options: BTreeMap<String, String>,
+}
+
+impl Asked {
+    fn of(attribute: &Attribute) -> Self {
+        let arguments = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated).unwrap();
+        let mut asked = Self { verbs: Vec::new(), options: BTreeMap::new() };
+        for argument in arguments {
+            match argument {
+                Expr::Lit(ExprLit { lit: Lit::Str(verb), .. }) => asked.verbs.push(format!("`{}`", verb.value())),
+                Expr::Assign(assign) => {
+                    let value = match &*assign.right {
+                        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value(),
+                        right => format!("{{{}}}", right.to_token_stream()),
+                    };
+                    asked.options.insert(assign.left.to_token_stream().to_string(), value);
+                }
+                other => drop(asked.options.insert(other.to_token_stream().to_string(), String::new())),
+            }
+        }
+        asked
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = |key: &str| self.options.get(key).map(String::as_str);
+        write!(f, "{}", self.verbs.join(", "))?;
+        if let (Some(group), Some(resource)) = (option("group"), option("resource")) {
+            write!(f, " on `{resource}.{group}`")?;
+        }
+        match option("subresource") {
+            Some("{subresource_name}") => f.write_str(" on `/{subresource}`")?,
+            Some(subresource) => write!(f, " on `/{subresource}`")?,
+            None => {}
+        }
+        f.write_str(if option("when").is_some() { " *(apply)*" } else { "" })?;
+        f.write_str(if option("optional").is_some() { " *(some clusters)*" } else { "" })
+    }
+}
+
+/// Public methods by type and name; free functions have no type.
+#[derive(Default)]
+struct Interface {
+    methods: BTreeSet<(String, String)>,
+    /// Those with `#[asks(…)]`, and what stands there.
+    asking: BTreeMap<(String, String), Vec<Attribute>>,
+}
+
+impl Interface {
+    fn add(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Mod(module) if !is_test(&module.attrs) => {
+                    self.add(
+                        module.content.iter().flat_map(|(_, items)| items).cloned().collect::<Vec<_>>().as_slice(),
+                    );
+                }
+                Item::Fn(function) => self.method("", &function.vis, &function.sig, &function.attrs),
+                Item::Impl(item) if item.trait_.is_none() => {
+                    let syn::Type::Path(path) = &*item.self_ty else { continue };
+                    let of = path.path.segments.last().unwrap().ident.to_string();
+                    for inner in &item.items {
+                        if let ImplItem::Fn(method) = inner {
+                            self.method(&of, &method.vis, &method.sig, &method.attrs);
+                        }
+                    }
+                }
+                Item::Trait(item) => {
+                    for inner in &item.items {
+                        if let TraitItem::Fn(method) = inner
+                            && method.attrs.iter().any(|attribute| attribute.path().is_ident("asks"))
+                        {
+                            let of = item.ident.to_string();
+                            let asks = method.attrs.clone();
+                            self.asking.insert((of.clone(), method.sig.ident.to_string()), asks);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn method(&mut self, of: &str, vis: &Visibility, signature: &syn::Signature, attributes: &[Attribute]) {
+        let takes = signature.inputs.to_token_stream().to_string();
+        let is_of_interest = TYPES.contains(&of) || takes.split(' ').any(|word| matches!(word, "Api" | "Client"));
+        if matches!(vis, Visibility::Public(_)) && is_of_interest && !is_test(attributes) {
+            let key = (of.to_owned(), signature.ident.to_string());
+            let asks = attributes.iter().filter(|attribute| attribute.path().is_ident("asks"));
+            let asks: Vec<Attribute> = asks.cloned().collect();
+            if !asks.is_empty() {
+                self.asking.insert(key.clone(), asks);
+            }
+            self.methods.insert(key);
+        }
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string().starts_with("test"),
+        _ => false,
+    })
+}
+
+/// The `src` folders of kube's packages, as the recorder is compiled with them.
+fn kube_sources() -> Vec<PathBuf> {
+    let folder = write_recorder(&cases());
+    let metadata = common::output(common::cargo(&folder, &["metadata", "--format-version", "1", "--locked"]));
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let of_kube = packages
+        .filter(|package| matches!(package["name"].as_str(), Some("kube-client" | "kube-core" | "kube-runtime")));
+    of_kube.map(|package| Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")).collect()
 }
 
 fn sources() -> BTreeMap<String, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests/cases");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
+    files("tests/requests/cases")
+}
+
+/// The Rust files of a folder by their names.
+fn files(folder: &str) -> BTreeMap<String, String> {
+    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let rust = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    rust.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
         .collect()
 }
 
@@ -275,12 +601,18 @@ fn write_recorder(cases: &BTreeMap<String, Case>) -> PathBuf {
     let folder = common::operators_target().join("requests");
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let sources = sources();
-    let modules: String = sources.keys().map(|file| format!("mod {file};\n")).collect();
-    let runs: String =
-        cases.keys().map(|case| format!("    (\"{case}\", |client| {case}(client).boxed()),\n")).collect();
+    let inference = files("tests/inference");
+    let modules: String = sources.keys().chain(inference.keys()).map(|file| format!("mod {file};\n")).collect();
+    let own = cases.keys().map(|case| format!("    (\"{case}\", |client| {case}(client).boxed_local()),\n"));
+    let run = |case: &String| {
+        let run = format!("let _ = {case}::run(client).await; Ok(())");
+        format!("    (\"inference/{case}\", |client| async move {{ {run} }}.boxed_local()),\n")
+    };
+    let runs = inference.iter().filter(|(_, text)| text.contains(RUN)).map(|(case, _)| run(case));
+    let runs: String = own.chain(runs).collect();
     let main = read("recorder.rs").replace("/* modules */", &modules).replace("/* cases */", &runs);
     // A file that a case of another day is in is no module, so that it is not compiled.
-    for (file, text) in sources {
+    for (file, text) in sources.into_iter().chain(inference) {
         write(&folder.join(format!("src/{file}.rs")), &text);
     }
     write(&folder.join("src/main.rs"), &main);

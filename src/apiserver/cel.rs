@@ -2,16 +2,23 @@
 //! is over its limits.
 //!
 //! A rule goes through [`parse`], [`mod@check`], [`literals`] and [`cost`], as it does in the API server. What is not known
-//! here for sure is left to it: no false alarms.
+//! here for sure is left to it: no false alarms. On an object, [`rules`] has [`mod@evaluate`] tell what comes of them.
 
 mod check;
 mod cost;
+mod evaluate;
+mod functions;
 mod lexer;
 mod library;
 mod literals;
 mod macros;
+mod network;
 mod parse;
+mod quantity;
+mod rules;
+mod semver;
 mod types;
+mod value;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,6 +30,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use super::Finding;
 use crate::model::{Place, Step};
 use parse::{Problem, Tree};
+pub use rules::{Broken, Verdict, evaluate_all};
 use types::{Declared, Type};
 
 /// Of one rule, and of one `messageExpression`.
@@ -308,46 +316,37 @@ fn stated(schema: &JSONSchemaProps, rule: &ValidationRule, wrong: &mut impl FnMu
     if let Some(reason) = rule.reason.as_deref().filter(|reason| !REASONS.contains(reason)) {
         wrong(&format!("no reason `{reason}` for a CEL rule; there are {}", REASONS.join(", ")));
     }
-    let is_wrong = |path: &&str| path.trim().is_empty() || has_newlines(path) || !leads_somewhere(schema, path);
+    let is_wrong = |path: &&str| path.trim().is_empty() || has_newlines(path) || leads_to(schema, path).is_none();
     if let Some(path) = rule.field_path.as_deref().filter(|path| !path.is_empty()).filter(is_wrong) {
         wrong(&format!("the fieldPath `{}` of a CEL rule leads to no field", one_line(path)));
     }
 }
 
-/// `.spec.name`, `.spec['a.b']`: properties, and keys of maps.
-fn leads_somewhere(mut schema: &JSONSchemaProps, path: &str) -> bool {
+/// The names in `.spec.name` or `.spec['a.b']`, if these are properties and keys of maps.
+fn leads_to(mut schema: &JSONSchemaProps, path: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
         let name;
         if let Some(quoted) = rest.strip_prefix("['") {
             let end = (0..quoted.len()).find(|at| quoted[..*at].ends_with('\'') && !quoted[..*at].ends_with("\\'"));
-            let Some(after) = end.and_then(|end| quoted.get(end..)?.strip_prefix(']')) else { return false };
+            let after = end.and_then(|end| quoted.get(end..)?.strip_prefix(']'))?;
             name = quoted[..quoted.len() - after.len() - 2].replace("\\'", "'");
             rest = after;
-        } else if let Some(plain) = rest.strip_prefix('.') {
-            let end = plain.find(['.', '[', ']']).unwrap_or(plain.len());
-            if end == 0 {
-                return false;
-            }
+        } else {
+            let plain = rest.strip_prefix('.')?;
+            let end =
+                plain.find(['.', '[', ']']).filter(|end| *end > 0).or((!plain.is_empty()).then_some(plain.len()))?;
             name = plain[..end].to_owned();
             rest = &plain[end..];
-        } else {
-            return false;
         }
-        let values = match &schema.additional_properties {
-            Some(JSONSchemaPropsOrBool::Schema(values)) => Some(&**values),
-            _ => None,
+        schema = match &schema.properties {
+            Some(properties) => properties.get(&name)?,
+            None => super::values(schema)?,
         };
-        match (&schema.properties, values) {
-            (Some(properties), _) => match properties.get(&name) {
-                Some(property) => schema = property,
-                None => return false,
-            },
-            (None, Some(values)) => schema = values,
-            (None, None) => return false,
-        }
+        names.push(name);
     }
-    true
+    Some(names)
 }
 
 fn times(cost: u64, limit: u64) -> String {
@@ -361,7 +360,7 @@ fn times(cost: u64, limit: u64) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     const LONGEST: usize = 100;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {

@@ -5,7 +5,8 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::Value;
 
-use super::{Finding, each, items, property, shown, value, values};
+use super::value::Rule;
+use super::{Finding, each, items, object, property, shown, value, values};
 use crate::diagnostic::Severity;
 use crate::model::{Place, Step};
 
@@ -20,9 +21,18 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
             );
             Finding::error("OP327", place, message)
                 .help("is the field skipped or renamed for one direction only? Both must have one name")
-        } else if let Err(problem) = value::check(&default.0, schema) {
-            Finding::error("OP326", place, format!("the default of {at} does not fit its own schema: {problem}"))
-                .help("change the default or what restricts the field")
+        } else if let Some(misfit) =
+            value::check(&default.0, schema).into_iter().find(|misfit| misfit.rule != Rule::Unknown)
+        {
+            let inside =
+                if misfit.path.is_empty() { String::new() } else { format!("{}: ", object::shown(&misfit.path)) };
+            let problem = misfit.problem;
+            Finding::error(
+                "OP326",
+                place,
+                format!("the default of {at} does not fit its own schema: {inside}{problem}"),
+            )
+            .help("change the default or what restricts the field")
         } else {
             return;
         };

@@ -8,8 +8,11 @@ mod cel;
 mod columns;
 mod defaults;
 mod formats;
+mod go;
+mod has_format;
 mod lists;
 mod names;
+mod object;
 mod pattern;
 mod size;
 mod structural;
@@ -20,6 +23,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
     JSONSchemaPropsOrBool,
 };
+
+pub use object::{ObjectFinding, ObjectStep, check_object};
 
 use crate::diagnostic::Severity;
 use crate::model::{Place, Step};

@@ -124,7 +124,7 @@ pub fn is_qualified_name(key: &str) -> bool {
     }
 }
 
-fn is_name_part(text: &str) -> bool {
+pub fn is_name_part(text: &str) -> bool {
     let outer = |c: char| c.is_ascii_alphanumeric();
     (1..=63).contains(&text.len())
         && text.chars().all(|c| outer(c) || "-_.".contains(c))

@@ -8,7 +8,7 @@ use std::str::Chars;
 
 mod syntax;
 
-use regex::Regex;
+pub use regex::Regex;
 
 pub use syntax::check;
 

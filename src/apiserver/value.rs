@@ -1,94 +1,216 @@
-//! Whether a value fits a schema, as the API server sees it.
+//! Whether a value fits a schema, as the API server sees it: every misfit, and where it is.
 //!
-//! Source: `pkg/validation/validate` of `k8s.io/kube-openapi`, oddities included. Of formats, those are checked whose
-//! rule is plain.
-
-use std::net::Ipv6Addr;
+//! Source: `pkg/validation/validate` of `k8s.io/kube-openapi`, oddities included. Rules of CEL are not looked at, nor
+//! what is unknown to the schema.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{formats, items, pattern, property, text, values};
+use super::object::ObjectStep;
+use super::{formats, has_format, items, pattern, property, text, values};
 
-/// `Err`: what does not fit.
-pub fn check(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
-    let shown = value.to_string();
-    has_type(value, schema)?;
+#[derive(Clone, Debug, PartialEq)]
+pub struct Misfit {
+    pub path: Vec<ObjectStep>,
+    pub rule: Rule,
+    /// What is wrong, without the place.
+    pub problem: String,
+}
+
+/// What a value does not keep to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    Type,
+    Required,
+    Enum,
+    /// It has too many characters, items or fields.
+    TooLong,
+    Other,
+    /// Whether it does is not known here.
+    Unknown,
+}
+
+impl Rule {
+    /// Where one of these is broken, the API server looks at no rule of CEL. Source: `hasBlockingErr` of
+    /// `pkg/registry/customresource/strategy.go`.
+    pub fn hides_cel(self) -> bool {
+        matches!(self, Rule::Type | Rule::Required | Rule::Enum | Rule::TooLong)
+    }
+}
+
+pub fn check(value: &Value, schema: &JSONSchemaProps) -> Vec<Misfit> {
+    fit(value, schema, &mut Vec::new()).misfits
+}
+
+#[derive(Default)]
+struct Fit {
+    misfits: Vec<Misfit>,
+    /// How many checks went well: the variant with the most is the one that was meant.
+    passed: usize,
+}
+
+impl Fit {
+    fn fits(&self) -> bool {
+        self.misfits.iter().all(|misfit| misfit.rule == Rule::Unknown)
+    }
+
+    fn add(&mut self, other: Fit) {
+        self.misfits.extend(other.misfits);
+        self.passed += other.passed;
+    }
+
+    fn refuse(&mut self, path: &[ObjectStep], rule: Rule, problem: String) {
+        self.misfits.push(Misfit { path: path.to_vec(), rule, problem });
+    }
+}
+
+fn fit(value: &Value, schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>) -> Fit {
+    let mut fit = Fit::default();
+    let is_typed =
+        schema.x_kubernetes_int_or_string == Some(true) || !text(&schema.type_).is_empty() || has_known_format(schema);
+    match has_type(value, schema) {
+        Ok(()) => fit.passed += usize::from(is_typed || value.is_null()),
+        Err(problem) => fit.refuse(path, Rule::Type, problem),
+    }
     if let Some(allowed) = schema.enum_.as_ref().filter(|list| !list.is_empty())
         && !allowed.iter().any(|allowed| !value.is_null() && same(&allowed.0, value))
     {
         let allowed: Vec<String> = allowed.iter().map(|allowed| allowed.0.to_string()).collect();
-        return Err(format!("{shown} is not one of {}", allowed.join(", ")));
+        fit.refuse(path, Rule::Enum, format!("{} is not one of {}", brief(value), allowed.join(", ")));
     }
     match value {
-        Value::Null => return Ok(()),
+        Value::Null => return fit,
         Value::Bool(_) => {}
-        Value::Number(number) => self::number(number, schema)?,
-        Value::String(string) => self::string(string, schema)?,
+        Value::Number(number) => {
+            fit.passed += 2;
+            if let Err(problem) = self::number(number, schema) {
+                fit.refuse(path, Rule::Other, problem);
+            }
+        }
+        Value::String(string) => {
+            fit.passed += 1;
+            if let Err((rule, problem)) = self::string(string, schema) {
+                fit.refuse(path, rule, problem);
+            }
+            self::format(string, schema, path, &mut fit);
+        }
         Value::Array(list) => {
-            bounds(list.len(), "items", schema.min_items, schema.max_items)?;
+            fit.passed += 2;
+            bounds(list.len(), "items", schema.min_items, schema.max_items, path, &mut fit);
             if let Some(items) = items(schema) {
-                list.iter().try_for_each(|value| check(value, items))?;
+                for (index, value) in list.iter().enumerate() {
+                    path.push(ObjectStep::Index(index));
+                    fit.add(self::fit(value, items, path));
+                    path.pop();
+                }
             }
         }
         Value::Object(map) => {
-            bounds(map.len(), "fields", schema.min_properties, schema.max_properties)?;
-            let of_resources: &[&str] =
-                if schema.x_kubernetes_embedded_resource == Some(true) { &["apiVersion", "kind"] } else { &[] };
-            let mut required = schema.required.iter().flatten().map(String::as_str).chain(of_resources.iter().copied());
-            if let Some(missing) = required.find(|name| !map.contains_key(*name)) {
-                return Err(format!("{shown} does not have `{missing}`, which is required"));
+            fit.passed += 1;
+            fields(map, schema, path, &mut fit);
+        }
+    }
+    // The type, the variants twice, the enum and the whole.
+    fit.passed += 4 + usize::from(is_typed);
+    variants(value, schema, path, &mut fit);
+    fit
+}
+
+fn fields(map: &Map<String, Value>, schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>, fit: &mut Fit) {
+    bounds(map.len(), "fields", schema.min_properties, schema.max_properties, path, fit);
+    let of_resources: &[&str] =
+        if schema.x_kubernetes_embedded_resource == Some(true) { &["apiVersion", "kind"] } else { &[] };
+    let required = schema.required.iter().flatten().map(String::as_str);
+    let required = required.filter(|name| !of_resources.contains(name)).chain(of_resources.iter().copied());
+    for missing in required.filter(|name| !map.contains_key(*name)) {
+        path.push(ObjectStep::Key(missing.to_owned()));
+        fit.refuse(path, Rule::Required, format!("the field `{missing}` is required, and missing"));
+        path.pop();
+    }
+    for (name, value) in map {
+        path.push(ObjectStep::Key(name.clone()));
+        match property(schema, name).or_else(|| values(schema)) {
+            Some(schema) => fit.add(self::fit(value, schema, path)),
+            None if schema.additional_properties == Some(JSONSchemaPropsOrBool::Bool(false)) => {
+                fit.refuse(path, Rule::Other, format!("the field `{name}` is not allowed"));
             }
-            for (name, value) in map {
-                match (property(schema, name), values(schema)) {
-                    (Some(property), _) => check(value, property),
-                    (None, Some(values)) => check(value, values),
-                    (None, None) if schema.additional_properties == Some(JSONSchemaPropsOrBool::Bool(false)) => {
-                        Err(format!("{shown} has the field `{name}`, and no other fields are allowed"))
-                    }
-                    (None, None) => Ok(()),
-                }
-                .map_err(|problem| format!("`{name}`: {problem}"))?;
+            None => {}
+        }
+        path.pop();
+    }
+}
+
+fn variants(value: &Value, schema: &JSONSchemaProps, path: &mut Vec<ObjectStep>, fit: &mut Fit) {
+    let lists = [&schema.any_of, &schema.one_of, &schema.all_of];
+    let [any, one, all] = lists.map(|list| {
+        let list = list.as_deref().unwrap_or_default();
+        list.iter().map(|schema| self::fit(value, schema, path)).collect::<Vec<_>>()
+    });
+    if !any.is_empty() {
+        if any.iter().any(Fit::fits) {
+            fit.passed += any.iter().find(|variant| variant.fits()).map_or(0, |variant| variant.passed);
+        } else {
+            none_fits(value, any, path, fit);
+        }
+    }
+    if !one.is_empty() {
+        match one.iter().filter(|variant| variant.fits()).count() {
+            1 => fit.passed += one.iter().find(|variant| variant.fits()).map_or(0, |variant| variant.passed),
+            0 => none_fits(value, one, path, fit),
+            count => {
+                let problem = format!("{} fits {count} of its variants, and must fit one", brief(value));
+                fit.refuse(path, Rule::Other, problem);
             }
         }
     }
-    let fits = |schema: &JSONSchemaProps| check(value, schema).is_ok();
-    for schema in schema.all_of.iter().flatten() {
-        check(value, schema)?;
+    for variant in all {
+        fit.add(variant);
     }
-    if schema.any_of.as_ref().is_some_and(|list| !list.is_empty() && !list.iter().any(fits)) {
-        return Err(format!("{shown} fits none of its variants"));
+    if schema.not.as_ref().is_some_and(|not| self::fit(value, not, path).fits()) {
+        fit.refuse(path, Rule::Other, format!("{} is what it must not be", brief(value)));
     }
-    if let Some(list) = schema.one_of.as_ref().filter(|list| !list.is_empty()) {
-        match list.iter().filter(|schema| fits(schema)).count() {
-            1 => {}
-            0 => return Err(format!("{shown} fits none of its variants")),
-            count => return Err(format!("{shown} fits {count} of its variants, and must fit one")),
-        }
+}
+
+/// The variant that is nearest says what is missing.
+fn none_fits(value: &Value, variants: Vec<Fit>, path: &[ObjectStep], fit: &mut Fit) {
+    fit.refuse(path, Rule::Other, format!("{} fits none of its variants", brief(value)));
+    // The first of those with the most.
+    fit.add(variants.into_iter().rev().max_by_key(|variant| variant.passed).unwrap_or_default());
+}
+
+/// Enough of a value to know it by.
+pub fn brief(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let shown = value.to_string();
+    match shown.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
     }
-    match &schema.not {
-        Some(not) if fits(not) => Err(format!("{shown} is what it must not be")),
-        _ => Ok(()),
-    }
+}
+
+fn has_known_format(schema: &JSONSchemaProps) -> bool {
+    let format = text(&schema.format);
+    !format.is_empty() && formats::is_known(text(&schema.type_), format)
 }
 
 fn has_type(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
     let is_integer = |value: &Value| value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole);
-    let type_ = text(&schema.type_);
+    let has_format = has_known_format(schema);
+    let int_or_string = schema.x_kubernetes_int_or_string == Some(true);
+    let type_ = if int_or_string { "integer or string" } else { text(&schema.type_) };
     let fits = match (type_, value) {
+        (_, Value::Null) => schema.nullable == Some(true) || type_.is_empty(),
         // A format without a type is one of texts.
-        ("", value) => text(&schema.format).is_empty() || value.is_string() || value.is_array() || value.is_null(),
-        (_, Value::Null) => schema.nullable == Some(true),
+        ("", value) => !has_format || value.is_string() || value.is_array(),
+        ("integer or string", value) => value.is_string() || is_integer(value),
         ("string", Value::String(_)) | ("boolean", Value::Bool(_)) => true,
         ("number", Value::Number(_)) | ("array", Value::Array(_)) | ("object", Value::Object(_)) => true,
         ("integer", value) => is_integer(value),
         // The API server looks no further at a text or list where a format is said.
-        ("string" | "boolean" | "array" | "object", Value::String(_) | Value::Array(_)) => {
-            !text(&schema.format).is_empty()
-        }
+        ("string" | "boolean" | "array" | "object", Value::String(_) | Value::Array(_)) => has_format,
         _ => false,
     };
-    if fits { Ok(()) } else { Err(format!("{value} is not of type `{type_}`")) }
+    if fits { Ok(()) } else { Err(format!("{} is not of type `{type_}`", brief(value))) }
 }
 
 /// Whole numbers are equal to themselves with a point.
@@ -96,11 +218,21 @@ fn same(allowed: &Value, value: &Value) -> bool {
     allowed == value || allowed.as_f64().is_some_and(|allowed| Some(allowed) == value.as_f64())
 }
 
-fn bounds(count: usize, what: &str, min: Option<i64>, max: Option<i64>) -> Result<(), String> {
+fn bounds(count: usize, what: &str, min: Option<i64>, max: Option<i64>, path: &[ObjectStep], fit: &mut Fit) {
+    if let Err((rule, problem)) = within(count, what, min, max) {
+        fit.refuse(path, rule, problem);
+    }
+}
+
+fn within(count: usize, what: &str, min: Option<i64>, max: Option<i64>) -> Result<(), (Rule, String)> {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     match (min, max) {
-        (Some(min), _) if count < min => Err(format!("it has {count} {what}, and must have {min} at least")),
-        (_, Some(max)) if count > max => Err(format!("it has {count} {what}, and can have {max} at most")),
+        (_, Some(max)) if count > max => {
+            Err((Rule::TooLong, format!("it has {count} {what}, and can have {max} at most")))
+        }
+        (Some(min), _) if count < min => {
+            Err((Rule::Other, format!("it has {count} {what}, and must have {min} at least")))
+        }
         _ => Ok(()),
     }
 }
@@ -158,49 +290,31 @@ fn is_whole(number: f64) -> bool {
     number.abs() < 9_007_199_254_740_992.0 && (rest == 0.0 || rest / (number.abs() + number.trunc().abs()) < 1e-9)
 }
 
-fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), String> {
-    bounds(string.chars().count(), "characters", schema.min_length, schema.max_length)?;
+/// The first of its limits that a text breaks.
+fn string(string: &str, schema: &JSONSchemaProps) -> Result<(), (Rule, String)> {
+    within(string.chars().count(), "characters", schema.min_length, schema.max_length)?;
     let pattern = text(&schema.pattern);
-    if !pattern.is_empty() && pattern::compile(pattern).is_some_and(|compiled| !compiled.is_match(string)) {
-        return Err(format!("{string:?} does not match `{pattern}`"));
+    if pattern.is_empty() {
+        return Ok(());
     }
-    let (type_, format) = (text(&schema.type_), text(&schema.format));
-    if formats::is_known(type_, format) && !has_format(string, format) {
-        return Err(format!("{string:?} is not of the format `{format}`"));
+    match pattern::compile(pattern) {
+        Some(compiled) if compiled.is_match(string) => Ok(()),
+        Some(_) => Err((Rule::Other, format!("{} does not match `{pattern}`", brief(&string.into())))),
+        None => Err((Rule::Unknown, format!("the pattern `{pattern}`"))),
     }
-    Ok(())
 }
 
-fn has_format(text: &str, format: &str) -> bool {
-    let matches = |pattern: &str| pattern::compile(pattern).is_some_and(|pattern| pattern.is_match(text));
-    let octet = r"0*(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
-    let ipv4 = format!(r"({octet}\.){{3}}{octet}");
-    match format.replace('-', "").as_str() {
-        "ipv4" => matches(&format!("^{ipv4}$")),
-        "ipv6" => text.parse::<Ipv6Addr>().is_ok(),
-        "cidr" => match text.split_once('/') {
-            Some((address, length)) => {
-                let length = length.parse::<u8>().unwrap_or(u8::MAX);
-                address.parse::<Ipv6Addr>().is_ok() && length <= 128
-                    || pattern::compile(&format!("^{ipv4}$")).is_some_and(|v4| v4.is_match(address)) && length <= 32
-            }
-            None => false,
-        },
-        "uuid" => matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
-        "date" => matches("^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"),
-        "datetime" => {
-            text.is_empty()
-                || matches(
-                    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt ]([01][0-9]|2[0-4]):[0-5][0-9](:[0-6][0-9](\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?)?$",
-                )
+fn format(string: &str, schema: &JSONSchemaProps, path: &[ObjectStep], fit: &mut Fit) {
+    let format = text(&schema.format);
+    if !has_known_format(schema) {
+        return;
+    }
+    fit.passed += 1;
+    match has_format::check(string, format) {
+        Some(true) => {}
+        Some(false) => {
+            fit.refuse(path, Rule::Type, format!("{} is not of the format `{format}`", brief(&string.into())));
         }
-        // Go's own, then Scala's, in which anything can stand around.
-        "duration" => {
-            matches(r"^[+-]?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$")
-                || matches(
-                    r"(?i)[0-9]\s*(ns|nano|us|µs|micro|ms|milli|s\b|sec|m\b|min|h\b|hr|hour|d\b|day|w\b|wk|week)",
-                )
-        }
-        _ => true,
+        None => fit.refuse(path, Rule::Unknown, format!("the format `{format}`")),
     }
 }

@@ -197,11 +197,11 @@ fn manifests(
             Err(mut errors) => diagnostics.append(&mut errors),
         }
     }
-    let is_sound = !diagnostics.iter().any(Diagnostic::is_error);
+    let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     // What comes from the compiled types has no place where it could be allowed.
     let is_whole = !source.operator.apis.is_empty() && source.operator.underivable.is_empty();
-    let told = allowed(diagnostics, &source.operator.allows, is_whole.then_some(Told::Elsewhere));
-    (is_sound.then_some(manifests), told)
+    let diagnostics = allowed(diagnostics, &source.operator.allows, is_whole.then_some(Told::Elsewhere));
+    (is_sound.then_some(manifests), diagnostics)
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.

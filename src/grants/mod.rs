@@ -9,7 +9,7 @@ mod told;
 mod unused;
 mod value;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub use rule::{Extent, covers};
@@ -55,35 +55,46 @@ fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
     }
 }
 
-/// Permissions on one resource that one function asks for, and no marker grants.
+/// Permissions on one resource that no marker grants, where they are asked for first.
 #[derive(Clone, Debug)]
 pub struct Missing<'a> {
-    /// In source order; never empty.
+    /// In source order, those of other functions among them; never empty.
     pub requests: Vec<&'a Request>,
     /// The namespace that a marker for them names.
     pub namespace: Option<&'a str>,
 }
 
-/// What is missing, by the functions that ask. `around` tells where the function around a place is, with all that stands
-/// above it.
+/// What is missing, each permission once: at the first function that asks for it. `around` tells where the function around
+/// a place is, with all that stands above it.
 pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
-    let mut missing: BTreeMap<_, Missing> = BTreeMap::new();
-    for (request, answer) in operator.requests.iter().zip(answers(operator, home)) {
-        if answer != Answer::Missing || request.optional || rule::is_out_of_reach(request, home) {
-            continue;
+    let is_missing = |(request, answer): &(&Request, Answer)| {
+        *answer == Answer::Missing && !request.optional && !rule::is_out_of_reach(request, home)
+    };
+    let requests = operator.requests.iter().zip(answers(operator, home)).filter(is_missing);
+    let requests: Vec<&Request> = requests.map(|(request, _)| request).collect();
+    let permission = |request: &'a Request| (&request.group, &request.resource, request.verb);
+    let everywhere = requests.iter().filter(|request| rule::namespace_for(request, home).is_none());
+    let everywhere: BTreeSet<_> = everywhere.map(|request| permission(request)).collect();
+
+    let mut owners = BTreeMap::new();
+    let mut missing: Vec<(_, Missing)> = Vec::new();
+    for request in requests {
+        // What is granted everywhere is granted in each namespace, unless there are but Roles.
+        let is_covered = !home.namespaced && everywhere.contains(&permission(request));
+        let namespace = rule::namespace_for(request, home).filter(|_| !is_covered);
+        let function = (&request.place.file.path, around(&request.place).start);
+        let owner = *owners.entry((permission(request), namespace)).or_insert(function);
+        let key = (owner, &request.group, &request.resource, namespace);
+        match missing.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, missing)) => missing.requests.push(request),
+            None => missing.push((key, Missing { requests: vec![request], namespace })),
         }
-        let place = &request.place;
-        let namespace = rule::namespace_for(request, home);
-        let key = (&place.file.path, around(place).start, &request.group, &request.resource, namespace);
-        missing.entry(key).or_insert_with(|| Missing { requests: Vec::new(), namespace }).requests.push(request);
     }
-    let mut missing: Vec<Missing> = missing.into_values().collect();
-    missing.iter_mut().for_each(|missing| missing.requests.sort_by_key(|request| request.place.range.start));
-    missing.sort_by_key(|missing| (&missing.first().place.file.path, missing.first().place.range.start));
-    missing
+    missing.into_iter().map(|(_, missing)| missing).collect()
 }
 
 impl<'a> Missing<'a> {
+    /// It stands in the function that the marker is for.
     pub fn first(&self) -> &'a Request {
         self.requests[0]
     }

@@ -8,6 +8,9 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Operator, RbacRule, Reach, Request, Scope};
 use crate::project::builtin;
 
+/// So many further requests are named.
+const MANY: usize = 3;
+
 impl Missing<'_> {
     /// As an error at the first request; `around` is the function that asks.
     pub fn told(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
@@ -21,8 +24,8 @@ impl Missing<'_> {
         let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{place}", resource(first)))
             .at(first.place.clone(), format!("`{}` asks for it", first.by));
         let others = self.requests.iter().filter(|request| request.place != first.place);
-        let mut error = others.fold(error, |error, request| {
-            error.help(format!("`{}` asks to `{}` it too, at {}", request.by, request.verb, request.place))
+        let mut error = others.take(MANY).fold(error, |error, request| {
+            error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.place))
         });
         if let Some(within) = &first.within {
             error = error.help(format!("the request itself is made at {within}"));

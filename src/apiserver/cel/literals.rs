@@ -3,6 +3,7 @@
 //! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
 //! `interpreter/decorators.go` evaluates beforehand.
 
+use super::super::go::time;
 use super::super::pattern;
 use super::check::Checked;
 use super::parse::{Element, Expr, Kind, Literal, Problem, Tree};
@@ -52,8 +53,8 @@ fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Prob
     let Some(literal) = constant(first) else { return Ok(()) };
     let converts = match (function, &literal) {
         _ if target.is_some() || args.len() != 1 => true,
-        ("duration", Literal::String(text)) => is_duration(text),
-        ("timestamp", Literal::String(text)) => is_timestamp(text),
+        ("duration", Literal::String(text)) => time::parse_duration(text).is_some(),
+        ("timestamp", Literal::String(text)) => time::parse_rfc3339(text).is_some(),
         ("int", Literal::String(text)) => text.parse::<i64>().is_ok(),
         ("uint", Literal::String(text)) => !text.starts_with('+') && text.parse::<u64>().is_ok(),
         ("uint", Literal::Int(number)) => *number >= 0,
@@ -122,70 +123,6 @@ fn same_types<'a>(values: impl Iterator<Item = (&'a Expr, bool)>, checked: &Chec
         }
     }
     Ok(())
-}
-
-/// Go's `time.ParseDuration`.
-fn is_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    if rest.is_empty() {
-        return false;
-    }
-    let mut hours = 0.0;
-    while !rest.is_empty() {
-        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
-        let (value, after) = rest.split_at(number);
-        let unit = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit);
-        let size = match unit {
-            "h" => 1.0,
-            "m" => 60.0,
-            "s" => 3.6e3,
-            "ms" => 3.6e6,
-            "us" | "\u{b5}s" | "\u{3bc}s" => 3.6e9,
-            "ns" => 3.6e12,
-            _ => return false,
-        };
-        let Ok(value) = value.parse::<f64>() else { return false };
-        hours += value / size;
-        rest = after;
-    }
-    // 2^63 nanoseconds.
-    hours < 2_562_047.8
-}
-
-/// RFC 3339.
-fn is_timestamp(text: &str) -> bool {
-    let matches = |text: &str, shape: &str| {
-        text.len() == shape.len()
-            && text
-                .bytes()
-                .zip(shape.bytes())
-                .all(|(c, shape)| if shape == b'0' { c.is_ascii_digit() } else { c == shape })
-    };
-    let Some((moment, mut rest)) = text.split_at_checked(19) else { return false };
-    if !matches(moment, "0000-00-00T00:00:00") {
-        return false;
-    }
-    if let Some(fraction) = rest.strip_prefix(['.', ',']) {
-        rest = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-        if rest.len() == fraction.len() {
-            return false;
-        }
-    }
-    let number = |from: usize, length: usize| moment[from..from + length].parse::<u32>().unwrap_or(0);
-    let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2));
-    let days = match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    let zone = rest == "Z" || matches(rest, "+00:00") || matches(rest, "-00:00");
-    let time = number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) < 60;
-    zone && time && year > 0 && (1..=12).contains(&month) && (1..=days).contains(&day)
 }
 
 /// A format string against the list of its arguments, if both are written out.

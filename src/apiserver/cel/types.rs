@@ -232,7 +232,7 @@ fn metadata() -> Arc<Declared> {
     Arc::new(Declared { shape: Shape::Object(fields), max_elements: 0, min_size: 2 })
 }
 
-fn describes_its_metadata(schema: &JSONSchemaProps) -> bool {
+pub fn describes_its_metadata(schema: &JSONSchemaProps) -> bool {
     let is = |schema: &JSONSchemaProps, name: &str, type_: &str| {
         schema.properties.iter().flatten().any(|(key, value)| key == name && value.type_.as_deref() == Some(type_))
     };

@@ -1,0 +1,171 @@
+//! The rules of a schema on an object that is created.
+//!
+//! Source: `pkg/apiserver/schema/cel/validation.go` of k8s.io/apiextensions-apiserver. There is no old object, so rules that
+//! look at it are left out, unless it may be missing.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, ValidationRule};
+use serde_json::Value as Json;
+
+use super::super::object::ObjectStep;
+use super::super::{items, property, values};
+use super::check::{self, Checked};
+use super::evaluate::{TOTAL_LIMIT, evaluate};
+use super::parse::{self, Tree};
+use super::types::Declared;
+use super::value::{Failure, Value};
+use super::{leads_to, one_line};
+
+/// What came of a rule that did not hold.
+#[derive(Debug)]
+pub enum Verdict {
+    /// With the rule's message.
+    Refused(String),
+    /// The API server refuses this, too: an error while it was evaluated.
+    Failed(String),
+    Unknown(String),
+}
+
+#[derive(Debug)]
+pub struct Broken<'a> {
+    pub path: Vec<ObjectStep>,
+    pub rule: &'a ValidationRule,
+    pub verdict: Verdict,
+}
+
+/// `object` has its defaults, and fits the schema.
+pub fn evaluate_all<'a>(root: &'a JSONSchemaProps, object: &Json) -> Vec<Broken<'a>> {
+    let mut walk = Walk { path: Vec::new(), compiled: HashMap::new(), left: TOTAL_LIMIT, found: Vec::new() };
+    walk.visit(root, root, object, true);
+    walk.found
+}
+
+struct Walk<'a> {
+    path: Vec<ObjectStep>,
+    /// By the schema that states them: a schema of items is met for every item.
+    compiled: HashMap<*const JSONSchemaProps, Rc<Vec<Compiled<'a>>>>,
+    /// Steps of evaluation; without any nothing more is told.
+    left: u64,
+    found: Vec<Broken<'a>>,
+}
+
+struct Compiled<'a> {
+    rule: &'a ValidationRule,
+    expression: Result<(Tree, Checked), Failure>,
+    message: Option<(Tree, Checked)>,
+}
+
+impl<'a> Walk<'a> {
+    /// `rules` states the rules, `schema` the types; these are two for what stands in `allOf`.
+    fn visit(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
+        if value.is_null() || self.left == 0 {
+            return;
+        }
+        if rules.x_kubernetes_validations.as_ref().is_some_and(|rules| !rules.is_empty()) {
+            self.evaluate(rules, schema, value, resource);
+        }
+        for inner in rules.all_of.iter().flatten() {
+            self.visit(inner, schema, value, resource);
+        }
+        let is_resource = |schema: &JSONSchemaProps| schema.x_kubernetes_embedded_resource == Some(true);
+        match value {
+            Json::Object(map) => {
+                for (name, value) in map {
+                    let inner = |schema: &'a JSONSchemaProps| property(schema, name).or_else(|| values(schema));
+                    if let (Some(rules), Some(schema)) = (inner(rules), inner(schema)) {
+                        self.path.push(ObjectStep::Key(name.clone()));
+                        self.visit(rules, schema, value, is_resource(schema));
+                        self.path.pop();
+                    }
+                }
+            }
+            Json::Array(list) => {
+                if let (Some(rules), Some(schema)) = (items(rules), items(schema)) {
+                    for (index, value) in list.iter().enumerate() {
+                        self.path.push(ObjectStep::Index(index));
+                        self.visit(rules, schema, value, is_resource(schema));
+                        self.path.pop();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn evaluate(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
+        let compiled = self.compiled.entry(std::ptr::from_ref(rules)).or_insert_with(|| {
+            let stated = rules.x_kubernetes_validations.iter().flatten();
+            Rc::new(stated.map(|rule| Compiled::new(rule, schema, resource)).collect())
+        });
+        let compiled = Rc::clone(compiled);
+        let self_ = Value::of(value, schema, resource);
+        for Compiled { rule, expression, message } in compiled.iter() {
+            let optional_old = rule.optional_old_self == Some(true);
+            let outcome = match expression {
+                Ok((_, checked)) if checked.uses_old_self && !optional_old => continue,
+                Ok((tree, checked)) => evaluate(tree, checked, variables(&self_, optional_old), &mut self.left),
+                Err(failure) => Err(failure.clone()),
+            };
+            let mut path = self.path.clone();
+            let verdict = match outcome {
+                Ok(Value::Bool(true)) => continue,
+                Ok(_) => {
+                    let to = rule.field_path.as_deref().and_then(|path| leads_to(schema, path));
+                    path.extend(to.into_iter().flatten().map(ObjectStep::Key));
+                    Verdict::Refused(said(rule, message.as_ref(), &self_, &mut self.left))
+                }
+                Err(Failure::Error(problem)) => Verdict::Failed(problem),
+                Err(Failure::Unknown(what)) => Verdict::Unknown(what),
+            };
+            self.found.push(Broken { path, rule, verdict });
+            if self.left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl<'a> Compiled<'a> {
+    fn new(rule: &'a ValidationRule, schema: &JSONSchemaProps, resource: bool) -> Self {
+        let declared = Declared::new(schema, resource);
+        let optional_old = rule.optional_old_self == Some(true);
+        let compile = |text: &str| {
+            let tree = parse::parse(text).ok()?;
+            let checked = check::check(&tree, declared.as_ref()?, optional_old).ok()?;
+            Some((tree, checked))
+        };
+        let failure = || Failure::Unknown("a rule that does not compile here".to_owned());
+        Compiled {
+            rule,
+            expression: compile(&rule.rule).ok_or_else(failure),
+            message: rule.message_expression.as_deref().filter(|text| !text.is_empty()).and_then(compile),
+        }
+    }
+}
+
+fn variables(self_: &Value, optional_old: bool) -> Vec<(&'static str, Value)> {
+    let mut variables = vec![("self", self_.clone())];
+    if optional_old {
+        variables.push(("oldSelf", Value::NONE));
+    }
+    variables
+}
+
+fn said(rule: &ValidationRule, message: Option<&(Tree, Checked)>, self_: &Value, left: &mut u64) -> String {
+    const LONGEST: usize = 5 * 1024;
+    if let Some((tree, checked)) = message
+        && let Ok(Value::String(text)) =
+            evaluate(tree, checked, variables(self_, rule.optional_old_self == Some(true)), left)
+    {
+        let text = text.trim();
+        if !text.is_empty() && text.len() <= LONGEST && !text.contains('\n') {
+            return text.to_owned();
+        }
+    }
+    match rule.message.as_deref().filter(|message| !message.is_empty()) {
+        Some(message) => message.trim().to_owned(),
+        None => format!("failed rule: {}", one_line(&rule.rule)),
+    }
+}
