@@ -142,6 +142,77 @@ fn says_what_is_wrong_with_an_object_and_where() {
     }
 }
 
+#[test]
+fn says_which_rule_does_not_hold() {
+    let spec = |rule: Value| {
+        json!({
+            "type": "object",
+            "properties": {
+                "size": {"type": "integer", "default": 3},
+                "name": {"type": "string"},
+                "namespace": {"type": "string"},
+                "list": {"type": "array", "items": {"type": "integer"}},
+                "port": {"x-kubernetes-int-or-string": true},
+            },
+            "x-kubernetes-validations": [rule],
+        })
+    };
+    let long: Vec<u32> = (0..2000).collect();
+    for (rule, fields, expected) in [
+        (json!({"rule": "self.size == 3"}), json!({}), &[] as &[&str]),
+        (json!({"rule": "self.size == 1"}), json!({"size": 1.0}), &[]),
+        (json!({"rule": "self == oldSelf"}), json!({}), &[]),
+        (json!({"rule": "!oldSelf.hasValue()", "optionalOldSelf": true}), json!({}), &[]),
+        (json!({"rule": "self.namespace == 'a' && self.__namespace__ == 'a'"}), json!({"namespace": "a"}), &[]),
+        (json!({"rule": "self.port == 80 || self.port == 'http'"}), json!({"port": "http"}), &[]),
+        (
+            json!({"rule": "self.size > 3"}),
+            json!({}),
+            &["OP460: `spec`: failed rule: self.size > 3 (the rule is `self.size > 3`)"],
+        ),
+        (
+            json!({"rule": "self.size > 3", "message": "too small ", "fieldPath": ".size"}),
+            json!({}),
+            &["OP460: `spec.size`: too small (the rule is `self.size > 3`)"],
+        ),
+        (
+            json!({"rule": "self.size > 3", "message": "no", "messageExpression": "'has %d'.format([self.size])"}),
+            json!({"size": 2}),
+            &["OP460: `spec`: has 2 (the rule is `self.size > 3`)"],
+        ),
+        (
+            json!({"rule": "self.size > 3", "message": "no", "messageExpression": "self.name"}),
+            json!({"size": 2}),
+            &["OP460: `spec`: no (the rule is `self.size > 3`)"],
+        ),
+        (
+            json!({"rule": "self.name != ''", "message": "a name"}),
+            json!({}),
+            &[
+                "OP461: `spec`: a rule cannot be evaluated, and so refuses the object: no such key: name (the rule is `self.name != ''`) (it says: a name)",
+            ],
+        ),
+        (
+            json!({"rule": "self.list.all(x, self.list.all(y, x + y >= 0))"}),
+            json!({"list": long}),
+            &[
+                "OP462: `spec`: a rule cannot be evaluated here: rules with so many steps (the rule is `self.list.all(x, self.list.all(y, x + y >= 0))`)",
+            ],
+        ),
+        (
+            json!({"rule": "timestamp('2025-01-31T12:00:00Z').getHours('Europe/Berlin') == 13"}),
+            json!({}),
+            &[
+                "OP462: `spec`: a rule cannot be evaluated here: the time zone `Europe/Berlin` (the rule is `timestamp('2025-01-31T12:00:00Z').getHours('Europe/Berlin') == 13`)",
+            ],
+        ),
+        // Where something is missing or too much, the API server looks at no rule.
+        (json!({"rule": "false"}), json!({"size": "1"}), &[r#"OP453: `spec.size`: "1" is not of type `integer`"#]),
+    ] {
+        assert_eq!(said(spec(rule.clone()), json!({"spec": fields})), expected, "{rule}");
+    }
+}
+
 /// What came of a rule or a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
@@ -419,7 +490,7 @@ fn our_fields(crd: &Value, object: &Value) -> Fields {
         findings.iter().filter(|finding| finding.severity == opctl::diagnostic::Severity::Error).collect();
     // The API server goes no further than to unknown fields.
     let is_unknown = |finding: &&ObjectFinding| finding.code == "OP451";
-    let stops = refused.iter().any(|finding| is_unknown(finding));
+    let stops = refused.iter().any(&is_unknown);
     refused.into_iter().filter(|finding| !stops || is_unknown(finding)).map(field).collect()
 }
 

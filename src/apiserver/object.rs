@@ -68,6 +68,7 @@ pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<Objec
         return findings;
     };
     let mut object = object.clone();
+    decode::whole_numbers(&mut object);
     decode::default(&mut object, root);
     decode::prune(&mut object, root, &mut findings);
     decode::prune_nulls(&mut object, Some(root));

@@ -1,28 +1,37 @@
 //! Syntax tree + variables → value, as cel-go's `interpreter` evaluates it: errors are values that `&&` and `||` may
 //! swallow, and what no one looks at does not fail.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::super::pattern::{self, Regex};
 use super::check::Checked;
 use super::functions;
 use super::library;
 use super::parse::{Comprehension, Element, Expr, Kind, Literal, Tree, is_keyword};
 use super::value::{Failure, List, Map, Merge, Outcome, Value, equal, error, no_overload};
 
-/// Steps of one rule: fewer than what the API server allows it to cost, so that it certainly goes as far.
+/// Steps of one rule, and of all rules on an object: half of what the API server allows them to cost.
 const LIMIT: u64 = 500_000;
+pub const TOTAL_LIMIT: u64 = 5_000_000;
 
 pub struct Evaluation<'a> {
     checked: &'a Checked,
     /// Names and their values; the last one counts.
     scope: Vec<(&'a str, Outcome)>,
-    spent: u64,
+    /// How many steps are left.
+    left: u64,
+    patterns: HashMap<String, Regex>,
 }
 
-/// `variables`: `self`, and maybe `oldSelf`.
-pub fn evaluate<'a>(tree: &'a Tree, checked: &'a Checked, variables: Vec<(&'a str, Value)>) -> Outcome {
+/// `variables`: `self`, and maybe `oldSelf`. `left`: how many steps it may take, and then how many more there may be.
+pub fn evaluate<'a>(tree: &'a Tree, checked: &'a Checked, variables: Vec<(&'a str, Value)>, left: &mut u64) -> Outcome {
     let scope = variables.into_iter().map(|(name, value)| (name, value.sound())).collect();
-    Evaluation { checked, scope, spent: 0 }.value(&tree.root)
+    let most = LIMIT.min(*left);
+    let mut evaluation = Evaluation { checked, scope, left: most, patterns: HashMap::new() };
+    let outcome = evaluation.value(&tree.root);
+    *left -= most - evaluation.left;
+    outcome
 }
 
 impl<'a> Evaluation<'a> {
@@ -53,11 +62,29 @@ impl<'a> Evaluation<'a> {
 
     /// Also called by functions, for what they do at once.
     pub fn spend(&mut self, steps: usize) -> Result<(), Failure> {
-        self.spent += steps as u64;
-        if self.spent > LIMIT {
-            return Err(Failure::Unknown("a rule with so many steps".to_owned()));
+        match self.left.checked_sub(steps as u64) {
+            Some(left) if left > 0 => {
+                self.left = left;
+                Ok(())
+            }
+            _ => {
+                self.left = 0;
+                Err(Failure::Unknown("rules with so many steps".to_owned()))
+            }
         }
-        Ok(())
+    }
+
+    pub fn pattern(&mut self, pattern: &str) -> Result<&Regex, Failure> {
+        if !self.patterns.contains_key(pattern) {
+            if let Err(problem) = pattern::check(pattern) {
+                return error(format!("not a regular expression of Go: {problem}"));
+            }
+            let Some(compiled) = pattern::compile(pattern) else {
+                return Err(Failure::Unknown(format!("the pattern `{pattern}`")));
+            };
+            self.patterns.insert(pattern.to_owned(), compiled);
+        }
+        Ok(&self.patterns[pattern])
     }
 
     fn ident(&self, name: &str) -> Outcome {
@@ -158,6 +185,7 @@ impl<'a> Evaluation<'a> {
             ("_==_" | "_!=_", None, [left, right]) => {
                 let (left, right) = (self.value(left), self.value(right));
                 let (left, right) = (left?, right?);
+                self.spend(size(&left).min(size(&right)))?;
                 return match (equal(&left, &right), function) {
                     (Ok(equal), "_==_") => Ok(Value::Bool(equal)),
                     (Ok(equal), _) => Ok(Value::Bool(!equal)),
@@ -257,7 +285,7 @@ impl<'a> Evaluation<'a> {
             let step = self.value(&fold.step);
             self.scope.truncate(outer + 1);
             // It has come too far to tell anything.
-            if self.spent > LIMIT {
+            if self.left == 0 {
                 self.scope.truncate(outer);
                 return step;
             }
@@ -299,6 +327,17 @@ impl<'a> Evaluation<'a> {
             }
         }
         Ok(Value::list(items))
+    }
+}
+
+/// What it takes to look at all of it.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / 10,
+        Value::Bytes(bytes) => bytes.len() / 10,
+        Value::List(list) => list.items.iter().map(|item| 1 + size(item)).sum(),
+        Value::Map(map) => map.entries.iter().map(|(_, value)| 1 + size(value)).sum(),
+        _ => 0,
     }
 }
 

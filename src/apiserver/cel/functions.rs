@@ -40,7 +40,7 @@ pub fn call(on: &mut Evaluation, name: &str, member: bool, args: &[Value], resul
         .or_else(|| lists::call(on, name, args, result))
         .or_else(|| strings::call(on, name, args))
         .or_else(|| kubernetes::call(name, member, args))
-        .unwrap_or_else(|| no_overload())
+        .unwrap_or_else(no_overload)
 }
 
 fn size(of: &Value) -> Outcome {

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use super::super::object::ObjectStep;
 use super::super::{items, property, values};
 use super::check::{self, Checked};
-use super::evaluate::evaluate;
+use super::evaluate::{TOTAL_LIMIT, evaluate};
 use super::parse::{self, Tree};
 use super::types::Declared;
 use super::value::{Failure, Value};
@@ -37,7 +37,7 @@ pub struct Broken<'a> {
 
 /// `object` has its defaults, and fits the schema.
 pub fn evaluate_all<'a>(root: &'a JSONSchemaProps, object: &Json) -> Vec<Broken<'a>> {
-    let mut walk = Walk { path: Vec::new(), compiled: HashMap::new(), found: Vec::new() };
+    let mut walk = Walk { path: Vec::new(), compiled: HashMap::new(), left: TOTAL_LIMIT, found: Vec::new() };
     walk.visit(root, root, object, true);
     walk.found
 }
@@ -46,6 +46,8 @@ struct Walk<'a> {
     path: Vec<ObjectStep>,
     /// By the schema that states them: a schema of items is met for every item.
     compiled: HashMap<*const JSONSchemaProps, Rc<Vec<Compiled<'a>>>>,
+    /// Steps of evaluation; without any nothing more is told.
+    left: u64,
     found: Vec<Broken<'a>>,
 }
 
@@ -58,7 +60,7 @@ struct Compiled<'a> {
 impl<'a> Walk<'a> {
     /// `rules` states the rules, `schema` the types; these are two for what stands in `allOf`.
     fn visit(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
-        if value.is_null() {
+        if value.is_null() || self.left == 0 {
             return;
         }
         if rules.x_kubernetes_validations.as_ref().is_some_and(|rules| !rules.is_empty()) {
@@ -103,7 +105,7 @@ impl<'a> Walk<'a> {
             let optional_old = rule.optional_old_self == Some(true);
             let outcome = match expression {
                 Ok((_, checked)) if checked.uses_old_self && !optional_old => continue,
-                Ok((tree, checked)) => evaluate(tree, checked, variables(&self_, optional_old)),
+                Ok((tree, checked)) => evaluate(tree, checked, variables(&self_, optional_old), &mut self.left),
                 Err(failure) => Err(failure.clone()),
             };
             let mut path = self.path.clone();
@@ -112,12 +114,15 @@ impl<'a> Walk<'a> {
                 Ok(_) => {
                     let to = rule.field_path.as_deref().and_then(|path| leads_to(schema, path));
                     path.extend(to.into_iter().flatten().map(ObjectStep::Key));
-                    Verdict::Refused(said(rule, message.as_ref(), &self_))
+                    Verdict::Refused(said(rule, message.as_ref(), &self_, &mut self.left))
                 }
                 Err(Failure::Error(problem)) => Verdict::Failed(problem),
                 Err(Failure::Unknown(what)) => Verdict::Unknown(what),
             };
             self.found.push(Broken { path, rule, verdict });
+            if self.left == 0 {
+                return;
+            }
         }
     }
 }
@@ -148,10 +153,11 @@ fn variables(self_: &Value, optional_old: bool) -> Vec<(&'static str, Value)> {
     variables
 }
 
-fn said(rule: &ValidationRule, message: Option<&(Tree, Checked)>, self_: &Value) -> String {
+fn said(rule: &ValidationRule, message: Option<&(Tree, Checked)>, self_: &Value, left: &mut u64) -> String {
     const LONGEST: usize = 5 * 1024;
     if let Some((tree, checked)) = message
-        && let Ok(Value::String(text)) = evaluate(tree, checked, variables(self_, rule.optional_old_self == Some(true)))
+        && let Ok(Value::String(text)) =
+            evaluate(tree, checked, variables(self_, rule.optional_old_self == Some(true)), left)
     {
         let text = text.trim();
         if !text.is_empty() && text.len() <= LONGEST && !text.contains('\n') {

@@ -12,6 +12,21 @@ use crate::names::nearest;
 
 const OF_RESOURCES: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
+/// What kubectl does before: of YAML's `1.0` it makes `1`, an integer.
+#[expect(clippy::cast_possible_truncation, reason = "it is whole, and within the bounds")]
+pub fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            if let Some(whole) = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9.2e18) {
+                *value = (whole as i64).into();
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(whole_numbers),
+        Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
 pub fn default(value: &mut Value, schema: &JSONSchemaProps) {
     match value {
         Value::Object(map) => {

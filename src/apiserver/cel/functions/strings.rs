@@ -2,14 +2,18 @@
 //!
 //! Source: cel-go's `ext/strings.go` and `pkg/cel/library/regex.go` of k8s.io/apiserver.
 
-use super::super::super::pattern;
 use super::super::evaluate::Evaluation;
 use super::super::value::{Failure, Outcome, Value, error};
-use super::{format, unknown};
+use super::format;
 
 pub fn call(on: &mut Evaluation, name: &str, args: &[Value]) -> Option<Outcome> {
     let Some(Value::String(text)) = args.first() else { return None };
-    if let Err(failure) = on.spend(text.len() / 10) {
+    let factor = match (name, args.get(1)) {
+        ("matches" | "find" | "findAll", Some(Value::String(pattern))) => 1 + pattern.len() / 4,
+        ("contains" | "indexOf" | "lastIndexOf", Some(Value::String(part))) => 1 + part.len() / 10,
+        _ => 1,
+    };
+    if let Err(failure) = on.spend((text.len() / 10).saturating_mul(factor)) {
         return Some(Err(failure));
     }
     let as_bool = |value| Ok(Value::Bool(value));
@@ -18,9 +22,9 @@ pub fn call(on: &mut Evaluation, name: &str, args: &[Value]) -> Option<Outcome> 
         ("contains", [Value::String(part)]) => as_bool(text.contains(&**part)),
         ("startsWith", [Value::String(part)]) => as_bool(text.starts_with(&**part)),
         ("endsWith", [Value::String(part)]) => as_bool(text.ends_with(&**part)),
-        ("matches", [Value::String(pattern)]) => regex(pattern).map(|regex| Value::Bool(regex.is_match(text))),
+        ("matches", [Value::String(pattern)]) => on.pattern(pattern).map(|pattern| Value::Bool(pattern.is_match(text))),
         ("find", [Value::String(pattern)]) => {
-            regex(pattern).map(|regex| Value::string(regex.find(text).map_or("", |found| found.as_str())))
+            on.pattern(pattern).map(|pattern| Value::string(pattern.find(text).map_or("", |found| found.as_str())))
         }
         ("findAll", [Value::String(pattern), rest @ ..]) => {
             let most = match rest {
@@ -28,7 +32,7 @@ pub fn call(on: &mut Evaluation, name: &str, args: &[Value]) -> Option<Outcome> 
                 [Value::Int(most)] => usize::try_from(*most).unwrap_or(usize::MAX),
                 _ => return None,
             };
-            regex(pattern).map(|regex| texts(regex.find_iter(text).take(most).map(|found| found.as_str())))
+            on.pattern(pattern).map(|pattern| texts(pattern.find_iter(text).take(most).map(|found| found.as_str())))
         }
         ("charAt", [Value::Int(at)]) => match index(*at, text.chars().count()) {
             Ok(at) => as_text(text.chars().skip(at).take(1).collect()),
@@ -71,16 +75,6 @@ pub fn call(on: &mut Evaluation, name: &str, args: &[Value]) -> Option<Outcome> 
         ("format", [Value::List(list)]) => format::format(text, &list.items).map(Value::string),
         _ => return None,
     })
-}
-
-fn regex(pattern: &str) -> Result<pattern::Regex, Failure> {
-    if let Err(problem) = pattern::check(pattern) {
-        return error(format!("not a regular expression of Go: {problem}"));
-    }
-    match pattern::compile(pattern) {
-        Some(regex) => Ok(regex),
-        None => unknown(format!("the pattern `{pattern}`")),
-    }
 }
 
 pub fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
