@@ -14,7 +14,9 @@ pub mod model;
 
 pub mod apiserver;
 pub mod compiled;
+pub mod config;
 pub mod emit;
+pub mod grants;
 pub mod scaffold;
 pub mod source;
 

@@ -106,6 +106,21 @@ fn what_a_crd_is_made_of_is_the_same_in_every_version() {
     }
 }
 
+/// Whoever has a kind by its group and name does not ask for the version of Kubernetes.
+#[test]
+fn a_kind_is_the_same_in_every_version() {
+    let lines = fs::read_to_string(TABLE).unwrap();
+    let lines: Vec<&str> = lines.lines().filter(|line| line.starts_with('&')).collect();
+    assert!(lines.iter().all(|line| line.starts_with("& ")), "a kind differs between versions");
+    assert!(lines.len() > 100, "{} kinds", lines.len());
+    assert_eq!(kubernetes::kinds().count(), lines.len());
+    let mut plurals: BTreeMap<(&str, &str), BTreeSet<(&str, bool)>> = BTreeMap::new();
+    for kind in kubernetes::kinds() {
+        plurals.entry((kind.group, kind.name)).or_default().insert((kind.plural, kind.namespaced));
+    }
+    assert!(plurals.values().all(|plurals| plurals.len() == 1), "{plurals:?}");
+}
+
 #[test]
 fn takes_the_version_that_the_build_asks_for() {
     let open = "k8s-openapi = \"0.29\"";
@@ -319,7 +334,7 @@ fn read(folder: &Path, module: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The lines of a type: `*` its schema, `=` its default, and its properties.
+/// The lines of a type: `*` its schema, `=` its default, `&` its kind, and its properties.
 fn lines(path: &str, files: &BTreeMap<String, String>) -> Type {
     let mut lines = Type::new();
     if let Some(mut schema) = schema(&files[path]) {
@@ -327,13 +342,33 @@ fn lines(path: &str, files: &BTreeMap<String, String>) -> Type {
         let required: BTreeSet<&str> = required.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
         let Value::Object(properties) = schema.remove("properties").unwrap_or(json!({})) else { panic!("{path}") };
         for (name, property) in properties {
-            assert!(!name.contains([' ', '!', '@', '*', '=']), "{path}: the table cannot say `{name}`");
+            assert!(!name.contains([' ', '!', '@', '*', '=', '&']), "{path}: the table cannot say `{name}`");
             lines.insert(name.clone(), (required.contains(name.as_str()), property));
         }
         lines.insert("*".into(), (false, schema.into()));
     }
     lines.extend(default(path, files).map(|default| ("=".into(), (false, default))));
+    lines.extend(kind(&files[path]).map(|kind| ("&".into(), (false, kind))));
     lines
+}
+
+/// What `impl Resource` says of a kind; `None` for a subresource, and for what is in no collection, such as a `Status`.
+fn kind(text: &str) -> Option<Value> {
+    let (_, text) = text.split_once("impl crate::Resource for ")?;
+    let (text, _) = text.split_once("\n}\n").unwrap();
+    let constant = |name: &str| {
+        let (_, value) = text.split_once(&format!("const {name}: &'static str = \"")).unwrap();
+        value.split_once('"').unwrap().0
+    };
+    let (_, scope) = text.split_once("type Scope = crate::").unwrap();
+    let namespaced = match scope.split_once(';').unwrap().0 {
+        "NamespaceResourceScope" => true,
+        "ClusterResourceScope" => false,
+        "SubResourceScope" => return None,
+        scope => panic!("`{scope}` is a new scope"),
+    };
+    let [group, version, name, plural] = ["GROUP", "VERSION", "KIND", "URL_PATH_SEGMENT"].map(constant);
+    (!plural.is_empty()).then(|| json!([group, version, name, plural, namespaced]))
 }
 
 /// The one `json_schema!({…})` of a file; another type in it is `{"$ref": path}`.

@@ -29,6 +29,7 @@ fn the_reference_of_markers_is_up_to_date() {
     for GoMarker { name, form, rust } in GO_MARKERS {
         let shown = match form {
             GoForm::Prefixed | GoForm::Alone => format!("+{name}"),
+            GoForm::Any => format!("+{name}:…"),
             GoForm::WithValue => format!("+{name}=…"),
         };
         writeln!(text, "| `{shown}` | {} |", cell(rust)).unwrap();
@@ -45,13 +46,13 @@ fn every_example_is_read_without_a_complaint() {
             let mut problems: Vec<String> =
                 problems(&format!("+{example}")).into_iter().map(|(said, _)| said).collect();
             problems.retain(|said| !said.starts_with("there is no diagnostic"));
-            assert!(problems.iter().all(|said| said.starts_with("nothing is generated")), "{example}: {problems:?}");
+            assert!(problems.is_empty(), "{example}: {problems:?}");
         }
         for argument in marker.arguments.iter().filter(|_| marker.form == Form::Named) {
             let only = format!("+{}:{}={}", marker.name, argument.name, argument.example);
             let about_the_value = |(said, _): &(String, String)| !said.starts_with("missing argument");
             let wrong: Vec<_> = problems(&only).into_iter().filter(about_the_value).collect();
-            assert!(wrong.iter().all(|(said, _)| said.starts_with("nothing is generated")), "{only}: {wrong:?}");
+            assert!(wrong.is_empty(), "{only}: {wrong:?}");
         }
     }
 }
@@ -72,8 +73,8 @@ the CRDs. A line that ends in `\\` is continued by the `//` line directly below;
 //     verbs=get;list;watch;create;patch
 ```
 
-`opctl manifests -v` tells how many markers were read. A file below `src` that has markers and belongs to no module is
-[a warning](diagnostics.md#op112).
+`opctl manifests -v` tells how many markers were read. Not read are those in a module that a `cfg` removes, such as that of
+the tests, and those in a file below `src` that belongs to no module: each is [a warning](diagnostics.md#op112).
 
 ## How they are written
 
@@ -86,6 +87,9 @@ The grammar is controller-gen's: `+name:argument=value,argument=value`, in any o
 | map | `{key: value, key: value}` |
 | whole number | `10`, `-1` |
 | truth value | `true`, `false` |
+
+A blank behind a text without quotes makes controller-gen 0.23 lose the end of the text, so that `verbs=get , groups=apps`
+grants nothing; opctl reads what stands there.
 
 What looks like a marker must be one: an unknown name, argument or value is an error with the place and the nearest name. Some
 things that controller-gen takes mean something else there than it looks like. Here they are errors, too:
@@ -115,7 +119,7 @@ const GO: &str = "
 ## Markers of Go
 
 controller-gen reads these on Go types. They have no effect in Rust, so each is [an error](diagnostics.md#op103) which says
-what to write instead, in comments of any kind. Those without a prefix count where they are all of a comment's line.
+what to write instead, in comments of any kind. `+optional`, `+required` and `+nullable` count where nothing follows them.
 
 ";
 

@@ -6,6 +6,9 @@
 mod common;
 #[path = "common/control_plane.rs"]
 mod control_plane;
+#[path = "common/mutants.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod mutants;
 
 use std::env;
 use std::fs::{self, File};
@@ -18,6 +21,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use control_plane::ControlPlane;
+use opctl::diagnostic::Span;
+use opctl::emit::{self, Options};
+use opctl::grants::Home;
+use opctl::model::Operator;
 use serde_json::Value;
 
 #[test]
@@ -109,6 +116,62 @@ fn does_not_start_without_the_crd_or_the_rights_and_says_so() {
         "",
     );
     refuses(&nobody, "some-rights", &forbidden("deployments.apps"));
+}
+
+/// `opctl check` is right: an operator that lacks a permission which it calls missing does not run, or does not reconcile.
+#[test]
+fn fails_without_each_permission_that_check_calls_missing() {
+    let Some(cluster) = ControlPlane::start("memcached-rights", 0) else { return };
+    make(&cluster, &["install"]);
+    let whole = Trial { name: "whole".into(), lacks: String::new(), operator: mutants::read(None) };
+    let mutants = mutants::mutants().into_iter().map(|mutant| {
+        let around = |place: &Span| place.range.clone();
+        let home = Home::default();
+        let missing = opctl::grants::missing(&mutant.operator, &home, around);
+        assert!(missing.iter().any(|missing| missing.verbs() == [mutant.verb.as_str()]), "{}", mutant.verb);
+        let (plural, subresource) = mutant.resource.split_once('/').unwrap_or((&mutant.resource, ""));
+        let lacks = format!("cannot {} resource \"{}\"", mutant.verb, mutant.resource);
+        Trial { name: format!("without-{}-{plural}{subresource}", mutant.verb), lacks, operator: mutant.operator }
+    });
+    // All at once, each in a namespace of its own.
+    let trials: Vec<Trial> = std::iter::once(whole).chain(mutants).collect();
+    let mut managers: Vec<(&Trial, Manager)> = trials.iter().map(|trial| (trial, trial.start(&cluster))).collect();
+    let (whole, mutants) = managers.split_first_mut().unwrap();
+    for (trial, manager) in mutants {
+        eventually(&format!("a word about the right that is missing {}", trial.name), || {
+            let log = manager.log();
+            log.contains(&trial.lacks)
+                && (log.contains("missing rights") || log.contains("not reconciled") || log.contains("watch failed"))
+        });
+    }
+    let (trial, manager) = whole;
+    let get = ["get", "memcached", "sample", "-n", &trial.name, "-o", "jsonpath={.status.conditions[0].reason}"];
+    eventually("a status", || cluster.kubectl(&get, "") == "Progressing");
+    let log = manager.log();
+    assert!(!log.contains("forbidden") && !log.contains("failed"), "{log}");
+}
+
+/// An operator with the role that follows from its markers.
+struct Trial {
+    name: String,
+    /// What the API server says of the right that it has not.
+    lacks: String,
+    operator: Operator,
+}
+
+impl Trial {
+    fn start(&self, cluster: &ControlPlane) -> Manager {
+        let name = &self.name;
+        let manifests = emit::manifests(&[], &self.operator.rbac, &Options { namespaced: false }).unwrap();
+        let role = manifests.into_iter().find(|manifest| manifest.path == "rbac/role.yaml").unwrap().text;
+        cluster.kubectl(&["apply", "-f", "-"], &role.replace("name: manager-role", &format!("name: {name}")));
+        cluster.kubectl(&["create", "namespace", name], "");
+        cluster.kubectl(&["create", "serviceaccount", name, "-n", name], "");
+        let account = format!("--serviceaccount={name}:{name}");
+        cluster.kubectl(&["create", "clusterrolebinding", name, &format!("--clusterrole={name}"), &account], "");
+        cluster.kubectl(&["apply", "-n", name, "-f", "-"], &object("sample", 1));
+        Manager::start_in(cluster, &service_account(cluster, name, name), name, Some(name))
+    }
 }
 
 const SYSTEM: &str = "memcached-operator-system";
@@ -234,6 +297,11 @@ struct Manager {
 
 impl Manager {
     fn start(cluster: &ControlPlane, kubeconfig: &Path, name: &str) -> Self {
+        Self::start_in(cluster, kubeconfig, name, None)
+    }
+
+    /// Watching this namespace only.
+    fn start_in(cluster: &ControlPlane, kubeconfig: &Path, name: &str, namespace: Option<&str>) -> Self {
         // A port that was free a moment ago.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let log = cluster.folder.join(format!("{name}.log"));
@@ -241,7 +309,7 @@ impl Manager {
             .arg(format!("--http-address={address}"))
             .env("KUBECONFIG", kubeconfig)
             .env("RUST_LOG", "info")
-            .env_remove("WATCH_NAMESPACE")
+            .env("WATCH_NAMESPACE", namespace.unwrap_or_default())
             .stderr(File::create(&log).unwrap())
             .spawn()
             .unwrap();

@@ -188,6 +188,52 @@ error[OP109]: `urls` in an operator that has Roles instead of a ClusterRole
     );
 }
 
+#[test]
+fn refuses_what_is_in_no_namespace_in_a_role() {
+    let markers = "// +kubebuilder:rbac:groups=\"\",resources=nodes;pods;namespaces,verbs=get\n\
+                   // +kubebuilder:rbac:groups=core;apps,resources=nodes/status,verbs=get,namespace=zoo\n";
+    let of = |options| match emit::manifests(&[], &rules(markers), &options) {
+        Ok(_) => String::new(),
+        Err(problems) => render(&problems, false),
+    };
+    snapbox::assert_data_eq!(
+        of(CLUSTER),
+        snapbox::str![[r#"
+error[OP141]: `nodes/status` are in no namespace, so a Role never allows anything
+ --> src/lib.rs:2:4
+  |
+2 | // +kubebuilder:rbac:groups=core;apps,resources=nodes/status,verbs=get,namespace=zoo
+  |    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: move them to a marker without `namespace`
+
+
+"#]]
+    );
+    snapbox::assert_data_eq!(
+        of(NAMESPACED),
+        snapbox::str![[r#"
+error[OP141]: `nodes` are in no namespace, so a Role never allows anything
+ --> src/lib.rs:1:4
+  |
+1 | // +kubebuilder:rbac:groups="",resources=nodes;pods;namespaces,verbs=get
+  |    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: remove them from the marker, or make the operator cluster-wide
+
+error[OP141]: `nodes/status` are in no namespace, so a Role never allows anything
+ --> src/lib.rs:2:4
+  |
+2 | // +kubebuilder:rbac:groups=core;apps,resources=nodes/status,verbs=get,namespace=zoo
+  |    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: move them to a marker without `namespace`
+
+
+"#]]
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 

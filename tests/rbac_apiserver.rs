@@ -103,7 +103,7 @@ const IGNORED: &[(&str, &str, &[&str])] = &[
     ("groups=apps,resources=x,verbs=read", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
     ("groups=apps/v1,resources=x,verbs=get", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
     ("groups=Apps,resources=x,verbs=get", "groups=apps,resources=x,verbs=get", &["apps", "x", "", "get"]),
-    ("groups=apps,resources=Job,verbs=get", "groups=apps,resources=jobs,verbs=get", &["apps", "jobs", "", "get"]),
+    ("groups=batch,resources=Job,verbs=get", "groups=batch,resources=jobs,verbs=get", &["batch", "jobs", "", "get"]),
     ("groups=apps,resources=x/*,verbs=get", "groups=apps,resources=x/log,verbs=get", &["apps", "x/log", "", "get"]),
     ("groups=apps,resources=x*,verbs=get", "groups=apps,resources=*,verbs=get", &["apps", "xs", "", "get"]),
     (
@@ -121,6 +121,22 @@ const IGNORED: &[(&str, &str, &[&str])] = &[
         "groups=apps,resources=x,verbs=deletecollection",
         &["apps", "x", "", "deletecollection"],
     ),
+    (
+        "groups=app,resources=deployments,verbs=get",
+        "groups=apps,resources=deployments,verbs=get",
+        &["apps", "deployments", "", "get"],
+    ),
+    (
+        "groups=apps,resources=deployment,verbs=get",
+        "groups=apps,resources=deployments,verbs=get",
+        &["apps", "deployments", "", "get"],
+    ),
+    ("groups=apps,resources=jobs,verbs=get", "groups=batch,resources=jobs,verbs=get", &["batch", "jobs", "", "get"]),
+    (
+        "groups=\"\",resources=nodes,verbs=get,namespace=zoo",
+        "groups=\"\",resources=nodes,verbs=get",
+        &["", "nodes", "", "get"],
+    ),
     ("urls=metrics,verbs=get", "urls=/metrics,verbs=get", &["/metrics", "get"]),
     ("urls=/a*b,verbs=get", "urls=/a*,verbs=get", &["/axb", "get"]),
     ("urls=/metrics,verbs=list", "urls=/metrics,verbs=get", &["/metrics", "get"]),
@@ -135,12 +151,14 @@ fn the_api_server_never_allows_what_the_reader_of_markers_says_it_would_not() {
         assert!(!is_read(wrong), "{wrong}");
         assert!(is_read(right), "{right}");
         let request = match meant {
+            [group, resource @ "nodes", name, verb] => Request::resource("", group, resource, name, verb),
             [group, resource, name, verb] => Request::resource("zoo", group, resource, name, verb),
             [path, verb] => Request::url(path, verb),
             other => panic!("{other:?}"),
         };
         for (user, marker) in [(format!("wrong-{index}"), wrong), (format!("right-{index}"), right)] {
-            objects.extend([role(&user, marker), bound_to_user(&user)]);
+            let role = role(&user, marker);
+            objects.extend([bound_to_user(&role, &user), role]);
             reviews.push(request.review(Some(&user)));
         }
     }
@@ -156,7 +174,8 @@ fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
     let rule = "groups=core,resources=configmaps,resourceNames=lock,verbs=list;watch";
     assert!(is_read(rule));
     let raw = rule.replace("core", "").replace("list;watch", "list;watch;deletecollection");
-    cluster.create(&[role("lister", &raw), bound_to_user("lister")]);
+    let role = role("lister", &raw);
+    cluster.create(&[bound_to_user(&role, "lister"), role]);
     let all = "/api/v1/namespaces/zoo/configmaps";
     let allowed = |verb: &str, query: &str| {
         let path = format!("{all}?{query}");
@@ -176,7 +195,8 @@ fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
 /// Whether opctl takes a marker with these arguments.
 fn is_read(arguments: &str) -> bool {
     let file = SourceFile::new("src/lib.rs", format!("// +kubebuilder:rbac:{arguments}"));
-    !markers::read(&file).diagnostics.iter().any(Diagnostic::is_error)
+    let Markers { rbac: rules, diagnostics, .. } = markers::read(&file);
+    !diagnostics.iter().any(Diagnostic::is_error) && emit::manifests(&[], &rules, &CLUSTER).is_ok()
 }
 
 /// The role that a reader without any checks makes of a marker.
@@ -200,21 +220,21 @@ fn role(name: &str, arguments: &str) -> Value {
     json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata, "rules": [rule]})
 }
 
-/// The ClusterRole of a name, for the user of that name.
-fn bound_to_user(name: &str) -> Value {
+fn bound_to_user(role: &Value, user: &str) -> Value {
+    let kind = role["kind"].as_str().unwrap();
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": name},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}],
+        "kind": format!("{kind}Binding"),
+        "metadata": role["metadata"],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role["metadata"]["name"]},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
     })
 }
 
 const MARKERS: &str = r#"
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch
-// +kubebuilder:rbac:groups=batch,resources=deployments,verbs=get;list;watch
-// +kubebuilder:rbac:groups=apps;batch,resources=deployments,verbs=patch
+// +kubebuilder:rbac:groups=example.com,resources=deployments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps;example.com,resources=deployments,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=configmaps,resourceNames=lock;"1.0",verbs=get;create;patch
 // +kubebuilder:rbac:groups="",resources=pods;pods/log,verbs=get
 // +kubebuilder:rbac:groups=*,resources=*/scale,verbs=*

@@ -251,6 +251,8 @@ fn nothing_is_made_without_webhooks() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn every_place_is_inside_the_file(
         marker in prop::sample::select(vec!["kubebuilder:webhook", "kubebuilder:webhookconfiguration", "opctl:conversion", "opctl:ca"]),

@@ -148,6 +148,9 @@ fn next(request: &Request) -> Vec<Next> {
         next.push(Next::new(format!("edit {controller}"), "what becomes of it"));
     }
     next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
+    if request.adds_controller {
+        next.push(Next::new("opctl check --fix", "grants it what its code asks for"));
+    }
     next.push(Next::new("make install run", "tries it against the cluster of KUBECONFIG"));
     next
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::Console;
+use super::allow::allowed;
 use super::error::Diagnosed;
 use super::manifests::Place;
 use crate::apiserver;
@@ -13,7 +14,7 @@ use crate::cli::{Engine, Part};
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
-use crate::model::Operator;
+use crate::model::{Allow, Operator};
 use crate::project::Tree;
 use crate::source::{self, Source};
 
@@ -52,12 +53,12 @@ pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> a
     };
     source.diagnostics.extend(about_webhooks(&source.operator));
     if !choice.wants(Part::Crd) {
-        sound(&source.diagnostics)?;
+        sound(&source.diagnostics, &source.operator.allows)?;
         return Ok(Found { source, crds: Vec::new() });
     }
     let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
     if choice.engine == Engine::Cargo {
-        sound(&source.diagnostics)?;
+        sound(&source.diagnostics, &source.operator.allows)?;
         let programs = compiler.programs().map_err(|failure| {
             console.tell(&failure.said);
             Diagnosed::from(vec![failure.diagnostic])
@@ -72,7 +73,7 @@ pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> a
     if choice.engine == Engine::Auto && errors.peek().is_some() && errors.all(is_answerable) {
         return compiler.complete(source);
     }
-    sound(&source.diagnostics)?;
+    sound(&source.diagnostics, &source.operator.allows)?;
     Ok(Found { crds: derived(&source)?, source })
 }
 
@@ -90,8 +91,11 @@ fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> 
 }
 
 /// Whether there is nothing worse than warnings.
-fn sound(diagnostics: &[Diagnostic]) -> Result<(), Diagnosed> {
-    if diagnostics.iter().any(Diagnostic::is_error) { Err(diagnostics.to_vec().into()) } else { Ok(()) }
+fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), Diagnosed> {
+    match diagnostics.iter().any(Diagnostic::is_error) {
+        true => Err(allowed(diagnostics.to_vec(), allows, None).into()),
+        false => Ok(()),
+    }
 }
 
 /// How the compiled types of a crate are asked.
@@ -131,7 +135,7 @@ impl Compiler<'_> {
                 Diagnostic::error("OP045", message).help(format!("add `{kind}::crd()` to what it prints"))
             })
             .collect();
-        sound(&missing)?;
+        sound(&missing, &[])?;
         let from_source: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
         compiled.retain(|crd| match kind_of(crd) {

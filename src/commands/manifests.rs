@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
+use super::allow::{Told, allowed};
 use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
@@ -28,7 +29,7 @@ pub struct Place<'a> {
 
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let root = match &args.path {
-        Some(path) => crate_at(path)?,
+        Some(path) => crate_at(path, "manifests")?,
         None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
     };
     let output = Output::of(&args.output, &root)?;
@@ -196,7 +197,11 @@ fn manifests(
             Err(mut errors) => diagnostics.append(&mut errors),
         }
     }
-    (diagnostics.iter().all(|diagnostic| !diagnostic.is_error()).then_some(manifests), diagnostics)
+    let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
+    // What comes from the compiled types has no place where it could be allowed.
+    let is_whole = !source.operator.apis.is_empty() && source.operator.underivable.is_empty();
+    let diagnostics = allowed(diagnostics, &source.operator.allows, is_whole.then_some(Told::Elsewhere));
+    (is_sound.then_some(manifests), diagnostics)
 }
 
 /// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.
@@ -244,11 +249,12 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
     }
 }
 
-fn crate_at(path: &Path) -> anyhow::Result<PathBuf> {
+/// The folder of a crate that `--path` of this command names.
+pub fn crate_at(path: &Path, command: &str) -> anyhow::Result<PathBuf> {
     let has = |name| path.join(name).is_file();
     if !has("Cargo.toml") && !has(PROJECT) {
         return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
-            .help("give the folder of a crate: `opctl manifests --path DIR`")
+            .help(format!("give the folder of a crate: `opctl {command} --path DIR`"))
             .into());
     }
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))

@@ -11,6 +11,8 @@ mod rust;
 mod text;
 mod yaml;
 
+pub use rust::{Function, function_at};
+
 /// One edit, as a value.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -19,6 +21,9 @@ pub enum Edit {
     RustMod { name: String },
     /// An element of the `vec![…]` that ends the function `function`, in sorted order: `fn all() -> Vec<_> { vec![ITEM] }`.
     RustListItem { function: String, item: String },
+    /// `// COMMENT` above the function of this number (see [`function_at`]): after its docs and the comments that start
+    /// alike, or in place of another comment about it.
+    RustComment { function: usize, comment: String, instead_of: Option<String> },
     /// A plain string item in the block sequence under the top-level key `key`, in sorted order.
     YamlListItem { key: String, item: String },
     /// A mapping in the block sequence under the top-level key `key`. `identity` are the keys that tell one entry from
@@ -46,6 +51,9 @@ impl Edit {
         match self {
             Self::RustMod { name } => rust::add_mod(text, name),
             Self::RustListItem { function, item } => rust::add_list_item(text, function, item),
+            Self::RustComment { function, comment, instead_of } => {
+                rust::add_comment(text, *function, comment, instead_of.as_deref())
+            }
             Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
             Self::CargoMember { path } => cargo::add_member(text, path),

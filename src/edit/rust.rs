@@ -1,6 +1,7 @@
 //! Edits of Rust source. syn finds the byte spans, the edit itself is made in the text, so that comments and formatting
 //! survive; then the new text is parsed and held against the old.
 
+mod comment;
 mod gap;
 mod list;
 mod module;
@@ -10,6 +11,7 @@ use syn::spanned::Spanned;
 
 use super::EditError;
 
+pub use comment::{Function, add_comment, function_at};
 pub use list::add_list_item;
 pub use module::add_mod;
 

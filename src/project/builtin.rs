@@ -34,6 +34,25 @@ pub fn in_group(group: &str) -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter().filter(move |builtin| builtin.group() == group)
 }
 
+/// Everything in these groups, as markers name them (`""` is the core group, too); `None` if one is no group of Kubernetes.
+pub fn in_groups(groups: &[impl AsRef<str>]) -> Option<Vec<&'static Builtin>> {
+    let mut all = Vec::new();
+    for group in groups {
+        let group = if group.as_ref().is_empty() { "core" } else { group.as_ref() };
+        let count = all.len();
+        all.extend(in_group(group));
+        if all.len() == count {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+/// The kinds with this plural, of all groups and versions.
+pub fn with_plural(plural: &str) -> impl Iterator<Item = &'static Builtin> {
+    BUILTINS.iter().filter(move |builtin| builtin.plural == plural)
+}
+
 /// Whether this is a group of Kubernetes itself, or one that only Kubernetes may define.
 pub fn is_reserved_group(group: &str) -> bool {
     group == "core" || group == "k8s.io" || group.ends_with(".k8s.io")

@@ -59,6 +59,11 @@ impl Tree {
         self.overlay.contains_key(path) || self.root.join(path).is_file()
     }
 
+    pub fn has_folder(&self, path: &str) -> bool {
+        let below = |file: &String| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        self.root.join(path).is_dir() || self.overlay.keys().any(below)
+    }
+
     /// The files below a folder, at any depth, sorted; none where there is no such folder.
     pub fn files_below(&self, folder: &str) -> Vec<String> {
         let below =

@@ -3,9 +3,13 @@
 //! A name that only a build script can set is not decided: what depends on it is refused where it is needed.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Lit, Meta, Token};
+
+use super::lexer::{Lexer, Token};
 
 /// What a crate is compiled with.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,54 @@ impl Cfg {
             attribute.parse_args::<Meta>().map_or(Some(true), |predicate| self.holds(&predicate))
         });
         all(verdicts)
+    }
+
+    /// Whether it removes an inline module around the byte `at` of a file.
+    pub fn removes(&self, text: &str, at: usize) -> bool {
+        if !text[..at].contains("#[cfg(") {
+            return false;
+        }
+        let is_code = |(token, _): &(Token, Range<usize>)| !matches!(token, Token::LineComment | Token::BlockComment);
+        let mut tokens = Lexer::new(text).take_while(|(_, range)| range.start < at).filter(is_code).peekable();
+        // Of each open brace, whether it is that of such a module.
+        let mut open = Vec::new();
+        let (mut attributes, mut is_removed) = (None::<Range<usize>>, false);
+        while let Some((token, range)) = tokens.next() {
+            match token {
+                Token::Sign(b'#') => {
+                    let mut depth = 0;
+                    let start = attributes.as_ref().map_or(range.start, |attributes| attributes.start);
+                    while let Some((token, inner)) =
+                        tokens.next_if(|(token, _)| depth > 0 || *token == Token::Sign(b'['))
+                    {
+                        match token {
+                            Token::Sign(b'[') => depth += 1,
+                            Token::Sign(b']') => depth -= 1,
+                            _ => {}
+                        }
+                        attributes = Some(start..inner.end);
+                        if depth == 0 {
+                            break;
+                        }
+                    }
+                }
+                Token::Word if &text[range.clone()] == "mod" => {
+                    let attributes = attributes.clone().map_or("", |attributes| &text[attributes]);
+                    let attributes = Attribute::parse_outer.parse_str(attributes).unwrap_or_default();
+                    is_removed = self.keeps(&attributes) == Some(false);
+                }
+                Token::Sign(sign @ (b'{' | b'}' | b';')) => {
+                    match sign {
+                        b'{' => open.push(is_removed),
+                        b'}' => _ = open.pop(),
+                        _ => {}
+                    }
+                    (attributes, is_removed) = (None, false);
+                }
+                _ => {}
+            }
+        }
+        open.contains(&true)
     }
 
     /// Removes the fields and variants that `cfg` removes, and expands `cfg_attr` everywhere in the type. Gives whether
@@ -181,4 +233,33 @@ fn not(verdict: Option<bool>) -> Option<bool> {
 
 fn list_of(meta: &Meta) -> Option<Metas> {
     meta.require_list().ok()?.parse_args_with(Metas::parse_terminated).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removes_what_stands_in_modules_of_other_builds() {
+        let cfg = Cfg { features: ["on".into()].into(), ..Cfg::default() };
+        for (text, expected) in [
+            ("#[cfg(test)] mod tests { X }", true),
+            ("#[cfg(test)]\n#[allow(unused)]\npub(crate) mod tests { fn f() { X } }", true),
+            ("#[allow(unused)] // why\n#[cfg(feature = \"off\")] mod a { mod b { X } }", true),
+            ("#[cfg(feature = \"on\")] mod a { X }", false),
+            ("#[cfg(not(test))] mod a { X }", false),
+            ("#[cfg(test)] mod tests { } X", false),
+            ("#[cfg(test)] mod tests; X", false),
+            ("#[cfg(test)] use a; mod b { X }", false),
+            ("#[cfg(test)] fn f() { } mod b { X }", false),
+            ("mod a { #[cfg(test)] mod tests { } X }", false),
+            ("#[cfg(test)] mod tests { X", true),
+            ("// #[cfg(test)] mod tests {\nX", false),
+            ("\"#[cfg(test)] mod tests {\"; X", false),
+            ("#[cfg(] mod tests { X }", false),
+            ("}}} #[cfg(test)] mod tests { X }", true),
+        ] {
+            assert_eq!(cfg.removes(text, text.find('X').unwrap()), expected, "{text}");
+        }
+    }
 }

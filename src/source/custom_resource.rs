@@ -11,6 +11,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
 
 use super::attributes::{derives, value};
+use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
 use crate::diagnostic::{Diagnostic, Span};
@@ -120,6 +121,26 @@ impl Deriver<'_> {
             schema: schema.map(schemars::Schema::to_value),
             enums: Arc::default(),
             place,
+        })
+    }
+
+    /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.
+    pub fn custom_resource_names(&mut self, input: &DeriveInput, scope: &Scope) -> Option<Resource> {
+        let before = (self.diagnostics.len(), self.reasons.len());
+        let kube = self.kube(&input.attrs, scope).ok();
+        self.diagnostics.truncate(before.0);
+        self.reasons.truncate(before.1);
+        let kube = kube?;
+        let text = |key: &str| kube.text.get(key).map(LitStr::value);
+        let kind = text("kind")?;
+        let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
+        let namespaced = kube.flags.get("namespaced").copied().unwrap_or(false);
+        Some(Resource {
+            group: text("group")?,
+            version: text("version")?,
+            kind,
+            plural: text("plural").unwrap_or_else(|| default_plural(&singular)),
+            scope: Some(if namespaced { ApiScope::Namespaced } else { ApiScope::Cluster }),
         })
     }
 
@@ -363,6 +384,52 @@ impl Deriver<'_> {
         }
         Ok(object)
     }
+}
+
+/// The name of the type that the derive makes, if it is a custom resource: `root`, else `kind`.
+pub fn root(input: &DeriveInput) -> Option<String> {
+    if !derives(&input.attrs, "CustomResource") {
+        return None;
+    }
+    let metas = kube_metas(input);
+    let said = |key: &str| {
+        let meta = metas.iter().find(|meta| meta.path().is_ident(key))?;
+        match value(meta.clone()).ok()? {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        }
+    };
+    said("root").or_else(|| said("kind"))
+}
+
+fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
+    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
+    attributes
+        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .collect()
+}
+
+/// The type that the derive makes, with the attributes that say which kind it is.
+pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
+    let root: syn::Ident = syn::parse_str(&root(input)?).ok()?;
+    let metas = kube_metas(input);
+    let status =
+        metas.iter().filter(|meta| meta.path().is_ident("status")).find_map(|meta| match value(meta.clone()) {
+            Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>().ok(),
+            Ok(Expr::Path(path)) => Some(path.path),
+            _ => None,
+        });
+    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
+    let (spec, status) = (&input.ident, status.iter());
+    Some(syn::parse_quote! {
+        #(#attributes)*
+        pub struct #root {
+            pub metadata: _,
+            pub spec: #spec,
+            #(pub status: Option<#status>,)*
+        }
+    })
 }
 
 /// `json_path` → `jsonPath`, `type_` → `type`.

@@ -12,6 +12,7 @@ mod defaults;
 mod features;
 mod foreign;
 mod json;
+mod kinds;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;
@@ -21,6 +22,7 @@ mod lock;
 pub mod markers;
 mod modules;
 mod package;
+mod requests;
 mod resolve;
 mod serialized;
 mod skim;
@@ -37,7 +39,7 @@ use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
-use modules::Modules;
+use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
 
@@ -168,6 +170,24 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
     source
 }
 
+/// Reads everything that manifests are made from, and what the code asks of the API server.
+pub fn read_requests(tree: &Tree, folder: &str) -> Source {
+    let mut source = read(tree, folder);
+    // What is wrong with the packages is told already.
+    let packages = Package::read(tree, folder).unwrap_or_default();
+    let modules = Modules::read_as(tree, &packages, Reading::Whole);
+    let mut found = requests::read(&modules);
+    source.operator.requests = found.told;
+    source.operator.unknown = found.unknown;
+    for unread in modules.take_diagnostics() {
+        if !source.diagnostics.contains(&unread) {
+            source.diagnostics.push(unread);
+        }
+    }
+    source.diagnostics.append(&mut found.diagnostics);
+    source
+}
+
 /// The packages and their modules, and a source with nothing but what is wrong with them.
 fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
@@ -184,7 +204,7 @@ impl Source {
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {
-            let mut markers = markers::read(file);
+            let mut markers = markers::read_but(file, |at| modules.removes(file, at));
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
             self.operator.rbac.append(&mut markers.rbac);

@@ -12,10 +12,12 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemType, Stmt, UseTree,
+    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemTrait, ItemType, Stmt,
+    TraitItem, UseTree,
 };
 
 use super::cfg::Cfg;
+use super::custom_resource;
 use super::features;
 use super::foreign::{Foreign, Missing};
 use super::known::Minor;
@@ -46,6 +48,17 @@ pub struct Modules {
     /// The files that `include_str!` names, by path.
     included: RefCell<BTreeMap<String, String>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
+    reading: Reading,
+}
+
+/// How much of the project's files is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// What manifests need.
+    #[default]
+    Declarations,
+    /// Everything at once, with the bodies of functions, traits, and the types that kube's derive makes.
+    Whole,
 }
 
 /// A module that may not be read yet.
@@ -86,6 +99,16 @@ struct Krate {
     foreign: Option<Origin>,
 }
 
+impl Krate {
+    /// Whether opctl carries it itself.
+    fn is_carried(&self) -> bool {
+        self.foreign.as_ref().is_some_and(|origin| origin.entry == CARRIED)
+    }
+}
+
+/// No entry of a lock file.
+const CARRIED: usize = usize::MAX;
+
 struct Origin {
     entry: usize,
     tree: Option<Rc<Tree>>,
@@ -102,6 +125,8 @@ pub struct Module {
     pub consts: BTreeMap<String, Rc<ItemConst>>,
     pub functions: BTreeMap<String, Rc<ItemFn>>,
     pub impls: Vec<Rc<ItemImpl>>,
+    /// Of what is read whole.
+    pub traits: BTreeMap<String, Rc<ItemTrait>>,
     pub uses: BTreeMap<String, Vec<UsePath>>,
     pub globs: Vec<UsePath>,
     /// Names whose `cfg` only a build script decides, and where they stand.
@@ -145,6 +170,10 @@ pub enum External {
 impl Modules {
     /// Reads the libraries and binaries of the packages, and the libraries of their path dependencies.
     pub fn read(tree: &Tree, packages: &[Package]) -> Self {
+        Self::read_as(tree, packages, Reading::Declarations)
+    }
+
+    pub fn read_as(tree: &Tree, packages: &[Package], reading: Reading) -> Self {
         let enabled = local(tree, packages);
         let mut modules = Self {
             tree: Rc::new(tree.clone()),
@@ -157,6 +186,7 @@ impl Modules {
             files: RefCell::default(),
             included: RefCell::default(),
             diagnostics: RefCell::default(),
+            reading,
         };
         modules.local.iter_mut().skip(packages.len()).for_each(|package| {
             Rc::make_mut(package).binaries.clear();
@@ -243,6 +273,16 @@ impl Modules {
         self.files.borrow().clone()
     }
 
+    /// Whether a `cfg` removes the inline module around the byte `at` of such a file.
+    pub fn removes(&self, file: &SourceFile, at: usize) -> bool {
+        let crates = self.crates.borrow();
+        let own = crates.iter().filter(|krate| {
+            let folder = &krate.package.folder;
+            krate.foreign.is_none() && (folder.is_empty() || file.path.starts_with(&format!("{folder}/")))
+        });
+        own.max_by_key(|krate| krate.package.folder.len()).is_some_and(|krate| krate.cfg.removes(&file.text, at))
+    }
+
     /// What was wrong with the files that were read since it was asked last.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()
@@ -267,10 +307,39 @@ impl Modules {
         self.crates.borrow()[krate].clone()
     }
 
+    /// Opens a crate that opctl carries the text of. The modules in its root are crates to it.
+    pub fn carry(&self, label: &str, text: &str) -> ModuleId {
+        let mut tree = Tree::default();
+        tree.lay_over(label, text);
+        let origin = Origin { entry: CARRIED, tree: Some(Rc::new(tree)), label: label.into() };
+        let package = Rc::new(Package::of_root(label));
+        self.open(&package, Some(label.into()), label, Cfg::default(), Some(origin))
+    }
+
+    /// A module for the items that stand among the statements of a block in another one.
+    pub fn block(&self, around: ModuleId, items: Vec<Item>) -> ModuleId {
+        let module = self.module(around);
+        let nowhere = Place { file_folder: String::new(), children: String::new() };
+        let contents = Contents::Inline { file: module.file.clone(), items, place: nowhere };
+        let unread = Unread { parent: Some(around), krate: module.krate, contents };
+        let id = ModuleId(self.all.borrow().len());
+        self.all.borrow_mut().push(Slot::Unread(unread));
+        id
+    }
+
+    /// Whether what has these attributes is compiled in the crate of `id`.
+    pub fn keeps(&self, id: ModuleId, attributes: &[Attribute]) -> bool {
+        let is_conditional = attributes.iter().any(|attribute| attribute.path().is_ident("cfg"));
+        !is_conditional || self.krate(id).cfg.keeps(attributes) != Some(false)
+    }
+
     /// What a crate name means in the crate of `id`.
     pub fn external(&self, id: ModuleId, name: &str) -> Option<External> {
         let index = self.module(id).krate;
         let krate = self.crates.borrow()[index].clone();
+        if krate.is_carried() {
+            return self.module(krate.root).modules.get(name).copied().map(External::Read);
+        }
         if krate.name.is_none()
             && let Some(library) = self.library(&krate.package.folder)
             && library.name.as_deref() == Some(name)
@@ -436,7 +505,7 @@ impl Modules {
             Contents::Inline { file, items, place } => (file, items, place),
             contents => {
                 let (file, place) = self.find(&krate, contents);
-                let items = self.parse(&file);
+                let items = self.parse(&krate, &file);
                 (file, items, place)
             }
         };
@@ -449,6 +518,7 @@ impl Modules {
             consts: BTreeMap::new(),
             functions: BTreeMap::new(),
             impls: Vec::new(),
+            traits: BTreeMap::new(),
             uses: BTreeMap::new(),
             globs: Vec::new(),
             undecided: BTreeMap::new(),
@@ -510,6 +580,11 @@ impl Modules {
         ids.iter().for_each(|id| drop(self.module(*id)));
     }
 
+    /// Whether the bodies of functions of a crate are read.
+    fn reads_whole(&self, krate: &Krate) -> bool {
+        self.reading == Reading::Whole && (krate.foreign.is_none() || krate.is_carried())
+    }
+
     /// The text of a file of a crate; one that cannot be read is reported.
     fn text(&self, krate: &Krate, path: &str) -> Option<String> {
         self.tree_of(krate).read(path).unwrap_or_else(|error| {
@@ -538,8 +613,9 @@ impl Modules {
         file
     }
 
-    fn parse(&self, file: &Arc<SourceFile>) -> Vec<Item> {
-        skim::items(&file.text).unwrap_or_else(|error| {
+    fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> Vec<Item> {
+        let items = if self.reads_whole(krate) { skim::whole(&file.text) } else { skim::items(&file.text) };
+        items.unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
             self.report(
                 Diagnostic::error("OP001", format!("this is not Rust: {error}"))
@@ -627,6 +703,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn add(&mut self, item: Item) {
+        let is_whole = self.is_whole();
         let module = &mut self.module;
         match item {
             Item::Struct(item) => self.add_type(item.into()),
@@ -684,8 +761,20 @@ impl Reader<'_> {
                     module.macros.push((span, item.mac.tokens));
                 }
             }
+            Item::Trait(mut item) if is_whole => {
+                let cfg = &self.krate.cfg;
+                item.items.retain(|item| match item {
+                    TraitItem::Fn(function) => cfg.keeps(&function.attrs) != Some(false),
+                    _ => true,
+                });
+                module.traits.insert(name(&item.ident), Rc::new(item));
+            }
             _ => {}
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.modules.reads_whole(&self.krate)
     }
 
     /// An item that may be there or not.
@@ -714,6 +803,11 @@ impl Reader<'_> {
         let bound = name(&input.ident);
         if !self.krate.cfg.apply(&mut input) {
             self.module.undecided.insert(bound.clone(), span);
+        }
+        if self.modules.reading == Reading::Whole
+            && let Some(root) = custom_resource::root_type(&input)
+        {
+            self.module.types.insert(name(&root.ident), TypeDecl::Data(Rc::new(root)));
         }
         self.module.types.insert(bound, TypeDecl::Data(Rc::new(input)));
     }
@@ -745,6 +839,7 @@ impl Reader<'_> {
             },
         };
         let is_local = self.krate.foreign.is_none();
+        let is_whole = self.is_whole();
         let contents = match contents {
             // Markers are read in every file.
             Contents::File { .. } if is_local => {
@@ -766,7 +861,7 @@ impl Reader<'_> {
         if is_candidate {
             self.modules.candidates.borrow_mut().push(child);
         }
-        if is_local && !can_wait {
+        if is_whole || is_local && !can_wait {
             self.modules.module(child);
         }
         self.module.modules.insert(stem, child);
@@ -845,6 +940,7 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Mod(item) => &item.attrs,
         Item::Static(item) => &item.attrs,
         Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
         Item::Type(item) => &item.attrs,
         Item::Union(item) => &item.attrs,
         Item::Use(item) => &item.attrs,

@@ -85,6 +85,25 @@ impl Dependency {
 }
 
 impl Package {
+    /// One that depends on nothing, and whose library is one file.
+    pub fn of_root(root: &str) -> Self {
+        let workspace = Workspace { folder: String::new(), unifies: false, patches: BTreeMap::new() };
+        Self {
+            name: root.into(),
+            version: None,
+            folder: String::new(),
+            library: Some((root.into(), root.into())),
+            binaries: Vec::new(),
+            dependencies: BTreeMap::new(),
+            dev_dependencies: BTreeMap::new(),
+            declared: Vec::new(),
+            features: BTreeMap::new(),
+            has_build_script: false,
+            is_proc_macro: false,
+            workspace: Rc::new(workspace),
+        }
+    }
+
     /// Reads the Cargo.toml in `folder`. A workspace without a package of its own gives its members.
     pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Self>, Diagnostic> {
         let manifest = Manifest::read(tree, folder)?;

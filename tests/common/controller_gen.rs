@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The peer, on markers in a Go module of its own.
-pub struct ControllerGen(PathBuf);
+pub struct ControllerGen(pub PathBuf);
 
 impl ControllerGen {
     /// Says on stderr when it is not there.

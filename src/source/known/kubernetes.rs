@@ -4,16 +4,17 @@
 //! against its compiled types. A type is a block, blocks are sorted by path and have an empty line between them:
 //!
 //! ```text
-//! api::apps::v1::DeploymentCondition
+//! api::apps::v1::Deployment
+//! & ["apps","v1","Deployment","deployments",true]
 //! * {"description":"…","type":"object"}
 //! = {}
-//! message {"description":"…","type":"string"}
-//! status!@-36 {"description":"…","type":"string"}
-//! status@37- {"description":"…","type":"string"}
+//! spec {"$ref":"api::apps::v1::DeploymentSpec","description":"…"}
+//! status!@-36 {"$ref":"api::apps::v1::DeploymentStatus","description":"…"}
+//! status@37- {"$ref":"api::apps::v1::DeploymentStatus","description":"…"}
 //! ```
 //!
-//! `*` is the schema without its properties, `=` what the type's `Default` is as JSON; all else is a property, with `!`
-//! when it is required. After `@` are the minor versions that have the type or, where not all of these have it, the line.
+//! `*` is the schema without its properties, `=` what the type's `Default` is as JSON, `&` the kind whose objects it is:
+//! group, version, kind, plural, and whether they are in namespaces. All else is a property, with `!` when it is required. After `@` are the minor versions that have the type or, where not all of these have it, the line.
 //! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
 
 use std::cell::RefCell;
@@ -72,6 +73,17 @@ pub struct Type {
     lines: &'static str,
 }
 
+/// A kind of Kubernetes itself, as URLs and roles name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind {
+    /// `""` is the core group.
+    pub group: &'static str,
+    pub version: &'static str,
+    pub name: &'static str,
+    pub plural: &'static str,
+    pub namespaced: bool,
+}
+
 /// Why a type has no schema that a CRD can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSchema {
@@ -91,6 +103,24 @@ pub fn find(minor: Minor, path: &str) -> Option<Type> {
 /// Whether any version has this type.
 pub fn has(path: &str) -> bool {
     block(path).is_some()
+}
+
+/// The kind whose objects a type is, in whatever version of Kubernetes has it. Subresources (`Eviction`, `Scale`,
+/// `TokenRequest`) are no kinds in this sense: they have no URL but that of the object they belong to.
+pub fn kind(path: &str) -> Option<Kind> {
+    block(path)?.lines().find_map(kind_in)
+}
+
+/// Every kind that any version of Kubernetes has.
+pub fn kinds() -> impl Iterator<Item = Kind> {
+    TABLE.lines().filter_map(kind_in)
+}
+
+/// The kind in a line `&`, which is the same in all versions.
+fn kind_in(line: &'static str) -> Option<Kind> {
+    let fields = serde_json::from_str(line.strip_prefix("& ")?);
+    let (group, version, name, plural, namespaced) = fields.expect("`tests/kubernetes_types.rs` writes these");
+    Some(Kind { group, version, name, plural, namespaced })
 }
 
 /// Every path of the table.
@@ -176,7 +206,7 @@ impl Expansion {
         self.open.push(ty.path);
         let mut schema = Err(NoSchema::NotImplemented);
         let (mut properties, mut required) = (Map::new(), Vec::new());
-        for line in ty.lines().filter(|line| line.name != "=") {
+        for line in ty.lines().filter(|line| !matches!(line.name, "=" | "&")) {
             let mut value = line.value();
             self.expand(ty.minor, &mut value)?;
             if line.name == "*" {

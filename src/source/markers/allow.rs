@@ -7,18 +7,11 @@ use crate::diagnostic::{Diagnostic, Span, is_code};
 use crate::model::Allow;
 use crate::source::lexer::{Lexer, Token};
 
-/// These codes are about what stands in the code and what belongs to it, so that the user may know better. All others are
-/// about what would not work, or about a place that is not in the code.
-const SERIES: &str = "OP4";
-
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
     let (code, reason) = (arguments.text("CODE")?, arguments.text("reason")?);
     if !is_code(code.it) {
         let help = "write a code as it stands in the message, such as `OP402`; `opctl explain` lists them";
         problems.push(problem("OP110", &code.span, format!("there is no diagnostic `{}`", code.it), help));
-    } else if !code.it.starts_with(SERIES) {
-        let help = format!("those that begin with `{SERIES}` can be; `opctl explain {}` tells what to do", code.it);
-        problems.push(problem("OP110", &code.span, format!("`{}` cannot be silenced", code.it), help));
     }
     let place = arguments.place();
     let range = covered(&place.file.text, &place.range);
@@ -37,7 +30,9 @@ fn covered(text: &str, place: &Range<usize>) -> Range<usize> {
         let start = start_of(&tokens, next - 1);
         return tokens[start].1.start..end_of(text, &tokens, start, next - 1).max(place.end);
     }
-    place.start..end_of(text, &tokens, next, next).max(place.end)
+    // The comments up to there, of which some are markers.
+    let comments = text[..tokens.get(next).map_or(text.len(), |(_, range)| range.start)].trim_end().len();
+    place.start..end_of(text, &tokens, next, next).max(comments)
 }
 
 /// The first token of the statement or item that has the token `last` in it.
@@ -92,4 +87,78 @@ fn end_of(text: &str, tokens: &[(Token, Range<usize>)], first: usize, least: usi
         is_arm |= depth == 0 && *token == Token::Sign(b'=') && matches!(next, Some((Token::Sign(b'>'), _)));
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the comment `// allow` covers.
+    fn covered_in(text: &str) -> &str {
+        let start = text.find("// allow").unwrap();
+        let place = start + 3..start + text[start..].find('\n').unwrap_or(text.len() - start);
+        &text[covered(text, &place)]
+    }
+
+    #[test]
+    fn covers_what_follows() {
+        for (text, last) in [
+            ("// allow\nlet a = api.get(&name).await?;\nlet b = 1;", "await?;"),
+            ("// allow\nlet S { a, .. } = s;\nb();", "= s;"),
+            ("// allow\nlet a = if b { c } else { d };\nb();", "{ d };"),
+            ("// allow\nlet Some(a) = b else { return };\nb();", "return };"),
+            ("// allow\nlet a = vec![1; 2];\nb();", "2];"),
+            ("// allow\napi.patch(&a, &b, &Patch::Apply(S { a: 1, b })).await?;\nb();", "await?;"),
+            ("// allow\nmatch a {\n  B => c,\n}\nb();", "=> c,\n}"),
+            ("// allow\nmatch a { B => c }.await?;\nb();", ".await?;"),
+            ("// allow\nif a { b } else if c { d } else { e }\nf();", "{ e }"),
+            ("// allow\nfor a in b { c(); d(); }\nf();", "d(); }"),
+            (
+                "// allow\n/// Doc.\n#[instrument(skip(ctx))]\npub async fn f(a: B<C, D>) -> E { a(); b() }\nfn g() {}",
+                "b() }",
+            ),
+            ("// allow\nimpl A for B {\n fn c() {}\n fn d() {}\n}\nstruct E;", "fn d() {}\n}"),
+            ("// allow\nstruct E;\nstruct F;", "E;"),
+            ("// allow\nuse a::{b, c};\nuse d;", "c};"),
+            ("// allow\nconst A: [u8; 2] = [1, 2];\nb!();", "2];"),
+            ("// allow\nm! { a; b }\nc();", "b }"),
+            ("// allow\n// +kubebuilder:rbac:x\n// +kubebuilder:rbac:y\nfn f() { g(); }\nfn h() {}", "g(); }"),
+            ("// allow\n// +kubebuilder:rbac:x\n", "rbac:x"),
+            ("match a {\n // allow\n A => b(c, d),\n E => f,\n}", "d),"),
+            ("match a {\n // allow\n A => { b(); }\n E => f,\n}", "b(); }"),
+            ("fn f() {\n a();\n // allow\n b()\n}\nfn c() {}", "b()"),
+            ("Controller::new(a, b)\n // allow\n .owns(c, d)\n .run(e);\nf();", ".run(e);"),
+            ("// allow", "allow"),
+            ("fn f() {} // b }\n// allow\n/* } */ a('}', \"}\");\nb();", "\"}\");"),
+        ] {
+            let covered = covered_in(text);
+            assert!(covered.starts_with("allow") && covered.ends_with(last), "{text}\n→ {covered}");
+        }
+    }
+
+    #[test]
+    fn covers_the_statement_that_it_stands_behind() {
+        for (text, expected) in [
+            ("a();\nlet b = c.d()?; // allow\ne();", "let b = c.d()?; // allow"),
+            ("a();\nlet b = c // allow\n  .d()?;\ne();", "let b = c // allow\n  .d()?;"),
+            ("a();\nb\n  .c() // allow\n  .d()\n  .await?;\ne();", "b\n  .c() // allow\n  .d()\n  .await?;"),
+            ("a();\nb(\n  c, // allow\n  d,\n);\ne();", "b(\n  c, // allow\n  d,\n);"),
+            ("struct A;\nasync fn f() { // allow\n  g();\n}\nfn h() {}", "async fn f() { // allow\n  g();\n}"),
+            ("fn f() {\n  g();\n} // allow\nfn h() {}", "fn f() {\n  g();\n} // allow"),
+            ("fn f() {\n  if a { b }\n  c() // allow\n}\n", "c() // allow"),
+            ("fn f() { a(); b(); } // allow\n", "fn f() { a(); b(); } // allow"),
+        ] {
+            assert_eq!(covered_in(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn covers_something_of_any_text(before in "[{}()\\[\\];,.=>a \n]{0,20}", after in "[{}()\\[\\];,.=>a \n]{0,40}") {
+            let text = format!("{before}// allow\n{after}");
+            prop_assert!(covered_in(&text).contains("allow"));
+        }
+    }
 }

@@ -42,7 +42,8 @@ pub fn problem(code: &'static str, at: &Span, message: impl Into<String>, help: 
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads what stands in `range` of the line, after the marker's name and its `:`.
+    /// Reads what stands in `range` of the line, after the marker's name and its `:`. The problems are the first of this
+    /// marker.
     pub fn read(marker: &'static Marker, line: &'a Line, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Self {
         let mut arguments = Self { marker, line, given: Vec::new() };
         if range.is_empty() {
@@ -50,7 +51,6 @@ impl<'a> Arguments<'a> {
             problems.push(problem("OP107", &line.whole(), message, format!("write `+{}`", marker.usage())));
             return arguments;
         }
-        let before = problems.len();
         match marker.form {
             Form::Named => match grammar::parse(&line.text[..range.end], range.start, |name| {
                 marker.argument(name).is_some_and(|argument| argument.kind.is_list())
@@ -64,7 +64,7 @@ impl<'a> Arguments<'a> {
             Form::Positional => arguments.take_in_order(range),
         }
         // An argument that is missing may be one of those that were not understood.
-        if problems.len() == before {
+        if problems.is_empty() {
             problems.extend(arguments.missing());
         }
         arguments
@@ -172,10 +172,10 @@ impl<'a> Arguments<'a> {
             Some(it) => Some(Value { it, span }),
             None => {
                 let help = match quoted {
-                    true => format!("write it without quotes, as in `{name}={}`", argument.example),
-                    false => format!("as in `{name}={}`", argument.example),
+                    true => format!("leave the quotes away, as in `{name}={}`", argument.example),
+                    false => format!("write it as in `{name}={}`", argument.example),
                 };
-                refuse(format!("`{name}` takes {}, not a text", argument.kind.one()), help)
+                refuse(format!("`{name}` takes {}, not `{text}`", argument.kind.one()), help)
             }
         }
     }

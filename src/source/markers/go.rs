@@ -13,8 +13,10 @@ pub struct GoMarker {
 /// How a comment is told from prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoForm {
-    /// By the prefix: `+kubebuilder:…`, `+k8s:…`.
+    /// By its prefix: `+kubebuilder:…`, `+k8s:…`.
     Prefixed,
+    /// It is a prefix, of whatever follows the `:`.
+    Any,
     /// `+name` and nothing else.
     Alone,
     /// `+name=value`
@@ -27,6 +29,7 @@ pub fn find(text: &str) -> Option<&'static GoMarker> {
         let Some(rest) = text.strip_prefix(go.name) else { return false };
         match go.form {
             GoForm::Prefixed => !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-')),
+            GoForm::Any => rest.starts_with(':'),
             GoForm::Alone => rest.trim_start().is_empty() || rest.starts_with('='),
             GoForm::WithValue => rest.starts_with('=') || rest.starts_with(":="),
         }
@@ -153,7 +156,11 @@ pub const GO_MARKERS: &[GoMarker] = &[
     go("k8s:optional", "make the field an `Option`, or give it `#[serde(default)]`"),
     go("k8s:required", "a field is required unless it is an `Option` or has `#[serde(default)]`"),
     go("k8s:deepcopy-gen", "remove the line: Rust types derive `Clone`"),
-    go("k8s", "remove the line, or use `#[schemars(…)]` and `#[x_kube(…)]` on the field"),
+    GoMarker {
+        name: "k8s",
+        form: GoForm::Any,
+        rust: "remove the line, or use `#[schemars(…)]` and `#[x_kube(…)]` on the field",
+    },
     alone("optional", "make the field an `Option`, or give it `#[serde(default)]`"),
     alone("required", "a field is required unless it is an `Option` or has `#[serde(default)]`"),
     alone("nullable", "make the field an `Option`"),

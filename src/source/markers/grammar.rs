@@ -284,7 +284,7 @@ impl<'a> Scanner<'a> {
                         'U' => 8,
                         _ => 0,
                     };
-                    let code = rest[offset + 2..].get(..digits).unwrap_or_default();
+                    let code = rest.get(offset + 2..offset + 2 + digits).unwrap_or_default();
                     let plain = match escape {
                         '\\' | '"' => Some(escape),
                         'n' => Some('\n'),
@@ -293,6 +293,7 @@ impl<'a> Scanner<'a> {
                         // `\x80` and above would be a byte that is no character.
                         'x' | 'u' | 'U' => u32::from_str_radix(code, 16)
                             .ok()
+                            .filter(|_| !code.starts_with('+'))
                             .filter(|code| escape != 'x' || *code < 0x80)
                             .and_then(char::from_u32),
                         _ => None,
@@ -434,7 +435,41 @@ mod tests {
             }
     }
 
+    /// What is read of a value that is written in one of its ways.
+    fn any_value() -> impl Strategy<Value = (String, Value)> {
+        let text = |text: String, quoted| Value { content: Content::Text { text, quoted }, range: 0..0 };
+        let bare = "[a-z0-9*/.é-][a-zA-Z0-9*/. é_-]{0,6}[a-z0-9é]".prop_map(move |it| (it.clone(), text(it, false)));
+        let raw = "[ -_a-zé🦀\n]{0,8}".prop_map(move |it| (format!("`{it}`"), text(it, true)));
+        let quoted = "[ -~é🦀\n\t\r\\\\\"]{0,8}".prop_map(move |it| {
+            let written = it.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n").replace('\t', "\\t");
+            (format!("\"{}\"", written.replace('é', r"\u00e9").replace('\r', r"\x0D")), text(it, true))
+        });
+        prop_oneof![bare, raw, quoted].prop_recursive(3, 12, 3, move |inner| {
+            let values = prop::collection::vec(inner.clone(), 1..4);
+            let list = values.prop_map(|values| {
+                let (written, values): (Vec<String>, Vec<Value>) = values.into_iter().unzip();
+                (format!("{{ {} }}", written.join(" , ")), Value { content: Content::List(values), range: 0..0 })
+            });
+            let map = prop::collection::vec(("[a-z]{1,3}", inner), 0..3).prop_map(move |entries| {
+                let written: Vec<String> = entries.iter().map(|(key, (value, _))| format!("{key}: {value}")).collect();
+                let entries = entries.into_iter().map(|(key, (_, value))| (text(key, false), value)).collect();
+                (format!("{{{}}}", written.join(",")), Value { content: Content::Map(entries), range: 0..0 })
+            });
+            prop_oneof![list, map]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn what_is_written_reads_back(values in prop::collection::vec(any_value(), 1..4)) {
+            let written: Vec<String> =
+                values.iter().enumerate().map(|(index, (written, _))| format!("a{index} = {written}")).collect();
+            let expected: Vec<String> =
+                values.iter().enumerate().map(|(index, (_, value))| format!("a{index}={}", shown(value))).collect();
+            let text = written.join(", ");
+            prop_assert_eq!(read(&text).map_err(|error| TestCaseError::fail(format!("{text}: {error:?}")))?, expected.join(" "));
+        }
+
         #[test]
         fn every_place_is_inside_the_text(text in "[al=,;:{}\"`'\\\\x é0]{0,32}") {
             match parse(&text, 0, |name| name == "l") {

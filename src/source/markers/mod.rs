@@ -9,6 +9,7 @@ mod arguments;
 mod comments;
 pub mod go;
 mod grammar;
+mod kubernetes;
 mod line;
 mod patch;
 mod rbac;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 use self::arguments::{Arguments, problem};
 use self::comments::CommentKind;
-use self::go::{GO_MARKERS, GoMarker};
+use self::go::GO_MARKERS;
 use self::line::Line;
 use self::table::{MARKERS, Marker};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -43,13 +44,33 @@ pub struct Markers {
 
 /// Reads every marker of a file. The file need not parse as Rust.
 pub fn read(file: &Arc<SourceFile>) -> Markers {
+    read_but(file, |_| false)
+}
+
+/// The same, without those in what is removed from the crate: it is asked of a place.
+pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> Markers {
     let mut markers = Markers::default();
+    if !comments::may_have_markers(&file.text) {
+        return markers;
+    }
     let comments = comments::comments(&file.text);
     let mut next = 0;
     while let Some(comment) = comments.get(next) {
+        let text = &file.text[comment.range.clone()];
+        if !["+", PREFIX, OWN_PREFIX].iter().any(|start| text.starts_with(start)) {
+            next += 1; // Prose, as most comments are.
+            continue;
+        }
         let line = Line::join(file, &comments[next..]);
         next += match recognise(&line, comment.kind) {
             Recognised::Nothing => 1,
+            Recognised::Marker(..) if is_removed(comment.range.start) => {
+                let warning = Diagnostic::warning("OP112", "a marker is not read")
+                    .at(line.whole(), "a `cfg` removes the module around it")
+                    .help("move it out of the module, or remove it");
+                markers.diagnostics.push(warning);
+                line.length
+            }
             Recognised::Marker(marker, arguments) => {
                 markers.add(marker, arguments, &line);
                 line.length
@@ -65,6 +86,9 @@ pub fn read(file: &Arc<SourceFile>) -> Markers {
 
 /// What is to be said of a file that belongs to no crate.
 pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    if !comments::may_have_markers(&file.text) {
+        return None;
+    }
     let comments = comments::comments(&file.text);
     let first = comments.iter().enumerate().find_map(|(index, comment)| {
         let line = Line::join(file, &comments[index..]);
@@ -78,7 +102,6 @@ pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
 impl Markers {
     fn add(&mut self, marker: &'static Marker, arguments: Range<usize>, line: &Line) {
         self.count += 1;
-        let mut problems = Vec::new();
         if line.dangling {
             let end = line.text.len();
             let help = "end only lines with `\\` that the next `//` line continues; it stands directly below, and is no \
@@ -87,6 +110,7 @@ impl Markers {
             self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
             return;
         }
+        let mut problems = Vec::new();
         let arguments = Arguments::read(marker, line, arguments, &mut problems);
         let mut said = Self::default();
         match marker.name {
@@ -159,8 +183,24 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
                 .help(format!("write `+{meant}:`"))
                 .into()
         }
-        _ => Recognised::Nothing,
+        _ => misspelt(line),
     }
+}
+
+/// The start of a marker's name with a slip that hides its prefix: `+kubebuilderrbac:`, `+kube builder:rbac:`.
+fn misspelt(line: &Line) -> Recognised {
+    let ends: Vec<usize> = line.text.char_indices().map(|(place, c)| place + c.len_utf8()).collect();
+    let slip = MARKERS.iter().find_map(|Marker { name, .. }| {
+        // After `+`, which is the first; a slip makes it longer or shorter.
+        let ends = ends.get(name.len() - 1..)?.iter().take(3).copied();
+        ends.into_iter().find(|end| nearest(&line.text[1..*end], [*name]).is_some()).map(|end| (*name, end))
+    });
+    let Some((meant, end)) = slip else { return Recognised::Nothing };
+    let (shown, span) = line.shown(end);
+    Diagnostic::error("OP101", format!("{shown} is almost a marker"))
+        .at(span, "no marker starts like this, so it would be ignored")
+        .help(format!("write `+{meant}:`"))
+        .into()
 }
 
 /// Looks at the name: what follows `+kubebuilder:`, to the end of the line.
@@ -172,7 +212,7 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
         let trimmed = name.trim_start();
         let (word, _) = split_word(trimmed);
         let (shown, span) = line.shown(name_start + name.len() - trimmed.len() + word.len());
-        return problem("OP101", &span, format!("unknown marker {shown}"), meant(prefix, word, trimmed)).into();
+        return problem("OP101", &span, format!("unknown marker {shown}"), meant(prefix, trimmed)).into();
     };
     let (shown, name_span) = line.shown(1 + marker.name.len());
     if kind != CommentKind::Plain {
@@ -198,16 +238,19 @@ fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised
     Recognised::Marker(marker, line.text.len() - arguments.len()..line.text.len())
 }
 
-/// What to write instead of an unknown name; `word` is its first part.
-fn meant(prefix: &str, word: &str, name: &str) -> String {
-    let full = format!("{prefix}:{word}");
-    let names = || MARKERS.iter().map(|marker| marker.name);
-    let candidates = || names().chain(GO_MARKERS.iter().map(|GoMarker { name, .. }| *name));
-    let same_word = || names().find(|name| name.split_once(':').is_some_and(|(_, own)| own == word));
-    let near = nearest(&full, candidates()).or_else(|| nearest(&format!("{prefix}:{name}"), candidates()));
-    match near.or_else(same_word) {
-        Some(meant) => format!("did you mean `+{meant}`?"),
-        None => format!("the markers are `+{}`", names().collect::<Vec<_>>().join("`, `+")),
+/// What to write instead of an unknown name.
+fn meant(prefix: &str, name: &str) -> String {
+    let name = name.trim_start_matches([':', ' ']);
+    let (word, _) = split_word(name);
+    let ours = || MARKERS.iter().map(|marker| marker.name);
+    let go = GO_MARKERS.iter().map(|go| go.name).filter(|name| name.starts_with(PREFIX));
+    let mut names: Vec<(&str, &str)> = ours().chain(go).filter_map(|name| name.split_once(':')).collect();
+    names.sort_by_key(|(own, _)| *own != prefix);
+    let near = nearest(word, names.iter().map(|(_, name)| *name));
+    let near = near.or_else(|| nearest(name, names.iter().map(|(_, name)| *name)));
+    match names.iter().find(|(_, name)| Some(*name) == near) {
+        Some((prefix, name)) => format!("did you mean `+{prefix}:{name}`?"),
+        None => format!("the markers are `+{}`", ours().collect::<Vec<_>>().join("`, `+")),
     }
 }
 

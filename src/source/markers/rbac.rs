@@ -4,6 +4,7 @@
 //! component-helpers/auth/rbac/validation (what would never match).
 
 use super::arguments::{Arguments, Value, problem};
+use super::kubernetes::{meant_group, meant_resource};
 use crate::diagnostic::Diagnostic;
 use crate::model::RbacRule;
 use crate::names::{is_dns_label, is_dns_subdomain, nearest, resource_of_kind};
@@ -45,7 +46,12 @@ impl Reader<'_, '_> {
     fn value(&mut self, argument: &str, value: &Value<&str>) {
         let text = value.it;
         match argument {
-            "groups" if text.is_empty() || text == "*" || is_dns_subdomain(text) => {}
+            "groups" if text.is_empty() || text == "*" || is_dns_subdomain(text) => {
+                if let Some(meant) = meant_group(text) {
+                    let message = format!("no API server has the group `{text}`");
+                    self.refuse(value, message, &format!("did you mean `{meant}`?"));
+                }
+            }
             "groups" => match text.split_once('/') {
                 Some((group, _)) => self.refuse(
                     value,
@@ -79,8 +85,13 @@ impl Reader<'_, '_> {
                 format!("`{text}` is no name of a namespace"),
                 "use lowercase letters, digits and `-`, at most 63 characters",
             ),
-            "roleName" if text.contains(['/', '%']) || text == "." || text == ".." => {
-                self.refuse(value, format!("`{text}` is no name of a role"), "it must not have `/` or `%`");
+            // Kubernetes takes more, but kustomize reads names as patterns.
+            "roleName"
+                if matches!(text, "." | "..")
+                    || text.contains(|c: char| !c.is_ascii_alphanumeric() && !"-._:".contains(c)) =>
+            {
+                let help = "use letters, digits, `-`, `.`, `_` and `:`";
+                self.refuse(value, format!("`{text}` is no name of a role"), help);
             }
             _ => {}
         }
@@ -138,7 +149,12 @@ impl Reader<'_, '_> {
         if self.arguments.texts("groups").iter().any(|group| group.it == "*" || group.it.ends_with("metrics.k8s.io")) {
             return;
         }
+        let groups: Vec<&str> = self.arguments.texts("groups").iter().map(|group| group.it).collect();
         for value in self.arguments.texts("resources") {
+            if let Some(meant) = meant_resource(&groups, value.it) {
+                self.refuse(&value, format!("the group has no resource `{}`", value.it), &meant);
+                continue;
+            }
             if let Some(meant) = resource_of_kind(value.it) {
                 let message = format!("`{}` names a kind", value.it);
                 self.refuse(&value, message, &format!("resources are lowercase plurals: write `{meant}`"));

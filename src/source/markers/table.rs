@@ -435,7 +435,7 @@ pub const MARKERS: &[Marker] = &[
                 name: "CODE",
                 need: Need::Required,
                 about: "the diagnostic's code",
-                values: Some("those that begin with `OP4`"),
+                values: Some("one of `opctl check` (from `OP401`), or of a warning"),
                 ..OPTIONAL
             },
             Argument {

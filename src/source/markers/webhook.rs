@@ -102,8 +102,11 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
     let given = ["certificate", "secret", "file"].map(|name| (name, arguments.text(name)));
     let mut given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let Some((name, Value { it, span })) = given.next() else {
-        let help = "write `certificate=NAME` for cert-manager, or `file=PATH` for a certificate in PEM";
-        problems.push(problem("OP107", &arguments.place(), "an authority without its certificate", help));
+        // What is given may be what was not understood.
+        if problems.is_empty() {
+            let help = "write `certificate=NAME` for cert-manager, or `file=PATH` for a certificate in PEM";
+            problems.push(problem("OP107", &arguments.place(), "an authority without its certificate", help));
+        }
         return None;
     };
     if let Some((other, _)) = given.next()

@@ -17,8 +17,15 @@
 // +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=*,verbs=get
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get,namespace=Zoo
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get,roleName=a/b
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get,roleName=a*
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get,roleName=..
+// +kubebuilder:rbac:groups=app;networking,resources=deployments,verbs=get
+// +kubebuilder:rbac:groups=apps,resources=deployment/scale;pods;daemonsets,verbs=get
 
 // And those that are right.
+
+// +kubebuilder:rbac:groups=apps;batch,resources=deployments;jobs;jobs/status,verbs=get
+// +kubebuilder:rbac:groups=extensions,resources=ingresses,verbs=get
 
 // +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=lock,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods/eviction,resourceNames=web,verbs=create

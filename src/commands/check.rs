@@ -1,0 +1,176 @@
+//! `opctl check`: holds what the code asks of the API server against what the markers grant, and adds what is missing.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+
+use super::allow::{Told, allowed};
+use super::error::Diagnosed;
+use super::manifests::{self, Place, crate_at};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, diagnose, lock};
+use crate::cli::Check;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::edit::{self, Edit, Function};
+use crate::emit;
+use crate::grants::{self, Answer, Home, Missing};
+use crate::model::{Operator, RbacRule};
+use crate::plan::Plan;
+use crate::project::{ProjectError, ProjectFile, Tree, root_above};
+use crate::source;
+
+pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
+    let root = match &args.path {
+        Some(path) => crate_at(path, "check")?,
+        None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
+    };
+    let _lock = if args.fix { lock(&root, console)? } else { None };
+    let tree = super::tree(&root);
+    let project = match ProjectFile::read(&tree) {
+        Ok(project) => Some(project),
+        Err(ProjectError::Missing(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut source = source::read_requests(&tree, "");
+    source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
+    let operator = &source.operator;
+    if source.diagnostics.iter().any(Diagnostic::is_error) {
+        // A marker with a slip grants nothing, and all that it was to grant would be missing.
+        return Err(Diagnosed::from(source.diagnostics).into());
+    }
+    let home = home(project.as_ref());
+    let functions = Functions::default();
+    let missing = grants::missing(operator, &home, |place| functions.around(place).range);
+    let missing: Vec<(Diagnostic, &Missing)> = missing
+        .iter()
+        .map(|missing| (missing.told(&operator.rbac, &functions.around(&missing.first().place).range), missing))
+        .collect();
+    let mut found = source.diagnostics.clone();
+    found.extend(missing.iter().map(|(told, _)| told.clone()));
+    found.extend(grants::too_narrow(operator, &home));
+    found.extend(grants::wildcards(operator));
+    found.extend(grants::unused(operator, &home));
+    let mut found = allowed(found, &operator.allows, Some(Told::ByCheck));
+
+    let mut plan = Plan::default();
+    if args.fix {
+        for (told, missing) in missing {
+            // What is allowed to be missing is not added.
+            let Some(at) = found.iter().position(|diagnostic| *diagnostic == told) else { continue };
+            if let Some(edit) = fix(missing, &operator.rbac, &functions) {
+                plan.edit(missing.first().place.file.path.clone(), edit);
+                found.remove(at);
+            }
+        }
+    }
+    let passed = tell(&found, args.deny_warnings, operator, &home, console);
+    let outcome = match plan.changes.is_empty() {
+        true => {
+            console.say(&summary(&found, operator));
+            Outcome::Done
+        }
+        false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
+    };
+    Ok(if passed { outcome } else { Outcome::Refused })
+}
+
+/// What an operator without PROJECT has is a ClusterRole.
+fn home(project: Option<&ProjectFile>) -> Home {
+    match project {
+        // The namespace that `config/default` of the scaffold says.
+        Some(project) => Home { namespace: Some(format!("{}-system", project.name)), namespaced: project.namespaced },
+        None => Home::default(),
+    }
+}
+
+/// Where the functions of the source are; each is looked for once.
+#[derive(Default)]
+struct Functions(RefCell<BTreeMap<(String, usize), Function>>);
+
+impl Functions {
+    /// The one around a place; the place alone where there is none, as in what a macro makes.
+    fn around(&self, place: &Span) -> Function {
+        let key = (place.file.path.clone(), place.range.start);
+        let find = || edit::function_at(&place.file.text, place.range.start);
+        let none = || Function { number: usize::MAX, range: place.range.clone() };
+        self.0.borrow_mut().entry(key).or_insert_with(|| find().unwrap_or_else(none)).clone()
+    }
+}
+
+/// The marker beside the function that asks.
+fn fix(missing: &Missing, rules: &[RbacRule], functions: &Functions) -> Option<Edit> {
+    let function = functions.around(&missing.first().place);
+    if function.number == usize::MAX {
+        return None;
+    }
+    let (comment, instead_of) = match missing.extended(rules, &function.range) {
+        Some((marker, text)) => (text, Some(marker.file.text[marker.range.clone()].to_owned())),
+        None => (missing.marker(), None),
+    };
+    Some(Edit::RustComment { function: function.number, comment, instead_of })
+}
+
+/// The role follows from the markers, so it changes with them, where it is opctl's.
+fn carry_out_with_manifests(
+    mut plan: Plan,
+    tree: &Tree,
+    project: Option<&ProjectFile>,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let role = tree.read("config/rbac/role.yaml")?;
+    if project.is_some() || role.is_some_and(|text| text.starts_with(emit::HEADER)) {
+        let (namespaced, descriptions) = project.map(|it| (it.namespaced, it.descriptions)).unwrap_or_default();
+        let place = Place { folder: "", output: "config", namespaced, descriptions };
+        manifests::add_if_sound(&mut plan, tree, &place, console)?;
+    }
+    let task = Task { again: "run `opctl check --fix`", tree, folder: "", plan, next: Vec::new() };
+    carry_out(&task, console)
+}
+
+/// Shows what was found, and whether that is to pass.
+fn tell(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &Home, console: &Console) -> bool {
+    let (errors, warnings): (Vec<_>, Vec<_>) = found.iter().partition(|diagnostic| diagnostic.is_error());
+    let shows_warnings = deny_warnings || console.verbosity > Verbosity::Quiet;
+    let shown: Vec<Diagnostic> = found.iter().filter(|it| it.is_error() || shows_warnings).cloned().collect();
+    diagnose(&shown, console);
+    if console.verbosity == Verbosity::Verbose {
+        console.data(&table(operator, home));
+    }
+    errors.is_empty() && (warnings.is_empty() || !deny_warnings)
+}
+
+/// What was held against what, and how it came out.
+fn summary(found: &[Diagnostic], operator: &Operator) -> String {
+    let count = |number: usize, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    };
+    let requests = operator.requests.iter().filter(|request| !request.optional).count();
+    let (requests, markers) = (count(requests, "request"), count(operator.rbac.len(), "marker"));
+    let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
+    let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
+    let problems: Vec<String> = problems.map(|(number, what)| count(number, what)).collect();
+    match &problems[..] {
+        [] => format!("{requests} of the code, granted by {markers}"),
+        problems => format!("{requests} of the code, {markers}: {}", problems.join(", ")),
+    }
+}
+
+/// Each request with its place, and the marker that grants it.
+fn table(operator: &Operator, home: &Home) -> String {
+    let mut rows: Vec<[String; 4]> = Vec::new();
+    for (request, answer) in operator.requests.iter().zip(grants::answers(operator, home)) {
+        let marker = match answer {
+            Answer::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].place),
+            _ if request.optional => "not granted, and not always needed".into(),
+            _ => "not granted".into(),
+        };
+        let resource = grants::kubectl_name(&request.group, &request.resource);
+        rows.push([resource, request.verb.into(), format!("{} at {}", request.by, request.place), marker]);
+    }
+    rows.sort();
+    rows.dedup();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let (first, second, third) = (width(0), width(1), width(2));
+    rows.iter().map(|[a, b, c, d]| format!("{a:first$}  {b:second$}  {c:third$}  {d}\n")).collect()
+}

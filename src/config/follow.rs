@@ -1,0 +1,142 @@
+//! Names that were changed → the fields that hold them, as kustomize's name reference transformer does last of all.
+
+use super::fields::{NameReference, selects};
+use super::object::{Id, Object};
+use super::render::Render;
+use super::yaml::{Node, Value};
+
+/// What an object is and was called, apart from the object, which may refer to others itself.
+struct Candidate {
+    id: Id,
+    past: Vec<Id>,
+    prefixes: Vec<String>,
+    suffixes: Vec<String>,
+}
+
+/// Puts the references of a finished render in step with its names.
+pub fn names(render: &mut Render) {
+    let candidates: Vec<Candidate> = render
+        .objects
+        .iter()
+        .map(|object| Candidate {
+            id: object.id(),
+            // What gets a hash is renamed by that, too.
+            past: if object.hashed { object.ids().collect() } else { object.past.clone() },
+            prefixes: object.prefixes.clone(),
+            suffixes: object.suffixes.clone(),
+        })
+        .collect();
+    let references = render.configuration.all_references();
+    for (at, object) in render.objects.iter_mut().enumerate() {
+        let referrer = &candidates[at];
+        let first = object.first_id();
+        let reachable: Vec<&Candidate> =
+            candidates.iter().filter(|other| may_refer(object, &referrer.id, other)).collect();
+        for reference in &references {
+            for spec in reference.fields.iter().filter(|spec| spec.selects(&first)) {
+                let role = spec.path.ends_with("roleRef/name").then(|| role_kind(&object.node)).flatten();
+                let mut follow = |node: &mut Node| set(node, reference, referrer, role.as_ref(), &reachable);
+                spec.visit(&mut object.node, None, &mut follow);
+            }
+        }
+    }
+}
+
+/// Objects of other namespaces are out of reach, but for the subjects of a binding.
+fn may_refer(referrer: &Object, id: &Id, other: &Candidate) -> bool {
+    let is_subject = |subject: &Node| {
+        subject.text_at(&["kind"]) == Some("ServiceAccount")
+            && subject.text_at(&["namespace"]).is_some_and(|namespace| {
+                namespace == other.id.namespace || other.past.iter().any(|past| past.namespace == namespace)
+            })
+    };
+    id.is_cluster_scoped()
+        || other.id.is_cluster_scoped()
+        || other.id.effective_namespace() == id.effective_namespace()
+        || id.kind == "RoleBinding" && referrer.node.items_at(&["subjects"]).iter().any(is_subject)
+}
+
+fn role_kind(binding: &Node) -> Option<(String, String)> {
+    let text = |key| Some(binding.text_at(&["roleRef", key])?.to_owned());
+    Some((text("apiGroup")?, text("kind")?))
+}
+
+type Role = (String, String);
+
+fn set(node: &mut Node, reference: &NameReference, referrer: &Candidate, role: Option<&Role>, all: &[&Candidate]) {
+    match &mut node.value {
+        Value::List(items) => items.iter_mut().for_each(|item| set(item, reference, referrer, role, all)),
+        Value::Text(name) => {
+            if let Some(found) = find(name, reference, referrer, role, all) {
+                name.clone_from(&found.id.name);
+            }
+        }
+        Value::Map(_) => {
+            let Some(name) = node.text_at(&["name"]) else { return };
+            let namespace = node.text_at(&["namespace"]);
+            let in_first = |other: &&&Candidate| {
+                let first = other.past.first().unwrap_or(&other.id);
+                namespace.is_none_or(|namespace| first.namespace == namespace)
+            };
+            let in_present = |other: &&&Candidate| namespace.is_none_or(|namespace| other.id.namespace == namespace);
+            let mut near: Vec<&Candidate> = all.iter().filter(in_first).copied().collect();
+            if near.is_empty() {
+                near = all.iter().filter(in_present).copied().collect();
+            }
+            let Some(found) = find(name, reference, referrer, role, &near) else { return };
+            let id = found.id.clone();
+            if let Some(name) = node.get_mut("name") {
+                name.value = Value::Text(id.name);
+            }
+            if !id.namespace.is_empty() {
+                let span = node.get("namespace").or_else(|| node.get("name")).unwrap_or(node).span.clone();
+                node.set("namespace", Node::text(id.namespace, span));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn find<'a>(
+    name: &str,
+    reference: &NameReference,
+    referrer: &Candidate,
+    role: Option<&Role>,
+    all: &[&'a Candidate],
+) -> Option<&'a Candidate> {
+    let is_kind = |other: &Candidate| {
+        let of =
+            |group: &str, version: &str, kind: &str| other.past.iter().any(|past| selects(group, version, kind, past));
+        of(&reference.group, &reference.version, &reference.kind)
+            && role.is_none_or(|(group, kind)| of(group, "", kind))
+    };
+    let is_near = |other: &Candidate| {
+        referrer.id.is_cluster_scoped()
+            || other.id.is_cluster_scoped()
+            || other.id.kind == "ServiceAccount"
+            || other.id.effective_namespace() == referrer.id.effective_namespace()
+    };
+    let mut found: Vec<&Candidate> = all
+        .iter()
+        .copied()
+        .filter(|other| other.past.iter().any(|past| past.name == name) && is_kind(other) && is_near(other))
+        .collect();
+    if found.len() > 1 {
+        found.retain(|other| is_related(referrer, other, true));
+    }
+    if found.len() > 1 {
+        found.retain(|other| is_related(referrer, other, false));
+    }
+    let first = *found.first()?;
+    // Several of different names: kustomize gives up.
+    found.iter().all(|other| other.id.name == first.id.name).then_some(first)
+}
+
+/// Whether both went through the same kustomizations, by the prefixes and suffixes that they were given.
+fn is_related(one: &Candidate, two: &Candidate, may_be_empty: bool) -> bool {
+    let same = |one: &[String], two: &[String]| {
+        may_be_empty && (one.is_empty() || two.is_empty())
+            || one.is_empty() == two.is_empty() && (one.ends_with(two) || two.ends_with(one))
+    };
+    same(&one.prefixes, &two.prefixes) && same(&one.suffixes, &two.suffixes)
+}

@@ -1,0 +1,127 @@
+//! Objects as kustomize tells them apart: by what they are called now, and by what they were called before.
+
+use std::fmt;
+
+use super::yaml::Node;
+
+/// What one object is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Id {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    /// As written; see [`Id::effective_namespace`].
+    pub namespace: String,
+    pub name: String,
+}
+
+/// One object on its way through the kustomizations.
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub node: Node,
+    /// Its names before each change, the first one first.
+    pub past: Vec<Id>,
+    pub prefixes: Vec<String>,
+    pub suffixes: Vec<String>,
+    /// kustomize adds a hash of the content to the name.
+    pub hashed: bool,
+}
+
+impl Object {
+    pub fn new(node: Node) -> Self {
+        Self { node, past: Vec::new(), prefixes: Vec::new(), suffixes: Vec::new(), hashed: false }
+    }
+
+    pub fn id(&self) -> Id {
+        let text = |path: &[&str]| self.node.text_at(path).unwrap_or_default().to_owned();
+        let api_version = text(&["apiVersion"]);
+        let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+        Id {
+            group: group.into(),
+            version: version.into(),
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+        }
+    }
+
+    /// What it was called first.
+    pub fn first_id(&self) -> Id {
+        self.past.first().cloned().unwrap_or_else(|| self.id())
+    }
+
+    /// What it is and was called.
+    pub fn ids(&self) -> impl Iterator<Item = Id> {
+        self.past.iter().cloned().chain([self.id()])
+    }
+
+    pub fn remember(&mut self) {
+        self.past.push(self.id());
+    }
+
+    /// Where its name stands.
+    pub fn name_node(&self) -> &Node {
+        self.node.at(&["metadata", "name"]).unwrap_or(&self.node)
+    }
+
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        let id = self.id();
+        id.group == group && id.kind == kind
+    }
+}
+
+impl Id {
+    pub fn is_cluster_scoped(&self) -> bool {
+        let api_version =
+            if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) };
+        let kinds = CLUSTER_SCOPED.iter().find(|(versions, _)| versions.contains(&api_version.as_str()));
+        kinds.is_some_and(|(_, kinds)| kinds.contains(&self.kind.as_str()))
+    }
+
+    /// None and `default` are the same, and an object that is in no namespace is equal in all.
+    pub fn effective_namespace(&self) -> &str {
+        if self.is_cluster_scoped() {
+            "_non_namespaceable_"
+        } else if self.namespace.is_empty() {
+            "default"
+        } else {
+            &self.namespace
+        }
+    }
+
+    /// Whether kustomize takes both for the same object.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.kind == other.kind
+            && self.group == other.group
+            && self.version == other.version
+            && self.effective_namespace() == other.effective_namespace()
+    }
+}
+
+/// `ClusterRole "a"`, `Role "b" in "c"`, as messages say it.
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind, self.name)?;
+        if self.namespace.is_empty() { Ok(()) } else { write!(f, " in `{}`", self.namespace) }
+    }
+}
+
+/// What kustomize knows to be in no namespace; it takes all else to be in one.
+const CLUSTER_SCOPED: &[(&[&str], &[&str])] = &[
+    (
+        &["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"],
+        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+    ),
+    (&["apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"], &["CustomResourceDefinition"]),
+    (&["apiregistration.k8s.io/v1", "apiregistration.k8s.io/v1beta1"], &["APIService"]),
+    (&["certificates.k8s.io/v1", "certificates.k8s.io/v1beta1"], &["CertificateSigningRequest"]),
+    (&["flowcontrol.apiserver.k8s.io/v1beta1"], &["FlowSchema", "PriorityLevelConfiguration"]),
+    (&["networking.k8s.io/v1", "networking.k8s.io/v1beta1"], &["IngressClass"]),
+    (&["node.k8s.io/v1", "node.k8s.io/v1beta1"], &["RuntimeClass"]),
+    (&["policy/v1beta1"], &["PodSecurityPolicy"]),
+    (&["rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io/v1beta1"], &["ClusterRole", "ClusterRoleBinding"]),
+    (&["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"], &["PriorityClass"]),
+    (&["storage.k8s.io/v1", "storage.k8s.io/v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
+    (&["v1"], &["ComponentStatus", "Namespace", "Node", "PersistentVolume"]),
+];

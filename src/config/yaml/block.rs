@@ -1,0 +1,65 @@
+//! Ranges of a text that was parsed → places in the file that it came from, which may hold it as a block of another
+//! document.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::{SourceFile, Span};
+
+pub enum Places {
+    /// The text is the file from this byte on.
+    File { file: Arc<SourceFile>, skipped: usize },
+    /// The text is a literal block: where each of its lines starts in the text, and in the file.
+    Block { file: Arc<SourceFile>, lines: Vec<(usize, usize)> },
+    /// The text was folded or quoted: all of it stands at one place.
+    One(Span),
+}
+
+impl Places {
+    pub fn shifted(file: &Arc<SourceFile>, skipped: usize) -> Self {
+        Self::File { file: Arc::clone(file), skipped }
+    }
+
+    /// `span` is the scalar's, which in a literal block starts with its text, and `text` is what it says.
+    pub fn within(text: &str, span: &Span) -> Self {
+        let source = &span.file.text;
+        let below = source[..span.range.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let indent = span.range.start - below;
+        let mut lines = Vec::new();
+        let (mut inside, mut outside) = (0, below);
+        for (line, raw) in text.split_inclusive('\n').zip(source[below..].split_inclusive('\n')) {
+            let content = line.trim_end_matches(['\r', '\n']);
+            if !content.is_empty() && raw.get(indent..).is_none_or(|raw| !raw.starts_with(content)) {
+                return Self::One(span.clone());
+            }
+            lines.push((inside, outside + indent.min(raw.len())));
+            inside += line.len();
+            outside += raw.len();
+        }
+        Self::Block { file: Arc::clone(&span.file), lines }
+    }
+
+    /// The place of a range: as much of it as stands on its first line.
+    pub fn span(&self, range: Range<usize>) -> Span {
+        let (file, start, end) = match self {
+            Self::One(span) => return span.clone(),
+            Self::File { file, skipped } => (file, range.start + skipped, range.end + skipped),
+            Self::Block { file, lines } => {
+                let line = lines.iter().rev().find(|(inside, _)| *inside <= range.start);
+                let (inside, outside) = *line.unwrap_or(&(0, 0));
+                (file, range.start - inside + outside, range.end.max(range.start) - inside + outside)
+            }
+        };
+        let text = &file.text;
+        let start = floor(text, start);
+        let line_end = text[start..].find(['\r', '\n']).map_or(text.len(), |length| start + length);
+        let end = floor(text, end).clamp(start, line_end);
+        let shown = text[start..end].trim_end();
+        Span { file: Arc::clone(file), range: start..start + shown.len() }
+    }
+}
+
+/// The last boundary of a character that is not behind `at`.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}

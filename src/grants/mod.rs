@@ -1,0 +1,144 @@
+//! What the markers grant, held against what the code asks for. Pure: an [`Operator`] in, an answer to each request and
+//! diagnostics out.
+//!
+//! A request is granted when the API server would grant it to a client that has the roles which follow from the markers,
+//! and no others. Where only runs tell (which namespace, which object), nothing is claimed.
+
+mod rule;
+mod told;
+mod unused;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+pub use rule::{Extent, covers};
+pub use told::{kubectl_name, too_narrow, wildcards};
+pub use unused::unused;
+
+use crate::diagnostic::Span;
+use crate::model::{Operator, RbacRule, Request};
+
+/// Where the operator runs, and where its rights hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Home {
+    /// The operator's own namespace, if its name is known.
+    pub namespace: Option<String>,
+    /// What markers say without `namespace=` is granted there by a Role, instead of everywhere by a ClusterRole.
+    pub namespaced: bool,
+}
+
+/// What the markers say to one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The markers that grant it, by their numbers.
+    Granted(Vec<usize>),
+    /// Markers grant it in a namespace only, or only for objects of certain names, and that is not all it asks for.
+    TooNarrow(Vec<usize>),
+    Missing,
+}
+
+/// One answer for each request.
+pub fn answers(operator: &Operator, home: &Home) -> Vec<Answer> {
+    operator.requests.iter().map(|request| answer(&operator.rbac, request, home)).collect()
+}
+
+fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
+    let with = |wanted: Extent| -> Vec<usize> {
+        let has = |(number, rule)| (covers(rule, request, home) == wanted).then_some(number);
+        rules.iter().enumerate().filter_map(has).collect()
+    };
+    match (with(Extent::Whole), with(Extent::Part)) {
+        (granted, _) if !granted.is_empty() => Answer::Granted(granted),
+        (_, narrow) if !narrow.is_empty() => Answer::TooNarrow(narrow),
+        _ => Answer::Missing,
+    }
+}
+
+/// Permissions on one resource that no marker grants, where they are asked for first.
+#[derive(Clone, Debug)]
+pub struct Missing<'a> {
+    /// In source order, those of other functions among them; never empty.
+    pub requests: Vec<&'a Request>,
+    /// The namespace that a marker for them names.
+    pub namespace: Option<&'a str>,
+}
+
+/// What is missing, each permission once: at the first function that asks for it. `around` tells where the function around
+/// a place is, with all that stands above it.
+pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
+    let is_missing = |(request, answer): &(&Request, Answer)| {
+        *answer == Answer::Missing && !request.optional && !rule::is_out_of_reach(request, home)
+    };
+    let requests = operator.requests.iter().zip(answers(operator, home)).filter(is_missing);
+    let requests: Vec<&Request> = requests.map(|(request, _)| request).collect();
+    let permission = |request: &'a Request| (&request.group, &request.resource, request.verb);
+    let everywhere = requests.iter().filter(|request| rule::namespace_for(request, home).is_none());
+    let everywhere: BTreeSet<_> = everywhere.map(|request| permission(request)).collect();
+
+    let mut owners = BTreeMap::new();
+    let mut missing: Vec<(_, Missing)> = Vec::new();
+    for request in requests {
+        // What is granted everywhere is granted in each namespace, unless there are but Roles.
+        let is_covered = !home.namespaced && everywhere.contains(&permission(request));
+        let namespace = rule::namespace_for(request, home).filter(|_| !is_covered);
+        let function = (&request.place.file.path, around(&request.place).start);
+        let owner = *owners.entry((permission(request), namespace)).or_insert(function);
+        let key = (owner, &request.group, &request.resource, namespace);
+        match missing.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, missing)) => missing.requests.push(request),
+            None => missing.push((key, Missing { requests: vec![request], namespace })),
+        }
+    }
+    missing.into_iter().map(|(_, missing)| missing).collect()
+}
+
+impl<'a> Missing<'a> {
+    /// It stands in the function that the marker is for.
+    pub fn first(&self) -> &'a Request {
+        self.requests[0]
+    }
+
+    /// Sorted, each once.
+    pub fn verbs(&self) -> Vec<&'static str> {
+        let mut verbs: Vec<_> = self.requests.iter().map(|request| request.verb).collect();
+        verbs.sort_unstable();
+        verbs.dedup();
+        verbs
+    }
+
+    /// The marker that grants it, from its `+`.
+    pub fn marker(&self) -> String {
+        self.marker_with(&self.verbs())
+    }
+
+    /// What a marker of these becomes that is about the same resource and nothing else, if there is one.
+    pub fn extended(&self, rules: &'a [RbacRule], around: &Range<usize>) -> Option<(&'a Span, String)> {
+        let request = self.first();
+        let is_alike = |rule: &&RbacRule| {
+            rule.groups.iter().map(|group| rule::api_group(group)).eq([&*request.group])
+                && rule.resources == [request.resource.as_str()]
+                && rule.namespace.as_deref() == self.namespace
+                && rule.resource_names.is_empty()
+                && rule.urls.is_empty()
+                && rule.role_name.is_none()
+                && rule.place.file.path == request.place.file.path
+                && around.contains(&rule.place.range.start)
+        };
+        let rule = rules.iter().find(is_alike)?;
+        let mut verbs: Vec<&str> = rule.verbs.iter().map(String::as_str).collect();
+        let sorted = verbs.is_sorted();
+        verbs.extend(self.verbs());
+        if sorted {
+            verbs.sort_unstable();
+        }
+        Some((&rule.place, self.marker_with(&verbs)))
+    }
+
+    fn marker_with(&self, verbs: &[&str]) -> String {
+        let Request { group, resource, .. } = self.first();
+        let group = if group.is_empty() { "core" } else { group };
+        let namespace = self.namespace.map(|name| format!(",namespace={name}")).unwrap_or_default();
+        format!("+kubebuilder:rbac:groups={group},resources={resource},verbs={}{namespace}", verbs.join(";"))
+    }
+}

@@ -1,0 +1,186 @@
+//! What is said of a permission that is missing, too narrow, or wider than anyone can oversee.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{Answer, Home, Missing, answers, rule, value};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::model::{Operator, RbacRule, Reach, Request, Scope};
+use crate::project::builtin;
+
+/// So many further requests are named.
+const MANY: usize = 3;
+
+impl Missing<'_> {
+    /// As an error at the first request; `around` is the function that asks.
+    pub fn told(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
+        let first = self.first();
+        let verbs = listed(self.verbs());
+        let place = match self.namespace {
+            Some(rule::SYSTEM) => " in the operator's own namespace".into(),
+            Some(namespace) => format!(" in the namespace `{namespace}`"),
+            None => String::new(),
+        };
+        let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{place}", resource(first)))
+            .at(first.place.clone(), format!("`{}` asks for it", first.by));
+        let others = self.requests.iter().filter(|request| request.place != first.place);
+        let mut error = others.take(MANY).fold(error, |error, request| {
+            error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.place))
+        });
+        if let Some(within) = &first.within {
+            error = error.help(format!("the request itself is made at {within}"));
+        }
+        error.help(match self.extended(rules, around) {
+            Some((marker, text)) => {
+                format!("change the marker at {marker}, or let `opctl check --fix` do so:\n// {text}")
+            }
+            None => format!("add above the function, or let `opctl check --fix` do so:\n// {}", self.marker()),
+        })
+    }
+}
+
+/// Requests that markers grant in part of where they go, or that no Role of a namespaced operator can grant.
+pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<_, Narrow> = BTreeMap::new();
+    for (request, answer) in operator.requests.iter().zip(answers(operator, home)) {
+        let why = match answer {
+            _ if request.optional => continue,
+            Answer::Granted(_) => continue,
+            _ if rule::is_out_of_reach(request, home) => Why::OnlyRoles,
+            Answer::TooNarrow(rules) => Why::Rule(rules[0]),
+            Answer::Missing => continue,
+        };
+        let place = &request.place;
+        let key = (&place.file.path, place.range.start, &request.group, &request.resource);
+        let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), why });
+        narrow.verbs.push(request.verb);
+    }
+    found.into_values().map(|narrow| narrow.told(operator)).collect()
+}
+
+struct Narrow<'a> {
+    /// The first of those at one place on one resource.
+    request: &'a Request,
+    verbs: Vec<&'static str>,
+    why: Why,
+}
+
+#[derive(Clone, Copy)]
+enum Why {
+    /// The operator is namespaced, and this is in all namespaces or in none.
+    OnlyRoles,
+    /// The rule of this number grants a part.
+    Rule(usize),
+}
+
+impl Narrow<'_> {
+    fn told(mut self, operator: &Operator) -> Diagnostic {
+        let request = self.request;
+        self.verbs.sort_unstable();
+        self.verbs.dedup();
+        let (verbs, resource) = (listed(self.verbs), resource(request));
+        let said = |message: String| {
+            Diagnostic::error("OP416", message).at(request.place.clone(), format!("`{}` asks for it", request.by))
+        };
+        match self.why {
+            Why::OnlyRoles if is_in_no_namespace(operator, request) => {
+                said(format!("no Role can grant {verbs} on `{resource}`, which are in no namespace"))
+                    .help("a project with `namespaced: true` has Roles only; one with `namespaced: false` in PROJECT has a ClusterRole")
+            }
+            Why::OnlyRoles => {
+                said(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
+                    .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
+                    .help("or let the operator have a ClusterRole: `namespaced: false` in PROJECT, then `opctl manifests`")
+            }
+            Why::Rule(number) => {
+                let marker = &operator.rbac[number];
+                match &marker.namespace {
+                    Some(namespace) => {
+                        let everywhere = if request.reach == Reach::Cluster { "in the whole cluster" } else { "where only runs tell" };
+                        let message = format!("{verbs} on `{resource}` is granted in `{namespace}` only, and asked for {everywhere}");
+                        let severity = if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
+                        Diagnostic { severity, ..said(message) }
+                            .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.place))
+                            .help(format!("or ask in that namespace: `Api::namespaced(client, \"{namespace}\")`"))
+                    }
+                    None => {
+                        let names = listed(marker.resource_names.iter().map(String::as_str));
+                        said(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
+                            .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.place))
+                            .help("or, if `metadata.name` is selected by a field selector, say so: `// +opctl:allow:OP416 it selects the name`")
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_in_no_namespace(operator: &Operator, Request { group, resource, .. }: &Request) -> bool {
+    let plural = resource.split('/').next().unwrap_or_default();
+    let own = operator.apis.iter().find(|api| (&*api.group, &*api.plural) == (group, plural));
+    let group = if group.is_empty() { "core" } else { group };
+    let builtin = || builtin::in_group(group).find(|builtin| builtin.plural == plural);
+    match own {
+        Some(api) => api.scope == Scope::Cluster,
+        None => builtin().is_some_and(|builtin| !builtin.namespaced),
+    }
+}
+
+/// `*` in a marker grants what nobody has thought of.
+pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
+    let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty());
+    let told = rules.flat_map(|rule| {
+        let lists = [("groups", &rule.groups), ("resources", &rule.resources), ("verbs", &rule.verbs)];
+        lists.into_iter().filter_map(|(argument, words)| {
+            let word = words.iter().find(|word| word.starts_with('*'))?;
+            let message = format!("`{argument}={word}` grants more than anyone can oversee");
+            Some(
+                Diagnostic::warning("OP418", message)
+                    .at(value::span(rule, argument, word), "")
+                    .help(asked(operator, rule, argument)),
+            )
+        })
+    });
+    told.collect()
+}
+
+/// What the code asks for, of all that the wildcard in this argument grants.
+fn asked(operator: &Operator, rule: &RbacRule, argument: &str) -> String {
+    let granted = operator.requests.iter().filter(|it| rule::matches(rule, &it.group, &it.resource, it.verb));
+    let mut words: Vec<&str> = granted
+        .map(|request| match argument {
+            "groups" if request.group.is_empty() => "core",
+            "groups" => &request.group,
+            "resources" => &request.resource,
+            _ => request.verb,
+        })
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    match words[..] {
+        [] => format!("name the {argument} that the code needs; it asks for none of them"),
+        _ => format!("name the {argument} that the code asks for: `{argument}={}`", words.join(";")),
+    }
+}
+
+/// As kubectl says it: `deployments.apps/status`.
+pub fn resource(Request { group, resource, .. }: &Request) -> String {
+    kubectl_name(group, resource)
+}
+
+pub fn kubectl_name(group: &str, resource: &str) -> String {
+    match (group, resource.split_once('/')) {
+        ("" | "core", _) => resource.into(),
+        (_, None) => format!("{resource}.{group}"),
+        (_, Some((resource, subresource))) => format!("{resource}.{group}/{subresource}"),
+    }
+}
+
+/// `a`, `b` and `c`, each in backticks.
+pub fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    match &words[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        words => words.concat(),
+    }
+}

@@ -1,0 +1,381 @@
+//! Paths and calls in bodies: which function is meant, with which types, and what it asks.
+
+use std::rc::Rc;
+
+use syn::{
+    Expr, ExprCall, ExprLit, ExprMethodCall, ExprPath, FnArg, GenericArgument, Lit, Pat, Path, PathArguments, QSelf,
+};
+
+use super::body::Body;
+use super::function::{Call, Fact, Give, Opening};
+use super::table::{Reach, Subresource};
+use super::types::{Atom, Decl, Type};
+use super::world::{Env, FnId, Named, Owner, What, inferred, use_path};
+use crate::diagnostic::Span;
+use crate::source::modules::{ModuleId, name};
+
+/// What a path means where a value stands.
+pub enum Meaning {
+    Value(Type),
+    /// A function, the type that it belongs to, and the types behind its name.
+    Function(FnId, Option<Type>, Vec<Type>),
+}
+
+impl Body<'_, '_> {
+    pub fn path(&mut self, path: &ExprPath) -> Type {
+        match self.meaning(path.qself.as_ref(), &path.path) {
+            Meaning::Value(ty) => ty,
+            Meaning::Function(id, of, written) => {
+                let place = self.span(path);
+                let mut opening = self.open(id, of.as_ref(), &written);
+                let receiver = opening.env.itself.clone().filter(|_| opening.function.has_receiver());
+                let rest = opening.arguments(self.world, &mut self.vars, Give::Fresh(&written));
+                let result = opening.result(self.world, &mut self.vars);
+                self.called(&opening, &[], place);
+                Type::Fn(receiver.into_iter().chain(rest).collect(), Rc::new(result))
+            }
+        }
+    }
+
+    fn open(&mut self, id: FnId, of: Option<&Type>, written: &[Type]) -> Opening {
+        let opening = Opening::new(self.world, &mut self.vars, id, Give::Fresh(written));
+        if let (Some(of), Some(itself)) = (of, &opening.env.itself) {
+            self.vars.unify(itself, of);
+        }
+        opening
+    }
+
+    fn meaning(&mut self, qself: Option<&QSelf>, path: &Path) -> Meaning {
+        let world = self.world;
+        let Some(last) = path.segments.last() else { return Meaning::Value(Type::Unknown) };
+        let wanted = name(&last.ident);
+        if qself.is_none()
+            && path.segments.len() == 1
+            && let Some((_, ty)) = self.locals.iter().rev().find(|(name, _)| *name == wanted)
+        {
+            return Meaning::Value(ty.clone());
+        }
+        let written = self.written(&last.arguments);
+        if let Some(qself) = qself {
+            let base = self.lower(&qself.ty);
+            return match world.method(&mut self.vars, &base, &wanted, &self.bounds) {
+                Some((id, of)) => Meaning::Function(id, Some(of), written),
+                None => Meaning::Value(self.vars.fresh()),
+            };
+        }
+        if let Some((id, module)) = world.value(self.env.module, path) {
+            return match id {
+                Ok(id) => Meaning::Function(id, None, written),
+                Err(name) => Meaning::Value(self.const_type(module, &name, 0)),
+            };
+        }
+        if let Some((ty, fields)) = self.constructed(None, path) {
+            let is_tuple = fields.first().is_some_and(|(name, _)| name == "0");
+            return Meaning::Value(match is_tuple {
+                true => Type::Fn(fields.into_iter().map(|(_, ty)| ty).collect(), Rc::new(ty)),
+                false => ty,
+            });
+        }
+        match self.associated(path, &wanted) {
+            Some((id, of)) => Meaning::Function(id, of, written),
+            None => Meaning::Value(self.vars.fresh()),
+        }
+    }
+
+    /// The function of a type that a path names.
+    fn associated(&mut self, path: &Path, wanted: &str) -> Option<(FnId, Option<Type>)> {
+        let world = self.world;
+        let mut prefix = path.clone();
+        prefix.segments.pop();
+        prefix.segments.pop_punct();
+        if prefix.segments.is_empty() {
+            return None;
+        }
+        if let Some(decl) = world.transparent(self.env.module, &prefix) {
+            return Some((world.method_of(&self.vars, decl, None, wanted)?, None));
+        }
+        if let Some(Named::Decl(decl)) = world.find(self.env.module, &prefix)
+            && world.is_trait(decl)
+        {
+            return Some((world.method_of(&self.vars, decl, None, wanted)?, None));
+        }
+        let base = world.lower_path(&mut self.vars, &self.env, None, &prefix, &mut inferred);
+        let base = if prefix.is_ident("Self") { self.anew(&base) } else { base };
+        let (id, of) = world.method(&mut self.vars, &base, wanted, &self.bounds)?;
+        Some((id, Some(of)))
+    }
+
+    /// `Self` may be made with other phantoms than `self` has.
+    fn anew(&mut self, ty: &Type) -> Type {
+        match self.vars.known(ty) {
+            Type::Named(decl, types) => {
+                let written = self.world.declaration(decl).generics.len();
+                let types = types.iter().enumerate();
+                Type::Named(
+                    decl,
+                    types.map(|(at, ty)| if at < written { ty.clone() } else { self.vars.fresh() }).collect(),
+                )
+            }
+            ty => ty,
+        }
+    }
+
+    /// The struct or variant that a path names, with its type.
+    pub fn constructor(&mut self, qself: Option<&QSelf>, path: &Path) -> Option<(Decl, Type, Option<String>)> {
+        if qself.is_some() {
+            return None;
+        }
+        let world = self.world;
+        let last = path.segments.last()?;
+        let is_data = |decl: Decl| matches!(world.declaration(decl).what, What::Data(_));
+        let itself = path.is_ident("Self");
+        if itself || world.find(self.env.module, path).is_some() {
+            let ty = world.lower_path(&mut self.vars, &self.env, None, path, &mut inferred);
+            let ty = if itself { self.anew(&ty) } else { ty };
+            match &ty {
+                Type::Named(decl, _) if is_data(*decl) => return Some((*decl, ty, None)),
+                // What is behind the name of a crate may be anything, such as a variant.
+                Type::Named(..) if !itself => {}
+                _ => return None,
+            }
+        }
+        let wanted = name(&last.ident);
+        let mut prefix = path.clone();
+        prefix.segments.pop();
+        prefix.segments.pop_punct();
+        let ty = if prefix.segments.is_empty() {
+            let decl = match wanted.as_str() {
+                "Some" | "None" => world.known.option,
+                "Ok" | "Err" => world.known.result,
+                _ => world.imported_variant(self.env.module, &wanted)?,
+            };
+            world.any_of(&mut self.vars, decl)
+        } else {
+            let base = world.lower_path(&mut self.vars, &self.env, None, &prefix, &mut inferred);
+            if prefix.is_ident("Self") { self.anew(&base) } else { base }
+        };
+        match &ty {
+            Type::Named(decl, _) if self.has_variant(*decl, &wanted) => Some((*decl, ty, Some(wanted))),
+            _ => None,
+        }
+    }
+
+    fn written(&mut self, arguments: &PathArguments) -> Vec<Type> {
+        let PathArguments::AngleBracketed(arguments) = arguments else { return Vec::new() };
+        self.written_in(arguments.args.iter())
+    }
+
+    fn written_in<'a>(&mut self, arguments: impl Iterator<Item = &'a GenericArgument>) -> Vec<Type> {
+        let types = arguments.filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(self.lower(ty)),
+            _ => None,
+        });
+        types.collect()
+    }
+
+    /// The type of a constant; of a text, which it is.
+    fn const_type(&mut self, module: ModuleId, name: &str, depth: usize) -> Type {
+        let here = self.world.modules.module(module);
+        let Some(item) = here.consts.get(name) else { return self.vars.fresh() };
+        match &*item.expr {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => return self.vars.set(Atom::Text(text.value().into())),
+            Expr::Path(path) if depth < 8 => {
+                if let Some((Err(name), module)) = self.world.value(module, &path.path) {
+                    return self.const_type(module, &name, depth + 1);
+                }
+            }
+            _ => {}
+        }
+        let env = Env { module, names: Default::default(), itself: None, depth: 0 };
+        self.world.lower(&mut self.vars, &env, &item.ty, &mut inferred)
+    }
+
+    pub fn call_expr(&mut self, call: &ExprCall, expected: Option<&Type>) -> Type {
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        if let Expr::Path(path) = &*call.func
+            && let Meaning::Function(id, of, written) = self.meaning(path.qself.as_ref(), &path.path)
+        {
+            let place = self.span(path);
+            return self.call(id, of.as_ref(), &written, &arguments, false, expected, place);
+        }
+        let function = self.expr(&call.func, None);
+        match self.vars.known(&function) {
+            Type::Fn(types, result) => {
+                self.expect(&result, expected);
+                self.arguments(&arguments, &types);
+                (*result).clone()
+            }
+            _ => {
+                self.arguments(&arguments, &[]);
+                self.vars.fresh()
+            }
+        }
+    }
+
+    pub fn method_call(&mut self, call: &ExprMethodCall, expected: Option<&Type>) -> Type {
+        let receiver = self.expr(&call.receiver, None);
+        if self.vars.is_free(&receiver) {
+            self.world.settle(&mut self.vars);
+        }
+        let wanted = name(&call.method);
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        let written = call.turbofish.as_ref().map(|written| self.written_in(written.args.iter())).unwrap_or_default();
+        match self.world.method(&mut self.vars, &receiver, &wanted, &self.bounds) {
+            Some((id, of)) => {
+                let place = self.span(&call.method);
+                self.call(id, Some(&of), &written, &arguments, true, expected, place)
+            }
+            None => {
+                self.arguments(&arguments, &[]);
+                // What these give is what they are called on, whatever that is.
+                match wanted.as_str() {
+                    "clone" | "to_owned" | "as_ref" | "as_mut" | "borrow" | "by_ref" => receiver,
+                    _ => self.vars.fresh(),
+                }
+            }
+        }
+    }
+
+    /// What a method without arguments gives.
+    pub fn result_of(&mut self, ty: &Type, wanted: &str) -> Type {
+        match self.world.method(&mut self.vars, ty, wanted, &self.bounds) {
+            Some((id, of)) => Opening::called_on(self.world, &mut self.vars, id, &of),
+            None => self.vars.fresh(),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
+    fn call(
+        &mut self,
+        id: FnId,
+        of: Option<&Type>,
+        written: &[Type],
+        arguments: &[&Expr],
+        is_method: bool,
+        expected: Option<&Type>,
+        place: Span,
+    ) -> Type {
+        let mut opening = self.open(id, of, written);
+        let mut types = opening.arguments(self.world, &mut self.vars, Give::Fresh(written));
+        let result = opening.result(self.world, &mut self.vars);
+        self.expect(&result, expected);
+        self.world.settle(&mut self.vars);
+        let names_receiver = opening.function.has_receiver() && !is_method;
+        if names_receiver {
+            types.insert(0, opening.env.itself.clone().unwrap_or(Type::Unknown));
+        }
+        let mut found = self.arguments(arguments, &types);
+        if names_receiver && !found.is_empty() {
+            found.remove(0);
+        }
+        self.called(&opening, &found, place);
+        result
+    }
+
+    /// Checks arguments, closures last: what they take follows from the others.
+    fn arguments(&mut self, arguments: &[&Expr], types: &[Type]) -> Vec<Type> {
+        let mut found = vec![Type::Unknown; arguments.len()];
+        for closures in [false, true] {
+            for (index, argument) in arguments.iter().enumerate() {
+                if matches!(argument, Expr::Closure(_)) != closures {
+                    continue;
+                }
+                found[index] = self.expr(argument, types.get(index));
+                if let Some(ty) = types.get(index) {
+                    self.coerce(&found[index].clone(), ty);
+                }
+            }
+        }
+        found
+    }
+
+    /// Notes what a call asks.
+    fn called(&mut self, opening: &Opening, found: &[Type], place: Span) {
+        let function = &opening.function;
+        if !function.is_table {
+            if !opening.types.is_empty() {
+                self.calls.push(Call { id: opening.id, types: opening.types.clone(), place });
+            }
+            return;
+        }
+        let parameter = |name: &str| opening.env.names.get(name).cloned().unwrap_or(Type::Unknown);
+        let argument = |wanted: &str| {
+            let typed = function.signature().inputs.iter().filter_map(|input| match input {
+                FnArg::Typed(typed) => Some(&*typed.pat),
+                FnArg::Receiver(_) => None,
+            });
+            let index = typed.into_iter().position(|pattern| matches!(pattern, Pat::Ident(it) if it.ident == wanted));
+            index.and_then(|index| found.get(index)).cloned().unwrap_or(Type::Unknown)
+        };
+        if let Some(reach) = &function.rules.reach {
+            let atoms = match reach {
+                Reach::Cluster => vec![Atom::Cluster],
+                Reach::Some => vec![Atom::SomeNamespace],
+                Reach::Argument(name) => self.namespaces(&argument(name)),
+            };
+            self.vars.unify(&parameter("Reach"), &Type::set(atoms));
+        }
+        if let Some((group, kind)) = &function.rules.kind
+            && let (Some(group), Some(kind)) = (self.text(&argument(group)), self.text(&argument(kind)))
+        {
+            self.vars.unify(&parameter("Kind"), &Type::Kind(group, kind));
+        }
+        for asks in &function.rules.asks {
+            let kind = parameter(asks.of.as_deref().unwrap_or("K"));
+            let reach = parameter(asks.reach.as_deref().unwrap_or("Reach"));
+            let when = asks.when.as_deref().map(parameter);
+            let subresource = match &asks.subresource {
+                Some(Subresource::Named(name)) => Some(Some(name.as_str().into())),
+                Some(Subresource::Argument(name)) => Some(self.text(&argument(name))),
+                None => None,
+            };
+            let by = self.title(opening);
+            self.facts.push(Fact { asks: asks.clone(), kind, reach, when, subresource, by, place: place.clone() });
+        }
+        if function.body().is_some_and(|body| !body.stmts.is_empty()) {
+            self.calls.push(Call { id: opening.id, types: opening.types.clone(), place });
+        }
+    }
+
+    fn namespaces(&self, named: &Type) -> Vec<Atom> {
+        let atoms = self.vars.atoms(named).into_iter().map(|atom| match atom {
+            Atom::Text(text) => Atom::Namespace(text),
+            _ => Atom::SomeNamespace,
+        });
+        let atoms: Vec<Atom> = atoms.collect();
+        if atoms.is_empty() { vec![Atom::SomeNamespace] } else { atoms }
+    }
+
+    /// The only text that a type stands for.
+    fn text(&self, ty: &Type) -> Option<Rc<str>> {
+        match &self.vars.atoms(ty).into_iter().collect::<Vec<_>>()[..] {
+            [Atom::Text(text)] => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// As people call it: `Controller::owns`, `watcher`.
+    fn title(&self, opening: &Opening) -> String {
+        let function = opening.function.name();
+        let of = match opening.function.owner {
+            Owner::Impl(index) => match &*self.world.impl_of(index).item.self_ty {
+                syn::Type::Path(path) => path.path.segments.last().map(|last| name(&last.ident)),
+                _ => None,
+            },
+            Owner::Trait(decl) => self.world.declaration(decl).path.last().cloned(),
+            Owner::None => None,
+        };
+        of.map_or_else(|| function.clone(), |of| format!("{of}::{function}"))
+    }
+}
+
+impl super::world::World<'_> {
+    /// The function or constant that a path names: the function, or the name of the constant, and its module.
+    fn value(&self, from: ModuleId, path: &Path) -> Option<(Result<FnId, String>, ModuleId)> {
+        let (module, name) = self.value_item(from, &use_path(path))?;
+        Some(match self.free.get(&(module, name.clone())) {
+            Some(id) => (Ok(*id), module),
+            None => (Err(name), module),
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! A function with types in the place of its parameters, and what its body then asks: [`Analysis`].
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use syn::{Expr, FnArg, ReturnType, Type as Syntax};
+
+use super::body::Body;
+use super::lower::Bounds;
+use super::table::Asks;
+use super::types::{Type, Vars};
+use super::world::{Elided, Env, FnId, Function, Owner, World, inferred};
+use crate::diagnostic::Span;
+use crate::source::modules::ModuleId;
+
+/// What a body asks, and whom it calls.
+#[derive(Default)]
+pub struct Analysis {
+    pub facts: Vec<Fact>,
+    pub calls: Vec<Call>,
+    /// The type of the body's value.
+    pub result: Option<Type>,
+}
+
+/// A call of a function of the table that makes requests.
+#[derive(Clone)]
+pub struct Fact {
+    pub asks: Rc<Asks>,
+    pub kind: Type,
+    pub reach: Type,
+    /// Whether it is asked at all.
+    pub when: Option<Type>,
+    /// `Some(None)`: one that only runs tell.
+    pub subresource: Option<Option<Rc<str>>>,
+    pub by: String,
+    pub place: Span,
+}
+
+/// A call of a function with parameters.
+#[derive(Clone)]
+pub struct Call {
+    pub id: FnId,
+    pub types: Vec<Type>,
+    pub place: Span,
+}
+
+/// What stands for the parameters of a function.
+#[derive(Clone, Copy)]
+pub enum Give<'g> {
+    /// Nothing is known: they stand for themselves.
+    Themselves,
+    Types(&'g [Type]),
+    /// To be inferred, but for those that are written.
+    Fresh(&'g [Type]),
+}
+
+pub struct Opening {
+    pub id: FnId,
+    pub function: Rc<Function>,
+    pub env: Env,
+    /// What its parameters are, with those that nobody writes behind the others.
+    pub types: Vec<Type>,
+    pub bounds: Bounds,
+}
+
+impl Give<'_> {
+    fn of(self, vars: &mut Vars, index: usize, name: &str, outer: usize) -> Type {
+        match self {
+            Self::Themselves => Type::Param(name.into()),
+            Self::Types(types) => types.get(index).map_or(Type::Unknown, |ty| ty.with(vars, &|_| None)),
+            Self::Fresh(written) => {
+                let written = index.checked_sub(outer).and_then(|index| written.get(index));
+                written.cloned().unwrap_or_else(|| vars.fresh())
+            }
+        }
+    }
+}
+
+impl Opening {
+    pub fn new(world: &World, vars: &mut Vars, id: FnId, give: Give) -> Self {
+        let function = world.function_of(id);
+        let parameters = function.parameters();
+        let own = function.signature().generics.type_params().count();
+        let outer = parameters.len() - own;
+        let mut types = Vec::new();
+        let mut names = HashMap::new();
+        for (index, name) in parameters.into_iter().enumerate() {
+            let ty = give.of(vars, index, &name, outer);
+            types.push(ty.clone());
+            names.insert(name, ty);
+        }
+        let env = Env { module: function.module, names, itself: None, depth: 0 };
+        let mut opening = Self { id, function: function.clone(), env, types, bounds: Bounds::new() };
+        match function.owner {
+            Owner::Impl(index) => {
+                let itself = opening.lower(world, vars, &world.impl_of(index).item.self_ty, give);
+                opening.env.itself = Some(itself);
+            }
+            Owner::Trait(decl) => {
+                opening.env.itself = opening.env.names.get("Self").cloned();
+                opening.bounds.insert("Self".into(), vec![decl]);
+            }
+            Owner::None => {}
+        }
+        // A bound may name a parameter that another bound tells of.
+        for _ in 0..2 {
+            for (name, bound) in function.bounds() {
+                if let Some(ty) = world.structural(vars, &opening.env, bound, &mut inferred) {
+                    match give {
+                        Give::Themselves => drop(opening.env.names.insert(name, ty)),
+                        Give::Types(_) | Give::Fresh(_) => vars.unify(&opening.env.names[&name], &ty),
+                    }
+                } else if let Some(of) = world.trait_of(&opening.env, bound) {
+                    opening.bounds.entry(name).or_default().push(of);
+                }
+            }
+        }
+        opening
+    }
+
+    /// What a method gives that is called on a type, whatever else it takes.
+    pub fn called_on(world: &World, vars: &mut Vars, id: FnId, of: &Type) -> Type {
+        let mut opening = Self::new(world, vars, id, Give::Fresh(&[]));
+        if let Some(itself) = &opening.env.itself {
+            vars.unify(itself, of);
+        }
+        opening.arguments(world, vars, Give::Fresh(&[]));
+        opening.result(world, vars)
+    }
+
+    /// A type of the signature; what it leaves out becomes a parameter.
+    fn lower(&mut self, world: &World, vars: &mut Vars, ty: &Syntax, give: Give) -> Type {
+        let Self { env, types, bounds, .. } = self;
+        world.lower(vars, env, ty, &mut |vars, elided| {
+            if let Elided::Argument = elided {
+                return vars.fresh();
+            }
+            let name = format!("~{}", types.len());
+            let ty = give.of(vars, types.len(), &name, usize::MAX);
+            if let Elided::ImplTrait(written) = elided {
+                bounds.insert(name, world.traits(env, written));
+            }
+            types.push(ty.clone());
+            ty
+        })
+    }
+
+    /// The types of the arguments, without the receiver.
+    pub fn arguments(&mut self, world: &World, vars: &mut Vars, give: Give) -> Vec<Type> {
+        let function = self.function.clone();
+        let typed = function.signature().inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(typed) => Some(&*typed.ty),
+            FnArg::Receiver(_) => None,
+        });
+        typed.map(|ty| self.lower(world, vars, ty, give)).collect()
+    }
+
+    /// The type of a call's value. What the signature leaves out, the body tells.
+    pub fn result(&self, world: &World, vars: &mut Vars) -> Type {
+        let function = &self.function;
+        let signature = function.signature();
+        let mut is_whole = true;
+        let mut elide = |vars: &mut Vars, elided: Elided<'_>| {
+            is_whole &= matches!(elided, Elided::Argument);
+            vars.fresh()
+        };
+        let mut env = self.env.clone();
+        if let (Owner::Impl(index), false) = (function.owner, function.is_table) {
+            env.itself = Some(world.lower(vars, &env, &world.impl_of(index).item.self_ty, &mut elide));
+        }
+        let mut result = match &signature.output {
+            ReturnType::Default => Type::unit(),
+            ReturnType::Type(_, ty) => world.lower(vars, &env, ty, &mut elide),
+        };
+        if !is_whole
+            && !function.is_table
+            && let Some(told) = world.returned(self.id)
+        {
+            let names = self.function.parameters();
+            let told = told.with(vars, &|name| {
+                let index = match name.strip_prefix('~') {
+                    Some(index) => index.parse().ok()?,
+                    None => names.iter().position(|known| known == name)?,
+                };
+                self.types.get(index).cloned()
+            });
+            if vars.is_free(&result) { result = told } else { vars.unify(&result, &told) }
+        }
+        if signature.asyncness.is_some() { world.future_of(result) } else { result }
+    }
+}
+
+impl World<'_> {
+    /// What a function asks whatever its parameters are; `None` where it is about to be found out.
+    pub fn analysis(&self, id: FnId) -> Option<Rc<Analysis>> {
+        if let Some(known) = self.analyses.borrow().get(&id) {
+            return known.clone();
+        }
+        self.analyses.borrow_mut().insert(id, None);
+        let analysis = Rc::new(self.analyse(id, Give::Themselves));
+        self.analyses.borrow_mut().insert(id, Some(analysis.clone()));
+        Some(analysis)
+    }
+
+    /// What a function asks with these types in the place of its parameters.
+    pub fn instance(&self, id: FnId, types: &[Type]) -> Rc<Analysis> {
+        let key = (id, types.to_vec());
+        if let Some(known) = self.instances.borrow().get(&key) {
+            return known.clone();
+        }
+        let analysis = Rc::new(self.analyse(id, Give::Types(types)));
+        self.instances.borrow_mut().insert(key, analysis.clone());
+        analysis
+    }
+
+    fn returned(&self, id: FnId) -> Option<Type> {
+        self.analysis(id)?.result.clone()
+    }
+
+    fn analyse(&self, id: FnId, give: Give) -> Analysis {
+        let mut vars = Vars::default();
+        let mut opening = Opening::new(self, &mut vars, id, give);
+        let arguments = opening.arguments(self, &mut vars, give);
+        let function = opening.function.clone();
+        let Some(block) = function.body() else { return Analysis::default() };
+        // The result before the body, since it tells what is inferred in there.
+        let mut env = opening.env.clone();
+        if let Owner::Impl(index) = function.owner {
+            env.itself = Some(self.lower(&mut vars, &env, &self.impl_of(index).item.self_ty, &mut inferred));
+        }
+        let result = self.lower_output(&mut vars, &env, &function.signature().output, &mut inferred);
+        let mut body = Body::new(self, vars, opening.env, opening.bounds);
+        body.receive(function.signature(), &arguments);
+        body.run(block, &result)
+    }
+
+    /// What the value of a constant asks.
+    pub fn constant(&self, module: ModuleId, ty: &Syntax, value: &Expr) -> Analysis {
+        let mut vars = Vars::default();
+        let env = Env { module, names: HashMap::new(), itself: None, depth: 0 };
+        let ty = self.lower(&mut vars, &env, ty, &mut inferred);
+        Body::new(self, vars, env, Bounds::new()).evaluate(value, &ty)
+    }
+}

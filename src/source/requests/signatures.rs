@@ -1,0 +1,1526 @@
+//! What kube, and what stands between its calls in the code of operators, takes and gives: declarations that the rest
+//! of this folder reads, and nobody compiles.
+//!
+//! Each module in the root is a crate, and names in it are resolved as in any other code; `std::prelude` is what
+//! stands in every module. What is not declared here is of an unknown type, and asks nothing: declare what gets a
+//! request, or a type that a request is about, from one place to another. What is understood:
+//!
+//! - Structs with their type parameters, enums with their variants, aliases, `pub use`, inherent and trait impls with
+//!   associated types, traits, free functions. Fields count where they have a type that matters; other bodies of
+//!   structs are empty. References, lifetimes and `mut` mean nothing; `Send`, `'static` and other bounds are not
+//!   looked at.
+//! - A parameter with `= _` is a phantom: code does not write it, it is inferred wherever the type is used.
+//! - `#[transparent]` on a struct: it is its first argument (`Arc<T>` is `T`); its functions are found by its name.
+//! - Futures, streams and iterators are structs here: `impl Stream<Item = T>`, `dyn Stream<Item = T>` and bounds like
+//!   them name their parameters. `.await` takes `Future`'s apart; a `for` takes what `into_iter` gives.
+//! - `?` takes the first argument of `Result` and `Option`.
+//! - The body of a function is empty, or a call of other functions that makes the same requests.
+//! - `#[asks("list", "watch")]` on a function: a call makes requests with these verbs. They are about the parameter `K`
+//!   unless `of = Other` names another one, in the namespaces of the parameter `Reach` unless `reach = Other` does.
+//!   `subresource = "status"`; `group = "events.k8s.io", resource = "events"` instead of a kind; `optional` where not
+//!   every cluster or case needs it.
+//!   `subresource = name` without quotes is what the argument of that name says. `when = Way` is for a phantom parameter
+//!   of a type: the request is made if the parameter is `Yes`, and not if it is `No`; it is made where it is unclear.
+//! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is; the last
+//!   form names the argument that says it.
+//! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say.
+//! - `#[same_kind]` on a struct: its requests are about its first argument (`PartialObjectMeta<K>`).
+
+mod kube {
+    pub use self::api::Api;
+    pub use self::client::Client;
+    pub use self::config::Config;
+    pub use self::core::{CustomResourceExt, Resource, ResourceExt};
+    pub use self::discovery::Discovery;
+    pub use self::error::Error;
+
+    pub type Result<T, E> = std::result::Result<T, E>;
+
+    /// What a phantom parameter of a type says.
+    pub struct Yes;
+    pub struct No;
+
+    pub mod prelude {
+        pub use super::core::{CustomResourceExt, Resource, ResourceExt};
+        pub use super::runtime::utils::WatchStreamExt;
+    }
+
+    pub mod error {
+        pub struct Error;
+        pub struct ErrorResponse;
+    }
+
+    pub mod config {
+        pub struct Config;
+        impl Config {
+            pub async fn infer() -> Result<Self, Error> {}
+            pub fn incluster() -> Result<Self, Error> {}
+        }
+    }
+
+    pub mod client {
+        pub use super::config::Config;
+        use super::core::ObjectList;
+        use super::error::Error;
+
+        pub struct Client;
+        impl Client {
+            pub fn new<S, T>(service: S, default_namespace: T) -> Self {}
+            pub async fn try_default() -> Result<Self, Error> {}
+            pub fn try_from<C>(config: C) -> Result<Self, Error> {}
+            pub fn with_valid_until<T>(self, valid_until: T) -> Self {}
+
+            #[asks("get")]
+            pub async fn get<K, Reach>(&self, name: &str, scope: &scope::Scope<Reach>) -> Result<K, Error> {}
+            #[asks("get")]
+            pub async fn fetch<K, Reach, Kind>(&self, reference: &Kind) -> Result<K, Error> {}
+            #[asks("list")]
+            pub async fn list<K, Reach>(
+                &self,
+                lp: &ListParams,
+                scope: &scope::Scope<Reach>,
+            ) -> Result<ObjectList<K>, Error> {
+            }
+        }
+
+        pub struct ClientBuilder;
+        impl ClientBuilder {
+            pub fn try_from(config: Config) -> Result<Self, Error> {}
+            pub fn with_layer<L>(self, layer: &L) -> Self {}
+            pub fn build(self) -> Client {}
+        }
+
+        pub mod scope {
+            pub struct Scope<Reach = _>;
+            impl<Reach> Scope<Reach> {
+                #[reach(namespace)]
+                pub fn from(namespace: &str) -> Self {}
+                #[reach(some)]
+                pub fn try_from<N>(namespace: N) -> Result<Self, super::super::error::Error> {}
+            }
+            pub type Namespace<Reach> = Scope<Reach>;
+            pub type Cluster = Scope<Cluster>;
+        }
+    }
+
+    pub mod discovery {
+        pub use self::oneshot::{group, pinned_group, pinned_kind};
+        pub use super::core::dynamic::ApiResource;
+        use super::core::dynamic::GroupVersionKind;
+        use super::error::Error;
+
+        /// Everybody who is authenticated may discover, so that it asks nothing.
+        pub struct Discovery;
+        impl Discovery {
+            pub fn new(client: Client) -> Self {}
+            pub fn filter<A>(self, allow: A) -> Self {}
+            pub fn exclude<A>(self, deny: A) -> Self {}
+            pub async fn run(self) -> Result<Self, Error> {}
+            pub async fn run_aggregated(self) -> Result<Self, Error> {}
+            pub fn groups(&self) -> Iterator<ApiGroup> {}
+            pub fn groups_alphabetical(&self) -> Vec<ApiGroup> {}
+            pub fn get(&self, group: &str) -> Option<ApiGroup> {}
+            pub fn resolve_gvk<Kind>(
+                &self,
+                gvk: &GroupVersionKind<Kind>,
+            ) -> Option<(ApiResource<Kind>, ApiCapabilities)> {
+            }
+        }
+
+        pub struct ApiGroup;
+        impl ApiGroup {
+            pub fn recommended_resources(&self) -> Vec<(ApiResource, ApiCapabilities)> {}
+            pub fn recommended_kind(&self, kind: &str) -> Option<(ApiResource, ApiCapabilities)> {}
+            pub fn resources_by_stability(&self) -> Vec<(ApiResource, ApiCapabilities)> {}
+            pub fn versioned_resources(&self, ver: &str) -> Vec<(ApiResource, ApiCapabilities)> {}
+        }
+
+        pub struct ApiCapabilities;
+
+        pub mod oneshot {
+            pub async fn group(client: &Client, apigroup: &str) -> Result<super::ApiGroup, super::Error> {}
+            pub async fn pinned_group<G>(client: &Client, gv: &G) -> Result<super::ApiGroup, super::Error> {}
+            pub async fn pinned_kind<Kind>(
+                client: &Client,
+                gvk: &super::GroupVersionKind<Kind>,
+            ) -> Result<(super::ApiResource<Kind>, super::ApiCapabilities), super::Error> {
+            }
+        }
+    }
+
+    pub mod core {
+        pub use self::crd::CustomResourceExt;
+        pub use self::dynamic::{ApiResource, DynamicObject};
+        pub use self::gvk::{GroupVersion, GroupVersionKind};
+        pub use self::metadata::{PartialObjectMeta, PartialObjectMetaExt};
+        pub use self::object::ObjectList;
+        pub use self::params::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchParams};
+        pub use self::request::Request;
+        pub use self::resource::{Resource, ResourceExt};
+        pub use self::watch::WatchEvent;
+
+        pub mod crd {
+            pub trait CustomResourceExt {
+                fn crd() -> k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition
+                {
+                }
+                fn api_resource() -> super::dynamic::ApiResource<Self> {}
+            }
+            impl<K> CustomResourceExt for K {}
+        }
+
+        pub mod gvk {
+            pub struct GroupVersionKind<Kind = _>;
+            impl<Kind> GroupVersionKind<Kind> {
+                #[kind(group, kind)]
+                pub fn gvk(group: &str, version: &str, kind: &str) -> Self {}
+            }
+            pub struct GroupVersion;
+            impl GroupVersion {
+                pub fn gv(group: &str, version: &str) -> Self {}
+            }
+        }
+
+        pub mod dynamic {
+            pub use super::gvk::GroupVersionKind;
+
+            #[same_kind]
+            pub struct DynamicObject<Kind = _> {
+                pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            }
+            impl<Kind> DynamicObject<Kind> {
+                pub fn new(name: &str, resource: &ApiResource<Kind>) -> Self {}
+                pub fn data<V>(self, data: V) -> Self {}
+                pub fn within(self, namespace: &str) -> Self {}
+                pub fn try_parse<K>(self) -> Result<K, ParseDynamicObjectError> {}
+            }
+            impl<Kind> super::Resource for DynamicObject<Kind> {
+                type DynamicType = ApiResource<Kind>;
+            }
+
+            pub struct ApiResource<Kind = _>;
+            impl<Kind> ApiResource<Kind> {
+                pub fn erase<K>(dyntype: &K::DynamicType) -> ApiResource<K> {}
+                pub fn from_gvk(gvk: &GroupVersionKind<Kind>) -> Self {}
+                pub fn from_gvk_with_plural(gvk: &GroupVersionKind<Kind>, plural: &str) -> Self {}
+            }
+        }
+
+        pub mod metadata {
+            #[same_kind]
+            pub struct PartialObjectMeta<K> {
+                pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+            }
+            pub trait PartialObjectMetaExt {
+                fn into_request_partial<K>(self) -> PartialObjectMeta<K> {}
+                fn into_response_partial<K>(self) -> PartialObjectMeta<K> {}
+            }
+            impl PartialObjectMetaExt for k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {}
+            impl<K> super::Resource for PartialObjectMeta<K> {
+                type DynamicType = K::DynamicType;
+            }
+        }
+
+        pub mod object {
+            pub struct ObjectList<K> {
+                pub items: Vec<K>,
+            }
+            impl<K> ObjectList<K> {
+                pub fn iter(&self) -> Iterator<K> {}
+                pub fn iter_mut(&mut self) -> Iterator<K> {}
+                pub fn into_iter(self) -> Iterator<K> {}
+            }
+        }
+
+        pub mod watch {
+            pub enum WatchEvent<K> {
+                Added(K),
+                Modified(K),
+                Deleted(K),
+                Bookmark(Bookmark),
+                Error(Status),
+            }
+        }
+
+        pub mod params {
+            /// `Applies`: whether the server makes the object where there is none.
+            pub enum Patch<P, Applies = _> {
+                #[when(Applies = No)]
+                Json(P),
+                #[when(Applies = Yes)]
+                Apply(P),
+                #[when(Applies = No)]
+                Merge(P),
+                #[when(Applies = No)]
+                Strategic(P),
+            }
+            pub struct DeleteParams;
+            pub struct GetParams;
+            pub struct ListParams;
+            pub struct PatchParams;
+            pub struct PostParams;
+            pub struct WatchParams;
+        }
+
+        pub mod resource {
+            pub trait Resource {
+                type DynamicType;
+                fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {}
+                fn meta_mut(&mut self) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {}
+                fn url_path(dt: &Self::DynamicType, namespace: Option<&str>) -> super::request::Url<Self> {}
+                fn object_ref(&self, dt: &Self::DynamicType) -> k8s_openapi::api::core::v1::ObjectReference {}
+                // Where the plugin OwnerReferencesPermissionEnforcement is on, an owner that blocks its deletion needs it.
+                #[asks("update", of = Self, subresource = "finalizers", optional)]
+                fn controller_owner_ref(
+                    &self,
+                    dt: &Self::DynamicType,
+                ) -> Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference> {
+                }
+                #[asks("update", of = Self, subresource = "finalizers", optional)]
+                fn owner_ref(
+                    &self,
+                    dt: &Self::DynamicType,
+                ) -> Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference> {
+                }
+            }
+
+            impl<K> Resource for K {}
+
+            pub trait ResourceExt {
+                fn name_any(&self) -> String {}
+                fn name_unchecked(&self) -> String {}
+                fn namespace(&self) -> Option<String> {}
+                fn uid(&self) -> Option<String> {}
+                fn resource_version(&self) -> Option<String> {}
+                fn labels(&self) -> &BTreeMap<String, String> {}
+                fn labels_mut(&mut self) -> &mut BTreeMap<String, String> {}
+                fn annotations(&self) -> &BTreeMap<String, String> {}
+                fn annotations_mut(&mut self) -> &mut BTreeMap<String, String> {}
+                fn owner_references(&self) -> &Vec<OwnerReference> {}
+                fn owner_references_mut(&mut self) -> &mut Vec<OwnerReference> {}
+                fn finalizers(&self) -> &Vec<String> {}
+                fn finalizers_mut(&mut self) -> &mut Vec<String> {}
+            }
+            impl<K> ResourceExt for K {}
+        }
+
+        /// Requests that are built here are sent by `Client::request` and the like; each asks where it is built.
+        pub mod request {
+            pub struct Url<K>;
+            pub struct Request<K, Reach = _>;
+
+            impl<K, Reach> Request<K, Reach> {
+                pub fn new(url_path: Url<K>) -> Self {}
+                #[asks("get")]
+                pub fn get(&self, name: &str, gp: &GetParams) -> Result<http::Request, Error> {}
+                #[asks("get")]
+                pub fn get_metadata(&self, name: &str, gp: &GetParams) -> Result<http::Request, Error> {}
+                #[asks("list")]
+                pub fn list(&self, lp: &ListParams) -> Result<http::Request, Error> {}
+                #[asks("list")]
+                pub fn list_metadata(&self, lp: &ListParams) -> Result<http::Request, Error> {}
+                #[asks("watch")]
+                pub fn watch(&self, wp: &WatchParams, ver: &str) -> Result<http::Request, Error> {}
+                #[asks("watch")]
+                pub fn watch_metadata(&self, wp: &WatchParams, ver: &str) -> Result<http::Request, Error> {}
+                #[asks("create")]
+                pub fn create(&self, pp: &PostParams, data: Vec<u8>) -> Result<http::Request, Error> {}
+                #[asks("delete")]
+                pub fn delete(&self, name: &str, dp: &DeleteParams) -> Result<http::Request, Error> {}
+                #[asks("deletecollection")]
+                pub fn delete_collection(&self, dp: &DeleteParams, lp: &ListParams) -> Result<http::Request, Error> {}
+                #[asks("patch")]
+                #[asks("create", when = Applies)]
+                pub fn patch<P, Applies>(
+                    &self,
+                    name: &str,
+                    pp: &PatchParams,
+                    patch: &super::params::Patch<P, Applies>,
+                ) -> Result<http::Request, Error> {
+                }
+                #[asks("patch")]
+                #[asks("create", when = Applies)]
+                pub fn patch_metadata<P, Applies>(
+                    &self,
+                    name: &str,
+                    pp: &PatchParams,
+                    patch: &super::params::Patch<P, Applies>,
+                ) -> Result<http::Request, Error> {
+                }
+                #[asks("update")]
+                pub fn replace(&self, name: &str, pp: &PostParams, data: Vec<u8>) -> Result<http::Request, Error> {}
+                #[asks("get", subresource = subresource_name)]
+                pub fn get_subresource(&self, subresource_name: &str, name: &str) -> Result<http::Request, Error> {}
+                #[asks("create", subresource = subresource_name)]
+                pub fn create_subresource(
+                    &self,
+                    subresource_name: &str,
+                    name: &str,
+                    pp: &PostParams,
+                    data: Vec<u8>,
+                ) -> Result<http::Request, Error> {
+                }
+                #[asks("patch", subresource = subresource_name)]
+                pub fn patch_subresource<P>(
+                    &self,
+                    subresource_name: &str,
+                    name: &str,
+                    pp: &PatchParams,
+                    patch: &P,
+                ) -> Result<http::Request, Error> {
+                }
+                #[asks("update", subresource = subresource_name)]
+                pub fn replace_subresource(
+                    &self,
+                    subresource_name: &str,
+                    name: &str,
+                    pp: &PostParams,
+                    data: Vec<u8>,
+                ) -> Result<http::Request, Error> {
+                }
+                #[asks("get", subresource = "log")]
+                pub fn logs(&self, name: &str, lp: &LogParams) -> Result<http::Request, Error> {}
+                #[asks("create", subresource = "eviction")]
+                pub fn evict(&self, name: &str, ep: &EvictParams) -> Result<http::Request, Error> {}
+                #[asks("get", "create", subresource = "attach")]
+                pub fn attach(&self, name: &str, ap: &AttachParams) -> Result<http::Request, Error> {}
+                #[asks("get", "create", subresource = "exec")]
+                pub fn exec<I>(&self, name: &str, command: I, ap: &AttachParams) -> Result<http::Request, Error> {}
+                #[asks("get", "create", subresource = "portforward")]
+                pub fn portforward<P>(&self, name: &str, ports: P) -> Result<http::Request, Error> {}
+                #[asks("patch")]
+                pub fn restart(&self, name: &str) -> Result<http::Request, Error> {}
+                #[asks("patch")]
+                pub fn cordon(&self, name: &str) -> Result<http::Request, Error> {}
+                #[asks("patch")]
+                pub fn uncordon(&self, name: &str) -> Result<http::Request, Error> {}
+            }
+        }
+    }
+
+    pub mod api {
+        pub use self::entry::Entry;
+        use super::client::Client;
+        pub use super::core::dynamic::{ApiResource, DynamicObject};
+        pub use super::core::gvk::GroupVersionKind;
+        pub use super::core::metadata::{PartialObjectMeta, PartialObjectMetaExt};
+        pub use super::core::object::ObjectList;
+        pub use super::core::params::{
+            DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchParams,
+        };
+        pub use super::core::request::Request;
+        pub use super::core::watch::WatchEvent;
+        pub use super::core::{Resource, ResourceExt};
+        use super::error::Error;
+        use futures::Stream;
+        use k8s_openapi::api::autoscaling::v1::Scale;
+
+        pub struct Api<K, Reach = _>;
+
+        impl<K, Reach> Api<K, Reach> {
+            #[reach(cluster)]
+            pub fn all(client: Client) -> Self {}
+            #[reach(cluster)]
+            pub fn all_with(client: Client, dyntype: &K::DynamicType) -> Self {}
+            #[reach(ns)]
+            pub fn namespaced(client: Client, ns: &str) -> Self {}
+            #[reach(ns)]
+            pub fn namespaced_with(client: Client, ns: &str, dyntype: &K::DynamicType) -> Self {}
+            #[reach(some)]
+            pub fn default_namespaced(client: Client) -> Self {}
+            #[reach(some)]
+            pub fn default_namespaced_with(client: Client, dyntype: &K::DynamicType) -> Self {}
+            #[reach(cluster)]
+            pub fn dynamic<S>(client: Client, dyntype: &K::DynamicType, scope: &S) -> Self {}
+            #[reach(ns)]
+            pub fn constrain<Before>(self: Api<K, Before>, ns: &str) -> Self {}
+            #[reach(cluster)]
+            pub fn unconstrain<Before>(self: Api<K, Before>) -> Self {}
+            #[reach(some)]
+            pub fn constrain_default<Before>(self: Api<K, Before>) -> Self {}
+            pub fn into_client(self) -> Client {}
+            pub fn namespace(&self) -> Option<String> {}
+            pub fn resource_url(&self) -> String {}
+
+            #[asks("get")]
+            pub async fn get(&self, name: &str) -> Result<K, Error> {}
+            #[asks("get")]
+            pub async fn get_with(&self, name: &str, gp: &GetParams) -> Result<K, Error> {}
+            #[asks("get")]
+            pub async fn get_opt(&self, name: &str) -> Result<Option<K>, Error> {}
+            #[asks("get")]
+            pub async fn get_metadata(&self, name: &str) -> Result<PartialObjectMeta<K>, Error> {}
+            #[asks("get")]
+            pub async fn get_metadata_with(&self, name: &str, gp: &GetParams) -> Result<PartialObjectMeta<K>, Error> {}
+            #[asks("get")]
+            pub async fn get_metadata_opt(&self, name: &str) -> Result<Option<PartialObjectMeta<K>>, Error> {}
+            #[asks("get")]
+            pub async fn get_metadata_opt_with(
+                &self,
+                name: &str,
+                gp: &GetParams,
+            ) -> Result<Option<PartialObjectMeta<K>>, Error> {
+            }
+            #[asks("list")]
+            pub async fn list(&self, lp: &ListParams) -> Result<ObjectList<K>, Error> {}
+            #[asks("list")]
+            pub async fn list_metadata(&self, lp: &ListParams) -> Result<ObjectList<PartialObjectMeta<K>>, Error> {}
+            #[asks("create")]
+            pub async fn create(&self, pp: &PostParams, data: &K) -> Result<K, Error> {}
+            #[asks("delete")]
+            pub async fn delete(&self, name: &str, dp: &DeleteParams) -> Result<Either<K, Status>, Error> {}
+            #[asks("deletecollection")]
+            pub async fn delete_collection(
+                &self,
+                dp: &DeleteParams,
+                lp: &ListParams,
+            ) -> Result<Either<ObjectList<K>, Status>, Error> {
+            }
+            #[asks("patch")]
+            #[asks("create", when = Applies)]
+            pub async fn patch<P, Applies>(
+                &self,
+                name: &str,
+                pp: &PatchParams,
+                patch: &Patch<P, Applies>,
+            ) -> Result<K, Error> {
+            }
+            #[asks("patch")]
+            #[asks("create", when = Applies)]
+            pub async fn patch_metadata<P, Applies>(
+                &self,
+                name: &str,
+                pp: &PatchParams,
+                patch: &Patch<P, Applies>,
+            ) -> Result<PartialObjectMeta<K>, Error> {
+            }
+            #[asks("update")]
+            pub async fn replace(&self, name: &str, pp: &PostParams, data: &K) -> Result<K, Error> {}
+            #[asks("watch")]
+            pub async fn watch(
+                &self,
+                wp: &WatchParams,
+                version: &str,
+            ) -> Result<Stream<Result<WatchEvent<K>, Error>>, Error> {
+            }
+            #[asks("watch")]
+            pub async fn watch_metadata(
+                &self,
+                wp: &WatchParams,
+                version: &str,
+            ) -> Result<Stream<Result<WatchEvent<PartialObjectMeta<K>>, Error>>, Error> {
+            }
+            #[asks("get")]
+            pub async fn entry(&self, name: &str) -> Result<Entry<K, Reach>, Error> {}
+
+            #[asks("get", subresource = "scale")]
+            pub async fn get_scale(&self, name: &str) -> Result<Scale, Error> {}
+            #[asks("patch", subresource = "scale")]
+            pub async fn patch_scale<P>(&self, name: &str, pp: &PatchParams, patch: &Patch<P>) -> Result<Scale, Error> {
+            }
+            #[asks("update", subresource = "scale")]
+            pub async fn replace_scale(&self, name: &str, pp: &PostParams, data: &Scale) -> Result<Scale, Error> {}
+            #[asks("get", subresource = "status")]
+            pub async fn get_status(&self, name: &str) -> Result<K, Error> {}
+            #[asks("patch", subresource = "status")]
+            pub async fn patch_status<P>(&self, name: &str, pp: &PatchParams, patch: &Patch<P>) -> Result<K, Error> {}
+            #[asks("update", subresource = "status")]
+            pub async fn replace_status(&self, name: &str, pp: &PostParams, data: &K) -> Result<K, Error> {}
+            #[asks("get", subresource = subresource_name)]
+            pub async fn get_subresource(&self, subresource_name: &str, name: &str) -> Result<K, Error> {}
+            #[asks("create", subresource = subresource_name)]
+            pub async fn create_subresource<I, T>(
+                &self,
+                subresource_name: &str,
+                name: &str,
+                pp: &PostParams,
+                data: &I,
+            ) -> Result<T, Error> {
+            }
+            #[asks("patch", subresource = subresource_name)]
+            pub async fn patch_subresource<P>(
+                &self,
+                subresource_name: &str,
+                name: &str,
+                pp: &PatchParams,
+                patch: &Patch<P>,
+            ) -> Result<K, Error> {
+            }
+            #[asks("update", subresource = subresource_name)]
+            pub async fn replace_subresource<I>(
+                &self,
+                subresource_name: &str,
+                name: &str,
+                pp: &PostParams,
+                data: &I,
+            ) -> Result<K, Error> {
+            }
+
+            #[asks("get", subresource = "ephemeralcontainers")]
+            pub async fn get_ephemeral_containers(&self, name: &str) -> Result<K, Error> {}
+            #[asks("patch", subresource = "ephemeralcontainers")]
+            pub async fn patch_ephemeral_containers<P>(
+                &self,
+                name: &str,
+                pp: &PatchParams,
+                patch: &Patch<P>,
+            ) -> Result<K, Error> {
+            }
+            #[asks("update", subresource = "ephemeralcontainers")]
+            pub async fn replace_ephemeral_containers(
+                &self,
+                name: &str,
+                pp: &PostParams,
+                data: &K,
+            ) -> Result<K, Error> {
+            }
+            #[asks("get", subresource = "resize")]
+            pub async fn get_resize(&self, name: &str) -> Result<K, Error> {}
+            #[asks("patch", subresource = "resize")]
+            pub async fn patch_resize<P>(&self, name: &str, pp: &PatchParams, patch: &Patch<P>) -> Result<K, Error> {}
+            #[asks("update", subresource = "resize")]
+            pub async fn replace_resize(&self, name: &str, pp: &PostParams, data: &K) -> Result<K, Error> {}
+            #[asks("get", subresource = "log")]
+            pub async fn logs(&self, name: &str, lp: &LogParams) -> Result<String, Error> {}
+            #[asks("get", subresource = "log")]
+            pub async fn log_stream(&self, name: &str, lp: &LogParams) -> Result<AsyncBufRead, Error> {}
+            #[asks("create", subresource = "eviction")]
+            pub async fn evict(&self, name: &str, ep: &EvictParams) -> Result<Status, Error> {}
+            // A websocket is asked for by GET; since 1.35 the API server wants the right to create, too.
+            #[asks("get", "create", subresource = "attach")]
+            pub async fn attach(&self, name: &str, ap: &AttachParams) -> Result<AttachedProcess, Error> {}
+            #[asks("get", "create", subresource = "exec")]
+            pub async fn exec<I>(&self, name: &str, command: I, ap: &AttachParams) -> Result<AttachedProcess, Error> {}
+            #[asks("get", "create", subresource = "portforward")]
+            pub async fn portforward(&self, name: &str, ports: &Vec<u16>) -> Result<Portforwarder, Error> {}
+
+            #[asks("patch")]
+            pub async fn restart(&self, name: &str) -> Result<K, Error> {}
+            #[asks("patch")]
+            pub async fn cordon(&self, name: &str) -> Result<K, Error> {}
+            #[asks("patch")]
+            pub async fn uncordon(&self, name: &str) -> Result<K, Error> {}
+            #[asks("create", subresource = "token")]
+            pub async fn create_token_request(
+                &self,
+                name: &str,
+                pp: &PostParams,
+                token_request: &k8s_openapi::api::authentication::v1::TokenRequest,
+            ) -> Result<k8s_openapi::api::authentication::v1::TokenRequest, Error> {
+            }
+            #[asks("get", subresource = "approval")]
+            pub async fn get_approval(&self, name: &str) -> Result<K, Error> {}
+            // Whoever approves must be allowed to approve for that signer.
+            #[asks("patch", subresource = "approval")]
+            #[asks("approve", group = "certificates.k8s.io", resource = "signers")]
+            pub async fn patch_approval<P>(&self, name: &str, pp: &PatchParams, patch: &Patch<P>) -> Result<K, Error> {}
+        }
+
+        pub mod entry {
+            pub enum Entry<K, Reach = _> {
+                Occupied(OccupiedEntry<K, Reach>),
+                Vacant(VacantEntry<K, Reach>),
+            }
+            impl<K, Reach> Entry<K, Reach> {
+                pub fn get(&self) -> Option<&K> {}
+                pub fn get_mut(&mut self) -> Option<&mut K> {}
+                pub fn and_modify(self, f: impl FnOnce(&mut K)) -> Self {}
+                pub fn or_insert(self, default: impl FnOnce() -> K) -> OccupiedEntry<K, Reach> {}
+            }
+
+            pub struct OccupiedEntry<K, Reach = _>;
+            impl<K, Reach> OccupiedEntry<K, Reach> {
+                pub fn get(&self) -> &K {}
+                pub fn get_mut(&mut self) -> &mut K {}
+                pub fn and_modify(self, f: impl FnOnce(&mut K)) -> Self {}
+                pub fn into_object(self) -> K {}
+                // It creates what was inserted, and replaces what was there.
+                #[asks("create", "update")]
+                pub async fn commit(&mut self, pp: &PostParams) -> Result<(), CommitError> {}
+            }
+
+            pub struct VacantEntry<K, Reach = _>;
+            impl<K, Reach> VacantEntry<K, Reach> {
+                pub fn insert(self, object: K) -> OccupiedEntry<K, Reach> {}
+            }
+        }
+    }
+
+    pub mod runtime {
+        pub use self::controller::{Config, Controller, applier};
+        pub use self::finalizer::finalizer;
+        pub use self::reflector::reflector;
+        pub use self::utils::{Predicate, WatchStreamExt, predicates};
+        pub use self::wait::conditions;
+        pub use self::watcher::{metadata_watcher, watcher};
+
+        pub mod controller {
+            use super::reflector::{ObjectRef, Store};
+            use futures::Stream;
+            use kube::Api;
+
+            pub struct Controller<K>;
+            pub struct Config;
+            impl Config {
+                pub fn debounce(self, debounce: Duration) -> Self {}
+                pub fn concurrency(self, concurrency: u16) -> Self {}
+            }
+            pub struct Action;
+            impl Action {
+                pub fn requeue(duration: Duration) -> Self {}
+                pub fn await_change() -> Self {}
+            }
+            pub enum Error<E, W> {
+                ObjectNotFound(ObjectRef<()>),
+                ReconcilerFailed(E, ObjectRef<()>),
+                QueueError(W),
+                RunnerError(RunnerError),
+            }
+
+            impl<K> Controller<K> {
+                #[asks("list", "watch")]
+                pub fn new<Reach>(main_api: Api<K, Reach>, wc: super::watcher::Config) -> Self {}
+                #[asks("list", "watch")]
+                pub fn new_with<Reach>(
+                    main_api: Api<K, Reach>,
+                    wc: super::watcher::Config,
+                    dyntype: K::DynamicType,
+                ) -> Self {
+                }
+                pub fn for_stream<E>(trigger: Stream<Result<K, E>>, reader: Store<K>) -> Self {}
+                pub fn for_stream_with<E>(
+                    trigger: Stream<Result<K, E>>,
+                    reader: Store<K>,
+                    dyntype: K::DynamicType,
+                ) -> Self {
+                }
+                pub fn for_shared_stream(trigger: Stream<Arc<K>>, reader: Store<K>) -> Self {}
+                pub fn for_shared_stream_with(
+                    trigger: Stream<Arc<K>>,
+                    reader: Store<K>,
+                    dyntype: K::DynamicType,
+                ) -> Self {
+                }
+                #[asks("list", "watch", of = Child)]
+                pub fn owns<Child, Reach>(self, api: Api<Child, Reach>, wc: super::watcher::Config) -> Self {}
+                #[asks("list", "watch", of = Child)]
+                pub fn owns_with<Child, Reach>(
+                    self,
+                    api: Api<Child, Reach>,
+                    dyntype: Child::DynamicType,
+                    wc: super::watcher::Config,
+                ) -> Self {
+                }
+                pub fn owns_stream<Child, E>(self, trigger: Stream<Result<Child, E>>) -> Self {}
+                pub fn owns_stream_with<Child, E>(
+                    self,
+                    trigger: Stream<Result<Child, E>>,
+                    dyntype: Child::DynamicType,
+                ) -> Self {
+                }
+                pub fn owns_shared_stream<Child>(self, trigger: Stream<Arc<Child>>) -> Self {}
+                pub fn owns_shared_stream_with<Child>(
+                    self,
+                    trigger: Stream<Arc<Child>>,
+                    dyntype: Child::DynamicType,
+                ) -> Self {
+                }
+                #[asks("list", "watch", of = Other)]
+                pub fn watches<Other, Reach, I>(
+                    self,
+                    api: Api<Other, Reach>,
+                    wc: super::watcher::Config,
+                    mapper: impl Fn(Other) -> I,
+                ) -> Self {
+                }
+                #[asks("list", "watch", of = Other)]
+                pub fn watches_with<Other, Reach, I>(
+                    self,
+                    api: Api<Other, Reach>,
+                    dyntype: Other::DynamicType,
+                    wc: super::watcher::Config,
+                    mapper: impl Fn(Other) -> I,
+                ) -> Self {
+                }
+                pub fn watches_stream<Other, E, I>(
+                    self,
+                    trigger: Stream<Result<Other, E>>,
+                    mapper: impl Fn(Other) -> I,
+                ) -> Self {
+                }
+                pub fn watches_stream_with<Other, E, I>(
+                    self,
+                    trigger: Stream<Result<Other, E>>,
+                    mapper: impl Fn(Other) -> I,
+                    dyntype: Other::DynamicType,
+                ) -> Self {
+                }
+                pub fn watches_shared_stream<Other, I>(
+                    self,
+                    trigger: Stream<Arc<Other>>,
+                    mapper: impl Fn(Arc<Other>) -> I,
+                ) -> Self {
+                }
+                pub fn watches_shared_stream_with<Other, I>(
+                    self,
+                    trigger: Stream<Arc<Other>>,
+                    mapper: impl Fn(Arc<Other>) -> I,
+                    dyntype: Other::DynamicType,
+                ) -> Self {
+                }
+                pub fn reconcile_all_on(self, trigger: Stream<()>) -> Self {}
+                pub fn reconcile_on(self, trigger: Stream<ObjectRef<K>>) -> Self {}
+                pub fn graceful_shutdown_on(self, trigger: impl Future<Output = ()>) -> Self {}
+                pub fn shutdown_on_signal(self) -> Self {}
+                pub fn with_config(self, config: Config) -> Self {}
+                pub fn trigger_backoff<B>(self, backoff: B) -> Self {}
+                pub fn store(&self) -> Store<K> {}
+                pub fn run<Fut, Ctx, E>(
+                    self,
+                    reconciler: impl FnMut(Arc<K>, Arc<Ctx>) -> impl Future<Output = Result<Action, E>>,
+                    error_policy: impl Fn(Arc<K>, &E, Arc<Ctx>) -> Action,
+                    context: Arc<Ctx>,
+                ) -> Stream<Result<(ObjectRef<K>, Action), Error<E, super::watcher::Error>>> {
+                }
+            }
+
+            pub fn applier<K, Q, Ctx, E>(
+                reconciler: impl FnMut(Arc<K>, Arc<Ctx>) -> impl Future<Output = Result<Action, E>>,
+                error_policy: impl Fn(Arc<K>, &E, Arc<Ctx>) -> Action,
+                context: Arc<Ctx>,
+                store: Store<K>,
+                queue: Q,
+                config: Config,
+            ) -> Stream<Result<(ObjectRef<K>, Action), Error<E, ()>>> {
+            }
+            pub fn trigger_self<K, S>(stream: S, dyntype: K::DynamicType) -> Stream<Result<ReconcileRequest<K>, ()>> {}
+            pub fn trigger_owners<Owner, S, D>(
+                stream: S,
+                owner_type: Owner::DynamicType,
+                child_type: D,
+            ) -> Stream<Result<ReconcileRequest<Owner>, ()>> {
+            }
+            pub fn trigger_with<T, K, I, E>(
+                stream: Stream<Result<T, E>>,
+                mapper: impl Fn(T) -> I,
+            ) -> Stream<Result<ReconcileRequest<K>, E>> {
+            }
+            pub struct ReconcileRequest<K> {
+                pub obj_ref: ObjectRef<K>,
+            }
+        }
+
+        pub mod reflector {
+            pub use self::store::{Store, store, store_shared};
+            use futures::Stream;
+
+            pub fn reflector<K, E>(
+                writer: store::Writer<K>,
+                stream: Stream<Result<super::watcher::Event<K>, E>>,
+            ) -> Stream<Result<super::watcher::Event<K>, E>> {
+            }
+
+            pub mod store {
+                use futures::Stream;
+
+                pub struct Store<K>;
+                impl<K> Store<K> {
+                    pub async fn wait_until_ready(&self) -> Result<(), WriterDropped> {}
+                    pub fn get(&self, key: &super::ObjectRef<K>) -> Option<Arc<K>> {}
+                    pub fn find(&self, predicate: impl Fn(&K) -> bool) -> Option<Arc<K>> {}
+                    pub fn state(&self) -> Vec<Arc<K>> {}
+                    pub fn state_filter(&self, predicate: impl Fn(&K) -> bool) -> Vec<Arc<K>> {}
+                    pub fn state_filter_selector(&self, selector: &Selector) -> Vec<Arc<K>> {}
+                }
+
+                pub struct Writer<K>;
+                impl<K> Writer<K> {
+                    pub fn new(dyntype: K::DynamicType) -> Self {}
+                    pub fn new_shared(buf_size: usize, dyntype: K::DynamicType) -> Self {}
+                    pub fn default() -> Self {}
+                    pub fn as_reader(&self) -> Store<K> {}
+                    pub fn subscribe(&self) -> Option<Stream<Arc<K>>> {}
+                    pub fn apply_watcher_event(&mut self, event: &kube::runtime::watcher::Event<K>) {}
+                }
+
+                pub fn store<K>() -> (Store<K>, Writer<K>) {}
+                pub fn store_shared<K>(buf_size: usize) -> (Store<K>, Writer<K>) {}
+            }
+
+            pub struct ObjectRef<K> {
+                pub name: String,
+                pub namespace: Option<String>,
+            }
+            impl<K> ObjectRef<K> {
+                pub fn new(name: &str) -> Self {}
+                pub fn new_with(name: &str, dyntype: K::DynamicType) -> Self {}
+                pub fn from_obj(obj: &K) -> Self {}
+                pub fn from_obj_with(obj: &K, dyntype: K::DynamicType) -> Self {}
+                pub fn within(self, namespace: &str) -> Self {}
+            }
+        }
+
+        pub mod watcher {
+            use futures::Stream;
+            use kube::Api;
+            use kube::api::PartialObjectMeta;
+
+            pub struct Config;
+            impl Config {
+                pub fn default() -> Self {}
+                pub fn any_semantic(self) -> Self {}
+                pub fn fields(self, field_selector: &str) -> Self {}
+                pub fn labels(self, label_selector: &str) -> Self {}
+                pub fn labels_from(self, selector: &Selector) -> Self {}
+                pub fn page_size(self, page_size: u32) -> Self {}
+                pub fn streaming_lists(self) -> Self {}
+                pub fn timeout(self, timeout_secs: u32) -> Self {}
+                pub fn disable_bookmarks(self) -> Self {}
+                pub fn list_semantic(self, semantic: ListSemantic) -> Self {}
+            }
+            pub struct Error;
+            pub type Result<T> = std::result::Result<T, Error>;
+            pub enum Event<K> {
+                Apply(K),
+                Delete(K),
+                Init,
+                InitApply(K),
+                InitDone,
+            }
+            impl<K> Event<K> {
+                pub fn modify(self, f: impl FnMut(&mut K)) -> Self {}
+            }
+
+            #[asks("list", "watch")]
+            pub fn watcher<K, Reach>(api: Api<K, Reach>, watcher_config: Config) -> Stream<Result<Event<K>>> {}
+            #[asks("list", "watch")]
+            pub fn metadata_watcher<K, Reach>(
+                api: Api<K, Reach>,
+                watcher_config: Config,
+            ) -> Stream<Result<Event<PartialObjectMeta<K>>>> {
+            }
+            #[asks("list", "watch")]
+            pub fn watch_object<K, Reach>(api: Api<K, Reach>, name: &str) -> Stream<Result<Option<K>>> {}
+        }
+
+        pub mod finalizer {
+            use kube::Api;
+
+            pub enum Event<K> {
+                Apply(Arc<K>),
+                Cleanup(Arc<K>),
+            }
+            pub enum Error<E> {
+                ApplyFailed(E),
+                CleanupFailed(E),
+                AddFinalizer(kube::Error),
+                RemoveFinalizer(kube::Error),
+                UnnamedObject,
+                InvalidFinalizer,
+            }
+            #[asks("patch")]
+            pub async fn finalizer<K, Reach, E>(
+                api: &Api<K, Reach>,
+                finalizer_name: &str,
+                obj: Arc<K>,
+                reconcile: impl FnOnce(Event<K>) -> impl Future<Output = Result<super::controller::Action, E>>,
+            ) -> Result<super::controller::Action, Error<E>> {
+            }
+        }
+
+        pub mod wait {
+            use kube::Api;
+
+            pub struct Error;
+            #[asks("list", "watch")]
+            pub async fn await_condition<K, Reach, C>(
+                api: Api<K, Reach>,
+                name: &str,
+                cond: C,
+            ) -> Result<Option<K>, Error> {
+            }
+            pub mod conditions {}
+            pub mod delete {
+                use kube::Api;
+
+                pub struct Error;
+                #[asks("delete", "list", "watch")]
+                pub async fn delete_and_finalize<K, Reach>(
+                    api: Api<K, Reach>,
+                    name: &str,
+                    delete_params: &DeleteParams,
+                ) -> Result<(), Error> {
+                }
+            }
+        }
+
+        pub mod events {
+            pub struct Event;
+            pub struct Reporter;
+            pub struct Recorder;
+            impl Recorder {
+                pub fn new(client: kube::Client, reporter: Reporter) -> Self {}
+                // The same event again is a patch of the first.
+                #[asks("create", "patch", group = "events.k8s.io", resource = "events")]
+                pub async fn publish(
+                    &self,
+                    ev: &Event,
+                    reference: &k8s_openapi::api::core::v1::ObjectReference,
+                ) -> Result<(), kube::Error> {
+                }
+            }
+        }
+
+        pub mod utils {
+            use futures::Stream;
+
+            pub mod predicates {}
+            pub trait Predicate {}
+            pub trait WatchStreamExt {}
+
+            impl<T> Stream<T> {
+                pub fn default_backoff(self) -> Stream<T> {}
+                pub fn backoff<B>(self, backoff: B) -> Stream<T> {}
+            }
+            impl<K, E> Stream<Result<super::watcher::Event<K>, E>> {
+                pub fn applied_objects(self) -> Stream<Result<K, E>> {}
+                pub fn touched_objects(self) -> Stream<Result<K, E>> {}
+                pub fn modify(self, f: impl FnMut(&mut K)) -> Self {}
+                pub fn reflect(self, writer: super::reflector::store::Writer<K>) -> Self {}
+                pub fn reflect_shared(self, writer: super::reflector::store::Writer<K>) -> Self {}
+            }
+            impl<K, E> Stream<Result<K, E>> {
+                pub fn predicate_filter<P>(self, predicate: P, config: PredicateConfig) -> Self {}
+            }
+        }
+    }
+}
+
+/// Of the types only what leads to the object that a request is for, or to a kind.
+mod k8s_openapi {
+    pub mod apimachinery {
+        pub mod pkg {
+            pub mod apis {
+                pub mod meta {
+                    pub mod v1 {
+                        pub struct ObjectMeta {
+                            pub name: Option<String>,
+                            pub namespace: Option<String>,
+                            pub owner_references: Option<Vec<OwnerReference>>,
+                        }
+                        pub struct OwnerReference;
+                    }
+                }
+            }
+        }
+    }
+}
+
+mod futures {
+    pub use self::future::{BoxFuture, FutureExt, TryFutureExt};
+    pub use self::prelude::*;
+
+    pub mod prelude {
+        pub use super::future::{FutureExt, TryFutureExt};
+        pub use super::stream::{Stream, StreamExt, TryStream, TryStreamExt};
+        pub use std::future::Future;
+    }
+
+    pub mod stream {
+        pub struct Stream<Item>;
+        pub trait StreamExt {}
+        pub trait TryStreamExt {}
+        pub type TryStream<T> = Stream<T>;
+        pub type BoxStream<'a, T> = Stream<T>;
+        pub type LocalBoxStream<'a, T> = Stream<T>;
+
+        impl<Item> Stream<Item> {
+            pub fn boxed(self) -> Self {}
+            pub fn boxed_local(self) -> Self {}
+            pub fn by_ref(&mut self) -> Self {}
+            pub fn fuse(self) -> Self {}
+            pub fn peekable(self) -> Self {}
+            pub async fn next(&mut self) -> Option<Item> {}
+            pub fn select_next_some(&mut self) -> std::future::Future<Item> {}
+            pub async fn for_each<Fut>(self, f: impl FnMut(Item) -> Fut) {}
+            pub async fn for_each_concurrent<L, Fut>(self, limit: L, f: impl FnMut(Item) -> Fut) {}
+            pub fn map<T>(self, f: impl FnMut(Item) -> T) -> Stream<T> {}
+            pub fn then<T>(self, f: impl FnMut(Item) -> std::future::Future<T>) -> Stream<T> {}
+            pub fn filter<Fut>(self, f: impl FnMut(&Item) -> Fut) -> Self {}
+            pub fn filter_map<T>(self, f: impl FnMut(Item) -> std::future::Future<Option<T>>) -> Stream<T> {}
+            pub fn flat_map<T>(self, f: impl FnMut(Item) -> Stream<T>) -> Stream<T> {}
+            pub fn inspect(self, f: impl FnMut(&Item)) -> Self {}
+            pub async fn fold<T>(self, init: T, f: impl FnMut(T, Item) -> std::future::Future<T>) -> T {}
+            pub fn buffered(self, n: usize) -> Stream<Item> {}
+            pub fn buffer_unordered(self, n: usize) -> Stream<Item> {}
+            pub async fn collect<C>(self) -> C {}
+            pub fn take(self, n: usize) -> Self {}
+            pub fn take_until<Fut>(self, fut: Fut) -> Self {}
+            pub fn take_while<Fut>(self, f: impl FnMut(&Item) -> Fut) -> Self {}
+            pub fn skip(self, n: usize) -> Self {}
+            pub fn chain(self, other: Stream<Item>) -> Self {}
+            pub fn enumerate(self) -> Stream<(usize, Item)> {}
+            pub fn zip<T>(self, other: Stream<T>) -> Stream<(Item, T)> {}
+        }
+        impl<T, E> Stream<std::result::Result<T, E>> {
+            pub async fn try_next(&mut self) -> std::result::Result<Option<T>, E> {}
+            pub async fn try_for_each<Fut>(self, f: impl FnMut(T) -> Fut) -> std::result::Result<(), E> {}
+            pub async fn try_for_each_concurrent<L, Fut>(
+                self,
+                limit: L,
+                f: impl FnMut(T) -> Fut,
+            ) -> std::result::Result<(), E> {
+            }
+            pub async fn try_collect<C>(self) -> std::result::Result<C, E> {}
+            pub fn try_filter<Fut>(self, f: impl FnMut(&T) -> Fut) -> Self {}
+            pub fn try_filter_map<U>(
+                self,
+                f: impl FnMut(T) -> std::future::Future<std::result::Result<Option<U>, E>>,
+            ) -> Stream<std::result::Result<U, E>> {
+            }
+            pub fn map_ok<U>(self, f: impl FnMut(T) -> U) -> Stream<std::result::Result<U, E>> {}
+            pub fn map_err<F>(self, f: impl FnMut(E) -> F) -> Stream<std::result::Result<T, F>> {}
+            pub fn and_then<U>(
+                self,
+                f: impl FnMut(T) -> std::future::Future<std::result::Result<U, E>>,
+            ) -> Stream<std::result::Result<U, E>> {
+            }
+            pub fn inspect_ok(self, f: impl FnMut(&T)) -> Self {}
+            pub fn inspect_err(self, f: impl FnMut(&E)) -> Self {}
+            pub fn try_take_while<Fut>(self, f: impl FnMut(&T) -> Fut) -> Self {}
+            pub fn try_skip_while<Fut>(self, f: impl FnMut(&T) -> Fut) -> Self {}
+        }
+        pub fn iter<T>(items: std::iter::Iterator<T>) -> Stream<T> {}
+        pub fn select<T>(first: Stream<T>, second: Stream<T>) -> Stream<T> {}
+        pub fn select_all<T>(streams: std::iter::Iterator<Stream<T>>) -> Stream<T> {}
+        pub fn once<T>(future: std::future::Future<T>) -> Stream<T> {}
+        pub fn empty<T>() -> Stream<T> {}
+        pub fn pending<T>() -> Stream<T> {}
+        pub fn unfold<S, T>(init: S, f: impl FnMut(S) -> std::future::Future<Option<(T, S)>>) -> Stream<T> {}
+
+        pub struct FuturesUnordered;
+    }
+
+    pub mod future {
+        pub use std::future::Future;
+        pub type BoxFuture<'a, T> = std::future::Future<T>;
+        pub type LocalBoxFuture<'a, T> = std::future::Future<T>;
+        pub trait FutureExt {}
+        pub trait TryFutureExt {}
+
+        impl<T> std::future::Future<T> {
+            pub fn boxed(self) -> Self {}
+            pub fn boxed_local(self) -> Self {}
+            pub fn fuse(self) -> Self {}
+            pub fn shared(self) -> Self {}
+            pub async fn map<U>(self, f: impl FnOnce(T) -> U) -> U {}
+            pub async fn then<U>(self, f: impl FnOnce(T) -> std::future::Future<U>) -> U {}
+            pub fn inspect(self, f: impl FnOnce(&T)) -> Self {}
+            pub fn left_future(self) -> Self {}
+            pub fn right_future(self) -> Self {}
+            pub fn into_stream(self) -> super::stream::Stream<T> {}
+            pub fn now_or_never(self) -> Option<T> {}
+        }
+        impl<T, E> std::future::Future<std::result::Result<T, E>> {
+            pub async fn map_ok<U>(self, f: impl FnOnce(T) -> U) -> std::result::Result<U, E> {}
+            pub async fn map_err<F>(self, f: impl FnOnce(E) -> F) -> std::result::Result<T, F> {}
+            pub async fn and_then<U>(
+                self,
+                f: impl FnOnce(T) -> std::future::Future<std::result::Result<U, E>>,
+            ) -> std::result::Result<U, E> {
+            }
+            pub async fn or_else<F>(
+                self,
+                f: impl FnOnce(E) -> std::future::Future<std::result::Result<T, F>>,
+            ) -> std::result::Result<T, F> {
+            }
+            pub async fn unwrap_or_else(self, f: impl FnOnce(E) -> T) -> T {}
+        }
+
+        pub async fn join<A, B>(a: Future<A>, b: Future<B>) -> (A, B) {}
+        pub async fn join3<A, B, C>(a: Future<A>, b: Future<B>, c: Future<C>) -> (A, B, C) {}
+        pub async fn join_all<T>(futures: std::iter::Iterator<Future<T>>) -> Vec<T> {}
+        pub async fn try_join<A, B, E>(
+            a: Future<std::result::Result<A, E>>,
+            b: Future<std::result::Result<B, E>>,
+        ) -> std::result::Result<(A, B), E> {
+        }
+        pub async fn try_join_all<T, E>(
+            futures: std::iter::Iterator<Future<std::result::Result<T, E>>>,
+        ) -> std::result::Result<Vec<T>, E> {
+        }
+        pub async fn ready<T>(value: T) -> T {}
+        pub async fn ok<T, E>(value: T) -> std::result::Result<T, E> {}
+        pub async fn err<T, E>(error: E) -> std::result::Result<T, E> {}
+        pub async fn lazy<T>(f: impl FnOnce() -> T) -> T {}
+    }
+}
+
+mod futures_util {
+    pub use futures::*;
+}
+
+mod futures_core {
+    pub use futures::stream;
+    pub use futures::stream::Stream;
+}
+
+mod tokio {
+    pub use self::task::spawn;
+
+    pub mod task {
+        pub struct JoinError;
+        pub type JoinHandle<T> = std::future::Future<Result<T, JoinError>>;
+
+        pub fn spawn<T>(future: std::future::Future<T>) -> std::future::Future<Result<T, JoinError>> {}
+        pub fn spawn_local<T>(future: std::future::Future<T>) -> std::future::Future<Result<T, JoinError>> {}
+        pub fn spawn_blocking<T>(f: impl FnOnce() -> T) -> std::future::Future<Result<T, JoinError>> {}
+        pub fn block_in_place<T>(f: impl FnOnce() -> T) -> T {}
+
+        pub struct JoinSet<T>;
+        impl<T> JoinSet<T> {
+            pub fn new() -> Self {}
+            pub fn spawn(&mut self, future: std::future::Future<T>) {}
+            pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {}
+            pub async fn join_all(self) -> Vec<T> {}
+        }
+    }
+
+    pub mod time {
+        pub async fn timeout<T>(duration: Duration, future: std::future::Future<T>) -> Result<T, Elapsed> {}
+        pub async fn timeout_at<T>(deadline: Instant, future: std::future::Future<T>) -> Result<T, Elapsed> {}
+        pub struct Elapsed;
+    }
+
+    pub mod runtime {
+        pub struct Runtime;
+        impl Runtime {
+            pub fn new() -> Result<Self, ()> {}
+            pub fn block_on<T>(&self, future: std::future::Future<T>) -> T {}
+            pub fn spawn<T>(&self, future: std::future::Future<T>) {}
+        }
+    }
+
+    pub mod sync {
+        pub struct Mutex<T>;
+        impl<T> Mutex<T> {
+            pub fn new(value: T) -> Self {}
+            pub async fn lock(&self) -> T {}
+        }
+        pub struct RwLock<T>;
+        impl<T> RwLock<T> {
+            pub fn new(value: T) -> Self {}
+            pub async fn read(&self) -> T {}
+            pub async fn write(&self) -> T {}
+        }
+        pub struct OnceCell<T>;
+        impl<T> OnceCell<T> {
+            pub fn new() -> Self {}
+            pub fn get(&self) -> Option<T> {}
+            pub async fn get_or_init(&self, f: impl FnOnce() -> std::future::Future<T>) -> T {}
+            pub async fn get_or_try_init<E>(
+                &self,
+                f: impl FnOnce() -> std::future::Future<Result<T, E>>,
+            ) -> Result<T, E> {
+            }
+        }
+        pub mod mpsc {
+            pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {}
+            pub fn unbounded_channel<T>() -> (Sender<T>, Receiver<T>) {}
+            pub struct Sender<T>;
+            impl<T> Sender<T> {
+                pub async fn send(&self, value: T) -> Result<(), T> {}
+                pub fn try_send(&self, value: T) -> Result<(), T> {}
+            }
+            pub struct Receiver<T>;
+            impl<T> Receiver<T> {
+                pub async fn recv(&mut self) -> Option<T> {}
+                pub fn try_recv(&mut self) -> Result<T, ()> {}
+            }
+        }
+    }
+}
+
+mod anyhow {
+    pub struct Error;
+    pub type Result<T> = std::result::Result<T, Error>;
+
+    pub trait Context {}
+    impl<T, E> std::result::Result<T, E> {
+        pub fn context<C>(self, context: C) -> std::result::Result<T, Error> {}
+        pub fn with_context<C>(self, f: impl FnOnce() -> C) -> std::result::Result<T, Error> {}
+    }
+    impl<T> std::option::Option<T> {
+        pub fn context<C>(self, context: C) -> std::result::Result<T, Error> {}
+        pub fn with_context<C>(self, f: impl FnOnce() -> C) -> std::result::Result<T, Error> {}
+    }
+    pub fn Ok<T>(value: T) -> std::result::Result<T, Error> {}
+}
+
+mod tracing {
+    pub trait Instrument {}
+    impl<T> std::future::Future<T> {
+        pub fn instrument<S>(self, span: S) -> Self {}
+        pub fn in_current_span(self) -> Self {}
+    }
+}
+
+mod std {
+    pub mod prelude {
+        pub use super::boxed::Box;
+        pub use super::future::Future;
+        pub use super::iter::{IntoIterator, Iterator};
+        pub use super::option::Option;
+        pub use super::result::Result;
+        pub use super::string::{String, str};
+        pub use super::sync::Arc;
+        pub use super::vec::Vec;
+    }
+
+    pub mod option {
+        pub enum Option<T> {
+            None,
+            Some(T),
+        }
+        impl<T> Option<T> {
+            pub fn expect(self, message: &str) -> T {}
+            pub fn unwrap(self) -> T {}
+            pub fn unwrap_or(self, default: T) -> T {}
+            pub fn unwrap_or_default(self) -> T {}
+            pub fn unwrap_or_else(self, f: impl FnOnce() -> T) -> T {}
+            pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Option<U> {}
+            pub fn map_or<U>(self, default: U, f: impl FnOnce(T) -> U) -> U {}
+            pub fn map_or_else<U>(self, default: impl FnOnce() -> U, f: impl FnOnce(T) -> U) -> U {}
+            pub fn and_then<U>(self, f: impl FnOnce(T) -> Option<U>) -> Option<U> {}
+            pub fn and<U>(self, other: Option<U>) -> Option<U> {}
+            pub fn or(self, other: Option<T>) -> Option<T> {}
+            pub fn or_else(self, f: impl FnOnce() -> Option<T>) -> Option<T> {}
+            pub fn filter(self, f: impl FnOnce(&T) -> bool) -> Option<T> {}
+            pub fn is_some_and(self, f: impl FnOnce(T) -> bool) -> bool {}
+            pub fn is_none_or(self, f: impl FnOnce(T) -> bool) -> bool {}
+            pub fn inspect(self, f: impl FnOnce(&T)) -> Self {}
+            pub fn ok_or<E>(self, error: E) -> Result<T, E> {}
+            pub fn ok_or_else<E>(self, error: impl FnOnce() -> E) -> Result<T, E> {}
+            pub fn as_deref(&self) -> Option<T> {}
+            pub fn as_deref_mut(&mut self) -> Option<T> {}
+            pub fn cloned(self) -> Option<T> {}
+            pub fn copied(self) -> Option<T> {}
+            pub fn take(&mut self) -> Option<T> {}
+            pub fn replace(&mut self, value: T) -> Option<T> {}
+            pub fn insert(&mut self, value: T) -> T {}
+            pub fn get_or_insert(&mut self, value: T) -> T {}
+            pub fn get_or_insert_with(&mut self, f: impl FnOnce() -> T) -> T {}
+            pub fn iter(&self) -> Iterator<T> {}
+            pub fn into_iter(self) -> Iterator<T> {}
+            pub fn zip<U>(self, other: Option<U>) -> Option<(T, U)> {}
+        }
+        impl<T, E> Option<Result<T, E>> {
+            pub fn transpose(self) -> Result<Option<T>, E> {}
+        }
+    }
+
+    pub mod result {
+        pub enum Result<T, E> {
+            Ok(T),
+            Err(E),
+        }
+        impl<T, E> Result<T, E> {
+            pub fn expect(self, message: &str) -> T {}
+            pub fn unwrap(self) -> T {}
+            pub fn unwrap_or(self, default: T) -> T {}
+            pub fn unwrap_or_default(self) -> T {}
+            pub fn unwrap_or_else(self, f: impl FnOnce(E) -> T) -> T {}
+            pub fn ok(self) -> Option<T> {}
+            pub fn err(self) -> Option<E> {}
+            pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Result<U, E> {}
+            pub fn map_err<F>(self, f: impl FnOnce(E) -> F) -> Result<T, F> {}
+            pub fn map_or<U>(self, default: U, f: impl FnOnce(T) -> U) -> U {}
+            pub fn map_or_else<U>(self, default: impl FnOnce(E) -> U, f: impl FnOnce(T) -> U) -> U {}
+            pub fn and_then<U>(self, f: impl FnOnce(T) -> Result<U, E>) -> Result<U, E> {}
+            pub fn or_else<F>(self, f: impl FnOnce(E) -> Result<T, F>) -> Result<T, F> {}
+            pub fn is_ok_and(self, f: impl FnOnce(T) -> bool) -> bool {}
+            pub fn is_err_and(self, f: impl FnOnce(E) -> bool) -> bool {}
+            pub fn inspect(self, f: impl FnOnce(&T)) -> Self {}
+            pub fn inspect_err(self, f: impl FnOnce(&E)) -> Self {}
+            pub fn into_iter(self) -> Iterator<T> {}
+        }
+        impl<T, E> Result<Option<T>, E> {
+            pub fn transpose(self) -> Option<Result<T, E>> {}
+        }
+    }
+
+    pub mod string {
+        pub struct String;
+        pub struct str;
+        impl String {
+            pub fn from<T>(text: T) -> T {}
+        }
+    }
+
+    pub mod vec {
+        /// Slices and arrays, too.
+        pub struct Vec<T>;
+        impl<T> Vec<T> {
+            pub fn new() -> Self {}
+            pub fn with_capacity(capacity: usize) -> Self {}
+            pub fn push(&mut self, value: T) {}
+            pub fn pop(&mut self) -> Option<T> {}
+            pub fn first(&self) -> Option<T> {}
+            pub fn last(&self) -> Option<T> {}
+            pub fn get(&self, index: usize) -> Option<T> {}
+            pub fn get_mut(&mut self, index: usize) -> Option<T> {}
+            pub fn iter(&self) -> Iterator<T> {}
+            pub fn iter_mut(&mut self) -> Iterator<T> {}
+            pub fn into_iter(self) -> Iterator<T> {}
+            pub fn drain<R>(&mut self, range: R) -> Iterator<T> {}
+            pub fn extend(&mut self, items: Iterator<T>) {}
+            pub fn append(&mut self, other: &mut Vec<T>) {}
+            pub fn retain(&mut self, f: impl FnMut(&T) -> bool) {}
+            pub fn chunks(&self, size: usize) -> Iterator<Vec<T>> {}
+            pub fn sort_by_key<K>(&mut self, f: impl FnMut(&T) -> K) {}
+            pub fn index(&self) -> T {}
+        }
+    }
+
+    pub mod iter {
+        pub struct Iterator<Item>;
+        pub type IntoIterator<Item> = Iterator<Item>;
+        impl<Item> Iterator<Item> {
+            pub fn into_iter(self) -> Self {}
+            pub fn next(&mut self) -> Option<Item> {}
+            pub fn last(self) -> Option<Item> {}
+            pub fn nth(&mut self, n: usize) -> Option<Item> {}
+            pub fn map<B>(self, f: impl FnMut(Item) -> B) -> Iterator<B> {}
+            pub fn filter(self, f: impl FnMut(&Item) -> bool) -> Self {}
+            pub fn filter_map<B>(self, f: impl FnMut(Item) -> Option<B>) -> Iterator<B> {}
+            pub fn flat_map<B>(self, f: impl FnMut(Item) -> Iterator<B>) -> Iterator<B> {}
+            pub fn find(&mut self, f: impl FnMut(&Item) -> bool) -> Option<Item> {}
+            pub fn find_map<B>(&mut self, f: impl FnMut(Item) -> Option<B>) -> Option<B> {}
+            pub fn for_each(self, f: impl FnMut(Item)) {}
+            pub fn try_for_each<R>(&mut self, f: impl FnMut(Item) -> R) -> R {}
+            pub fn fold<B>(self, init: B, f: impl FnMut(B, Item) -> B) -> B {}
+            pub fn any(&mut self, f: impl FnMut(Item) -> bool) -> bool {}
+            pub fn all(&mut self, f: impl FnMut(Item) -> bool) -> bool {}
+            pub fn inspect(self, f: impl FnMut(&Item)) -> Self {}
+            pub fn take(self, n: usize) -> Self {}
+            pub fn take_while(self, f: impl FnMut(&Item) -> bool) -> Self {}
+            pub fn skip(self, n: usize) -> Self {}
+            pub fn skip_while(self, f: impl FnMut(&Item) -> bool) -> Self {}
+            pub fn chain(self, other: Iterator<Item>) -> Self {}
+            pub fn rev(self) -> Self {}
+            pub fn peekable(self) -> Self {}
+            pub fn cloned(self) -> Self {}
+            pub fn copied(self) -> Self {}
+            pub fn enumerate(self) -> Iterator<(usize, Item)> {}
+            pub fn zip<B>(self, other: Iterator<B>) -> Iterator<(Item, B)> {}
+            pub fn max_by_key<B>(self, f: impl FnMut(&Item) -> B) -> Option<Item> {}
+            pub fn min_by_key<B>(self, f: impl FnMut(&Item) -> B) -> Option<Item> {}
+            pub fn collect<C>(self) -> C {}
+        }
+        pub fn once<T>(value: T) -> Iterator<T> {}
+    }
+
+    pub mod collections {
+        pub struct BTreeMap<K, V>;
+        pub type HashMap<K, V> = BTreeMap<K, V>;
+        impl<K, V> BTreeMap<K, V> {
+            pub fn new() -> Self {}
+            pub fn get<Q>(&self, key: &Q) -> Option<V> {}
+            pub fn get_mut<Q>(&mut self, key: &Q) -> Option<V> {}
+            pub fn insert(&mut self, key: K, value: V) -> Option<V> {}
+            pub fn remove<Q>(&mut self, key: &Q) -> Option<V> {}
+            pub fn iter(&self) -> Iterator<(K, V)> {}
+            pub fn into_iter(self) -> Iterator<(K, V)> {}
+            pub fn keys(&self) -> Iterator<K> {}
+            pub fn values(&self) -> Iterator<V> {}
+            pub fn values_mut(&mut self) -> Iterator<V> {}
+            pub fn into_values(self) -> Iterator<V> {}
+        }
+    }
+
+    pub mod future {
+        pub struct Future<Output>;
+        pub type IntoFuture<Output> = Future<Output>;
+        impl<Output> Future<Output> {
+            pub fn into_future(self) -> Self {}
+        }
+        pub async fn ready<T>(value: T) -> T {}
+    }
+
+    pub mod boxed {
+        #[transparent]
+        pub struct Box<T>;
+        impl<T> Box<T> {
+            pub fn new(value: T) -> T {}
+            pub fn pin(value: T) -> T {}
+        }
+    }
+
+    pub mod pin {
+        #[transparent]
+        pub struct Pin<P>;
+        impl<P> Pin<P> {
+            pub fn new(pointer: P) -> P {}
+        }
+    }
+
+    pub mod rc {
+        #[transparent]
+        pub struct Rc<T>;
+        impl<T> Rc<T> {
+            pub fn new(value: T) -> T {}
+            pub fn clone(value: &T) -> T {}
+        }
+    }
+
+    pub mod borrow {
+        #[transparent]
+        pub struct Cow<T>;
+    }
+
+    pub mod sync {
+        #[transparent]
+        pub struct Arc<T>;
+        impl<T> Arc<T> {
+            pub fn new(value: T) -> T {}
+            pub fn clone(value: &T) -> T {}
+            pub fn unwrap_or_clone(value: T) -> T {}
+        }
+        pub struct Mutex<T>;
+        impl<T> Mutex<T> {
+            pub fn new(value: T) -> Self {}
+            pub fn lock(&self) -> Result<T, ()> {}
+        }
+        pub struct RwLock<T>;
+        impl<T> RwLock<T> {
+            pub fn new(value: T) -> Self {}
+            pub fn read(&self) -> Result<T, ()> {}
+            pub fn write(&self) -> Result<T, ()> {}
+        }
+        pub struct OnceLock<T>;
+        impl<T> OnceLock<T> {
+            pub fn new() -> Self {}
+            pub fn get(&self) -> Option<T> {}
+            pub fn get_or_init(&self, f: impl FnOnce() -> T) -> T {}
+        }
+        pub struct LazyLock<T>;
+        impl<T> LazyLock<T> {
+            pub fn new(f: impl FnOnce() -> T) -> T {}
+        }
+    }
+
+    pub mod clone {
+        /// What all types have.
+        pub trait Clone {
+            fn clone(&self) -> Self {}
+            fn default() -> Self {}
+            fn to_owned(&self) -> Self {}
+            fn to_string(&self) -> Self {}
+            fn as_ref(&self) -> Self {}
+            fn as_mut(&mut self) -> Self {}
+            fn borrow(&self) -> Self {}
+            fn by_ref(&mut self) -> Self {}
+        }
+        impl<T> Clone for T {}
+    }
+}

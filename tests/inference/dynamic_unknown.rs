@@ -1,0 +1,9 @@
+//! It cannot be told which kind it is; this is said.
+
+use kube::api::{ApiResource, DynamicObject};
+use kube::{Api, Client};
+
+pub async fn all(client: Client, resource: ApiResource) {
+    let api: Api<DynamicObject> = Api::all_with(client, &resource);
+    let _ = api.list(&Default::default()).await;
+}

@@ -1,0 +1,17 @@
+//! Where the namespace differs from one to the next, it is not known.
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client};
+
+struct Pods {
+    api: Api<Pod>,
+}
+
+async fn count(pods: Pods) {
+    let _ = pods.api.get("a").await;
+}
+
+pub async fn run(client: Client) {
+    count(Pods { api: Api::all(client.clone()) }).await;
+    count(Pods { api: Api::namespaced(client, "here") }).await;
+}

@@ -1,0 +1,455 @@
+//! What code asks of the API server: what runs ask, and what opctl reads.
+//!
+//! Each `pub async fn` of `tests/requests/cases/*.rs` is a case, and its doc comment has a line for each permission that
+//! it needs. All cases are compiled into one crate with kube, and run against a service that records
+//! (`tests/requests/recorder.rs`): what they really ask must be what they say, and what opctl reads, too. A line with `+`
+//! is what another run of the same code may ask, one with `?` what only some clusters want.
+
+mod common;
+#[path = "common/control_plane.rs"]
+mod control_plane;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+use control_plane::ControlPlane;
+use opctl::diagnostic;
+use opctl::model::{Reach, Request};
+use opctl::project::Tree;
+use opctl::source;
+use serde_json::{Value, json};
+
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, ImplItem, Item, Lit, Meta, Visibility};
+
+/// What a case says of itself.
+#[derive(Debug, Default)]
+struct Case {
+    file: String,
+    range: Range<usize>,
+    /// What this run asks.
+    asks: BTreeSet<String>,
+    /// What another run may ask.
+    may_ask: BTreeSet<String>,
+    /// What only some clusters want.
+    optional: BTreeSet<String>,
+}
+
+#[test]
+fn cases_ask_what_they_say() {
+    let cases = cases();
+    let folder = write_recorder(&cases);
+    let mut recorded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let _turn = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
+    for line in common::output(common::cargo(&folder, &["run", "--quiet"])).lines() {
+        let (case, permission) = line.split_once('\t').unwrap();
+        recorded.entry(case.into()).or_default().insert(permission.into());
+    }
+    let mut differences = String::new();
+    for (name, case) in &cases {
+        let asked = recorded.remove(name).unwrap_or_default();
+        for permission in asked.difference(&case.asks) {
+            writeln!(differences, "{name}: it asks, and does not say so: {permission}").unwrap();
+        }
+        for permission in case.asks.difference(&asked) {
+            writeln!(differences, "{name}: it does not ask: {permission}").unwrap();
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+    assert!(recorded.is_empty(), "{recorded:?}");
+}
+
+/// Whoever has just the permissions of a case is refused nothing; whoever lacks one of them is refused something.
+#[test]
+fn an_api_server_wants_what_cases_say() {
+    let Some(cluster) = ControlPlane::start("requests", 0) else { return };
+    let cases = cases();
+    let folder = write_recorder(&cases);
+    cluster.kubectl(&["apply", "-f", "-"], &objects());
+
+    // Last comes who lacks nothing, since what that run makes or deletes would be there, or not, in those after it.
+    let mut runs = String::new();
+    let mut roles = Vec::new();
+    let mut lacking = BTreeMap::new();
+    for (case, said) in &cases {
+        let all: BTreeSet<&String> = said.asks.union(&said.may_ask).collect();
+        for lacks in said.asks.iter().map(Some).chain([None]) {
+            let user = format!("user-{}", lacking.len());
+            let granted = all.iter().filter(|permission| Some(**permission) != lacks);
+            roles.extend(granted.enumerate().flat_map(|(index, permission)| role(&user, index, permission)));
+            writeln!(runs, "{case}\t{user}").unwrap();
+            lacking.insert(user, lacks);
+        }
+    }
+    cluster.kubectl(&["apply", "-f", "-"], &json!({ "apiVersion": "v1", "kind": "List", "items": roles }).to_string());
+    // Until the authoriser has seen them.
+    sleep(Duration::from_secs(3));
+
+    let mut cargo = common::cargo(&folder, &["run", "--quiet", "--", "--cluster"]);
+    cargo.env("KUBECONFIG", &cluster.kubeconfig).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let turn = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut child = cargo.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(runs.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(turn);
+    assert!(output.status.success());
+    let mut differences = String::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let [case, user, refused] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        match lacking.remove(user).unwrap() {
+            Some(lacks) if refused.is_empty() => writeln!(differences, "{case}: nothing needs {lacks}").unwrap(),
+            None if !refused.is_empty() => writeln!(differences, "{case}: it does not suffice for {refused}").unwrap(),
+            _ => {}
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+    assert!(lacking.is_empty(), "{lacking:?}");
+}
+
+/// What the cases suppose to be there.
+fn objects() -> String {
+    let of = |kind: &str, name: &str| json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "default" } });
+    let mut finalized = of("ConfigMap", "deleted");
+    finalized["metadata"]["finalizers"] = json!(["example.com/stays"]);
+    let mut items = vec![of("ConfigMap", "a"), of("Secret", "a"), of("ServiceAccount", "a"), finalized];
+    for name in ["a", "evicted"] {
+        let mut pod = of("Pod", name);
+        pod["spec"] = json!({ "containers": [{ "name": "a", "image": "a" }] });
+        items.push(pod);
+    }
+    items.push(json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "one" } }));
+    items.push(json!({
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest",
+        "metadata": { "name": "a" },
+        "spec": { "signerName": "example.com/test", "usages": ["client auth"], "request": SIGNING_REQUEST },
+    }));
+    for (kind, plural, group) in
+        [("Certificate", "certificates", "cert-manager.io"), ("Widget", "widgets", "example.com")]
+    {
+        let schema = json!({ "openAPIV3Schema": { "type": "object" } });
+        items.push(json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": { "name": format!("{plural}.{group}") },
+            "spec": {
+                "group": group,
+                "scope": "Namespaced",
+                "names": { "kind": kind, "plural": plural },
+                "versions": [{ "name": "v1", "served": true, "storage": true, "schema": schema }],
+            },
+        }));
+    }
+    json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
+}
+
+/// Of a key that nobody has.
+const SIGNING_REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIZk1JR0ZBZ0VBTUNNeEZUQVRCZ05WQkFvTURITjVjM1JsYlRwdWIyUmxjekVLTUFnR0ExVUVBd3dCWVRCWgpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQUJHTFBiRUkxZko1TFVzS05aWkZxN0xnTThBZFV4VkZYCm43a2hmblhNMnVqNmdRZkI1WEg5bFo2cDlEdjBobHFZcTZhTjNNbUdxM29TbS9OdjU4RWtBd2lnQURBS0JnZ3EKaGtqT1BRUURBZ05KQURCR0FpRUExTFMyWnVqcjZPNGN2UUFtRGRMV1NMdmRENyswOEczQVJQZ2hhMmZTaFY0QwpJUUQxU2JhUW8xdXZ2anVhNVB0WHRtNk4wMWo4NnJlU2x5R3VLNTZXWlhGeGpBPT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
+
+/// A role with this permission, and its binding.
+fn role(user: &str, index: usize, permission: &str) -> [Value; 2] {
+    let (permission, namespace) = match permission.split_once(" in ") {
+        Some((permission, namespace)) => (permission, Some(namespace)),
+        None => (permission, None),
+    };
+    let (verb, resource) = permission.split_once(' ').unwrap();
+    let (resource, subresource) = resource.split_once('/').map_or((resource, None), |(of, sub)| (of, Some(sub)));
+    let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+    let resource = subresource.map_or(plural.to_owned(), |subresource| format!("{plural}/{subresource}"));
+    let kind = if namespace.is_some() { "Role" } else { "ClusterRole" };
+    let metadata = json!({ "name": format!("{user}-{index}"), "namespace": namespace });
+    let api = "rbac.authorization.k8s.io";
+    let of = |kind: &str| json!({ "apiVersion": format!("{api}/v1"), "kind": kind, "metadata": metadata });
+    let (mut role, mut binding) = (of(kind), of(&format!("{kind}Binding")));
+    role["rules"] = json!([{ "apiGroups": [group], "resources": [resource], "verbs": [verb] }]);
+    binding["roleRef"] = json!({ "apiGroup": api, "kind": kind, "name": metadata["name"] });
+    binding["subjects"] = json!([{ "apiGroup": api, "kind": "User", "name": user }]);
+    [role, binding]
+}
+
+/// One cargo at a time, since both tests compile the same crate.
+static RECORDER: Mutex<()> = Mutex::new(());
+
+/// What opctl reads is what cases say, with what other runs may ask.
+#[test]
+fn opctl_reads_what_cases_ask() {
+    let cases = cases();
+    let found = source::read_requests(&Tree::at(write_recorder(&cases)), "");
+    let mut read: BTreeMap<&str, Vec<(bool, String, &Reach)>> = BTreeMap::new();
+    let mut differences = String::new();
+    for request in &found.operator.requests {
+        let is_around = |(_, case): &(&String, &Case)| {
+            let Request { place, .. } = request;
+            place.file.path == format!("src/{}.rs", case.file) && case.range.contains(&place.range.start)
+        };
+        let Some((name, _)) = cases.iter().find(is_around) else { continue };
+        let (resource, subresource) = request.resource.split_once('/').unwrap_or((&request.resource, ""));
+        let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
+        let slash = if subresource.is_empty() { "" } else { "/" };
+        let permission = format!("{} {resource}{group}{slash}{subresource}", request.verb);
+        let read = read.entry(name).or_default();
+        if !read.contains(&(request.optional, permission.clone(), &request.reach)) {
+            read.push((request.optional, permission, &request.reach));
+        }
+    }
+    for (name, case) in &cases {
+        let read = read.remove(name.as_str()).unwrap_or_default();
+        let all = case.asks.iter().chain(&case.may_ask).map(|said| (false, said));
+        let mut said: Vec<(bool, &String)> = all.chain(case.optional.iter().map(|said| (true, said))).collect();
+        for (optional, permission, reach) in read {
+            let is_it = |(is_optional, said): &(bool, &String)| {
+                let (what, namespace) =
+                    said.split_once(" in ").map_or((said.as_str(), None), |(what, of)| (what, Some(of)));
+                let is_there = match reach {
+                    Reach::Cluster => namespace.is_none(),
+                    Reach::Namespace(name) => namespace == Some(name),
+                    Reach::SomeNamespace => namespace.is_some(),
+                    Reach::Unknown => true,
+                };
+                *is_optional == optional && what == permission && is_there
+            };
+            match said.iter().position(is_it) {
+                Some(index) => drop(said.remove(index)),
+                None => writeln!(differences, "{name}: opctl reads more: {permission} {reach:?} {optional}").unwrap(),
+            }
+        }
+        for (_, permission) in said {
+            writeln!(differences, "{name}: opctl does not read: {permission}").unwrap();
+        }
+    }
+    let said = diagnostic::render(&found.diagnostics, false);
+    assert!(differences.is_empty() && found.diagnostics.is_empty(), "{differences}{said}");
+}
+
+/// What of kube's interface asks nothing: the type, and which of its methods. Whatever is neither here nor in the table is
+/// new in kube, and must be looked at.
+const ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
+    ("Api", "it tells what the `Api` is", &["namespace", "resource_url", "into_client"]),
+    (
+        "Client",
+        "it sends what others built, and what these are is told where they are built",
+        &["send", "connect", "request", "request_text", "request_stream", "request_status", "request_events"],
+    ),
+    (
+        "Client",
+        "everybody who is authenticated may discover",
+        &[
+            "apiserver_version",
+            "list_api_groups",
+            "list_api_groups_aggregated",
+            "list_api_group_resources",
+            "list_core_api_versions",
+            "list_core_api_versions_aggregated",
+            "list_core_api_resources",
+        ],
+    ),
+    (
+        "Client",
+        "it asks a kubelet, not the API server",
+        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
+    ),
+    ("Client", "it is about the client itself", &["valid_until", "default_namespace"]),
+    (
+        "Request",
+        "it asks a kubelet, not the API server",
+        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
+    ),
+    ("Store", "it counts what is there", &["len", "is_empty"]),
+];
+
+/// The types of kube all of whose methods are looked at; of others, those that take an `Api` or a `Client`.
+const TYPES: &[&str] =
+    &["Api", "Client", "Controller", "Entry", "OccupiedEntry", "Recorder", "Request", "Store", "VacantEntry", "Writer"];
+#[test]
+fn the_table_has_all_of_kube_that_asks() {
+    let table = include_str!("../src/source/requests/signatures.rs");
+    let mut known = Interface::default();
+    known.add(&syn::parse_file(table).unwrap().items);
+    let mut kube = Interface::default();
+    for folder in kube_sources() {
+        for entry in walkdir::WalkDir::new(&folder).sort_by_file_name() {
+            let entry = entry.unwrap();
+            if entry.path().extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(entry.path()).unwrap();
+                let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", entry.path().display()));
+                kube.add(&file.items);
+            }
+        }
+    }
+    assert!(kube.methods.len() > 130, "this is not kube: {:?}", kube.methods);
+    let excused: BTreeSet<(String, String)> = ASKS_NOTHING
+        .iter()
+        .flat_map(|(of, _, methods)| methods.iter().map(|method| (of.to_string(), method.to_string())))
+        .collect();
+    let missing: Vec<_> =
+        kube.methods.iter().filter(|method| !known.methods.contains(method) && !excused.contains(method)).collect();
+    assert!(missing.is_empty(), "new in kube, and not in src/source/requests/signatures.rs: {missing:?}");
+    let gone: Vec<_> = known.asking.keys().filter(|method| !kube.methods.contains(method)).collect();
+    assert!(gone.is_empty(), "kube no longer has: {gone:?}");
+    let stale: Vec<_> = excused.iter().filter(|method| !kube.methods.contains(method)).collect();
+    assert!(stale.is_empty(), "kube no longer has: {stale:?}");
+}
+
+/// A case that calls each method that the table says asks something: no verb of the table goes unproven.
+#[test]
+fn every_method_that_asks_has_a_case() {
+    let mut table = Interface::default();
+    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
+    let cases: String = sources().into_values().collect();
+    let is_called = |(of, method): &&(String, String)| {
+        let [dot, path, free] = [format!(".{method}("), format!("::{method}("), format!(" {method}(")];
+        cases.contains(&dot) || cases.contains(&path) || of.is_empty() && cases.contains(&free)
+    };
+    // A method of `Request` builds what the one of `Api` with its name sends, and asks the same.
+    let of_requests = table.asking.iter().filter(|((of, _), _)| of == "Request");
+    for ((_, method), asks) in of_requests {
+        assert_eq!(table.asking.get(&("Api".into(), method.clone())), Some(asks), "Request::{method}");
+    }
+    let uncalled: Vec<_> =
+        table.asking.keys().filter(|(of, _)| of != "Request").filter(|key| !is_called(key)).collect();
+    assert!(table.asking.len() > 80, "{:?}", table.asking);
+    assert!(uncalled.is_empty(), "no case calls {uncalled:?}");
+}
+
+/// Public methods by type and name; free functions have no type.
+#[derive(Default)]
+struct Interface {
+    methods: BTreeSet<(String, String)>,
+    /// Those with `#[asks(…)]`, and what stands there.
+    asking: BTreeMap<(String, String), String>,
+}
+
+impl Interface {
+    fn add(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Mod(module) if !is_test(&module.attrs) => {
+                    self.add(
+                        module.content.iter().flat_map(|(_, items)| items).cloned().collect::<Vec<_>>().as_slice(),
+                    );
+                }
+                Item::Fn(function) => self.method("", &function.vis, &function.sig, &function.attrs),
+                Item::Impl(item) if item.trait_.is_none() => {
+                    let syn::Type::Path(path) = &*item.self_ty else { continue };
+                    let of = path.path.segments.last().unwrap().ident.to_string();
+                    for inner in &item.items {
+                        if let ImplItem::Fn(method) = inner {
+                            self.method(&of, &method.vis, &method.sig, &method.attrs);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn method(&mut self, of: &str, vis: &Visibility, signature: &syn::Signature, attributes: &[Attribute]) {
+        let takes = signature.inputs.to_token_stream().to_string();
+        let is_of_interest = TYPES.contains(&of) || takes.split(' ').any(|word| matches!(word, "Api" | "Client"));
+        if matches!(vis, Visibility::Public(_)) && is_of_interest && !is_test(attributes) {
+            let key = (of.to_owned(), signature.ident.to_string());
+            let asks = attributes.iter().filter(|attribute| attribute.path().is_ident("asks"));
+            let asks: String = asks.map(|attribute| attribute.to_token_stream().to_string()).collect();
+            if !asks.is_empty() {
+                self.asking.insert(key.clone(), asks);
+            }
+            self.methods.insert(key);
+        }
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string().starts_with("test"),
+        _ => false,
+    })
+}
+
+/// The `src` folders of kube's packages, as the recorder is compiled with them.
+fn kube_sources() -> Vec<PathBuf> {
+    let folder = write_recorder(&cases());
+    let metadata = common::output(common::cargo(&folder, &["metadata", "--format-version", "1", "--locked"]));
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let of_kube = packages
+        .filter(|package| matches!(package["name"].as_str(), Some("kube-client" | "kube-core" | "kube-runtime")));
+    of_kube.map(|package| Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")).collect()
+}
+
+fn sources() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests/cases");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+/// Every case by its file and its function.
+fn cases() -> BTreeMap<String, Case> {
+    let mut cases = BTreeMap::new();
+    for (file, text) in sources() {
+        for item in syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}: {error}")).items {
+            let Item::Fn(function) = item else { continue };
+            if matches!(function.vis, Visibility::Public(_)) {
+                let case = Case { file: file.clone(), range: function.span().byte_range(), ..said(&function.attrs) };
+                cases.insert(format!("{file}::{}", function.sig.ident), case);
+            }
+        }
+    }
+    cases
+}
+
+fn said(attributes: &[Attribute]) -> Case {
+    let mut case = Case::default();
+    for attribute in attributes {
+        let Meta::NameValue(pair) = &attribute.meta else { continue };
+        let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &pair.value else { continue };
+        let line = text.value();
+        let line = line.trim();
+        if let Some(line) = line.strip_prefix("+ ") {
+            case.may_ask.insert(line.into());
+        } else if let Some(line) = line.strip_prefix("? ") {
+            case.optional.insert(line.into());
+        } else if !line.is_empty() && !line.ends_with('.') {
+            case.asks.insert(line.into());
+        }
+    }
+    case
+}
+
+/// Writes the crate that runs all cases.
+fn write_recorder(cases: &BTreeMap<String, Case>) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests");
+    let folder = common::operators_target().join("requests");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let sources = sources();
+    let modules: String = sources.keys().map(|file| format!("mod {file};\n")).collect();
+    let runs: String =
+        cases.keys().map(|case| format!("    (\"{case}\", |client| {case}(client).boxed()),\n")).collect();
+    let main = read("recorder.rs").replace("/* modules */", &modules).replace("/* cases */", &runs);
+    // A file that a case of another day is in is no module, so that it is not compiled.
+    for (file, text) in sources {
+        write(&folder.join(format!("src/{file}.rs")), &text);
+    }
+    write(&folder.join("src/main.rs"), &main);
+    write(&folder.join("Cargo.toml"), &read("oracle.toml"));
+    write(&folder.join("Cargo.lock"), &read("Cargo.lock"));
+    folder
+}
+
+/// A file that is the same keeps its time, so that cargo does not compile for nothing.
+fn write(path: &Path, text: &str) {
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
