@@ -1,10 +1,12 @@
 //! `opctl check` on whole projects: the worked example with one permission less each time, and every golden project.
 
 #[path = "common/golden.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
 mod golden;
 #[path = "common/mutants.rs"]
 mod mutants;
 #[path = "cli/sandbox.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
 mod sandbox;
 
 use golden::{Golden, shell};

@@ -213,7 +213,7 @@ fn any_markers() -> impl Strategy<Value = Vec<String>> {
     };
     let names = prop_oneof![4 => Just(""), 1 => Just(",resourceNames=a;b")];
     let namespace = prop_oneof![2 => Just(""), 1 => Just(",namespace=zoo"), 1 => Just(",namespace=park"), 1 => Just(",namespace=system")];
-    let groups = some(&["\"\"", "apps", "batch", "*"]);
+    let groups = some(&["a.io", "b.io", "c.io", "*"]);
     let resources = some(&["pods", "pods/status", "jobs", "jobs/status", "*", "*/status", "*/scale"]);
     let verbs = some(&["get", "list", "watch", "create", "patch", "delete", "*"]);
     let marker =
@@ -228,7 +228,7 @@ fn any_markers() -> impl Strategy<Value = Vec<String>> {
 fn any_request() -> impl Strategy<Value = Request> {
     let verb =
         prop::sample::select(&["get", "list", "watch", "create", "patch", "delete", "deletecollection", "update"]);
-    let group = prop::sample::select(&["", "apps", "batch"]);
+    let group = prop::sample::select(&["a.io", "b.io", "c.io"]);
     let resource = prop::sample::select(&["pods", "pods/status", "jobs", "jobs/scale"]);
     let namespace = prop::sample::select(&["zoo", "park", "system", "elsewhere"]);
     let reach = prop_oneof![

@@ -27,7 +27,7 @@ pub fn unused(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
     if operator.requests.iter().any(grants_on) {
         return Vec::new();
     }
-    operator.rbac.iter().flat_map(|rule| Table::new(rule, &operator.requests, home).told()).collect()
+    operator.rbac.iter().flat_map(|rule| Table::new(rule, operator, home).told()).collect()
 }
 
 /// One permission of a marker: the numbers of its group, resource and verb.
@@ -40,15 +40,17 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(rule: &'a RbacRule, requests: &[Request], home: &Home) -> Self {
-        let asked: Vec<&Request> = requests.iter().filter(|it| covers(rule, it, home) != Extent::None).collect();
+    fn new(rule: &'a RbacRule, operator: &Operator, home: &Home) -> Self {
+        let asked: Vec<&Request> =
+            operator.requests.iter().filter(|it| covers(rule, it, home) != Extent::None).collect();
         let mut cells = BTreeMap::new();
         for (g, group) in rule.groups.iter().enumerate() {
             for (r, resource) in rule.resources.iter().enumerate() {
                 for (v, verb) in rule.verbs.iter().enumerate() {
                     let cell = one(rule, group, resource, verb);
                     let is_asked = |it: &&Request| rule::matches(&cell, &it.group, &it.resource, it.verb);
-                    cells.insert((g, r, v), is_unseen(group, resource, verb) || asked.iter().any(is_asked));
+                    let may_be_asked = is_unseen(group, resource, verb) || operator.unknown.contains(verb.as_str());
+                    cells.insert((g, r, v), may_be_asked || asked.iter().any(is_asked));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Span};
@@ -24,6 +24,8 @@ pub struct Operator {
     pub allows: Vec<Allow>,
     /// What the code asks of the API server, in source order; only where it was looked for.
     pub requests: Vec<Request>,
+    /// The verbs that it asks for on kinds which only runs tell.
+    pub unknown: BTreeSet<&'static str>,
 }
 
 /// One version of a custom resource whose schema cannot be derived from source.

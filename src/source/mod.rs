@@ -176,14 +176,15 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     // What is wrong with the packages is told already.
     let packages = Package::read(tree, folder).unwrap_or_default();
     let modules = Modules::read_as(tree, &packages, Reading::Whole);
-    let (requests, mut diagnostics) = requests::read(&modules);
-    source.operator.requests = requests;
+    let mut found = requests::read(&modules);
+    source.operator.requests = found.told;
+    source.operator.unknown = found.unknown;
     for unread in modules.take_diagnostics() {
         if !source.diagnostics.contains(&unread) {
             source.diagnostics.push(unread);
         }
     }
-    source.diagnostics.append(&mut diagnostics);
+    source.diagnostics.append(&mut found.diagnostics);
     source
 }
 

@@ -22,17 +22,32 @@ pub fn whole(text: &str) -> syn::Result<Vec<Item>> {
 
 /// Whether a file has no module of its own in another file.
 pub fn is_leaf(text: &str) -> bool {
+    !may_declare_modules(text) || !declares_modules(text)
+}
+
+fn declares_modules(text: &str) -> bool {
     let mut tokens = Lexer::new(text).filter(is_code);
     while let Some((token, range)) = tokens.next() {
         // Only `mod name;`, for an inline module's tokens are here, too.
         if token == Token::Word && &text[range] == "mod" {
             let raw = usize::from(tokens.next().is_some_and(|(_, name)| text[name.end..].starts_with('#'))) * 2;
             if tokens.nth(raw).is_some_and(|(token, _)| token == Token::Sign(b';')) {
-                return false;
+                return true;
             }
         }
     }
-    true
+    false
+}
+
+/// A look at the bytes, which saves most files from being lexed: `mod name;`, also in a string or a comment, or with a
+/// comment in it.
+fn may_declare_modules(text: &str) -> bool {
+    text.match_indices("mod").any(|(at, word)| {
+        let rest = &text[at + word.len()..];
+        let name = rest.trim_start();
+        let after = name.trim_start_matches(|c: char| c.is_alphanumeric() || "_#".contains(c)).trim_start();
+        (name.len() < rest.len() || name.starts_with('/')) && after.starts_with([';', '/'])
+    })
 }
 
 /// The text with blanks where it is left out, so that all else stays at its place.
@@ -229,6 +244,7 @@ impl<'a> Skim<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use quote::ToTokens;
     use syn::spanned::Spanned;
 
@@ -266,4 +282,19 @@ mod tests {
         let item = &items(text).unwrap()[1];
         assert_eq!(&text[item.span().byte_range()], "struct S;");
     }
+
+    proptest! {
+        #[test]
+        fn no_module_is_overlooked(
+            start in prop::sample::select(&["", "\"mod\" ", "a; ", "model;"]),
+            first in prop::sample::select(GAPS),
+            name in prop::sample::select(&["a", "r#type", "é_1"]),
+            second in prop::sample::select(GAPS),
+        ) {
+            let text = format!("{start}pub mod {first}{name}{second};");
+            prop_assert!(may_declare_modules(&text) && declares_modules(&text), "{text}");
+        }
+    }
+
+    const GAPS: &[&str] = &["", " ", "\n", "/* ; */", " // {\n "];
 }

@@ -34,6 +34,17 @@ pub fn comments(text: &str) -> Vec<Comment> {
     found
 }
 
+/// A look at the bytes, which saves most files from being lexed: whether something could be a comment that starts with a
+/// `+`, or with a name that should follow one.
+pub fn may_have_markers(text: &str) -> bool {
+    let is_sign = |c: char| c == '*' || c == '!' || (c.is_whitespace() && c != '\n');
+    let starts_comment = |(at, _): (usize, &str)| {
+        let before = text[..at].trim_end_matches(is_sign);
+        before.is_empty() || before.ends_with(['/', '\n'])
+    };
+    ["kubebuilder", "opctl"].iter().any(|name| text.contains(name)) || text.match_indices('+').any(starts_comment)
+}
+
 fn line_comment(text: &str, range: Range<usize>, found: &mut Vec<Comment>) {
     let line = &text[range.clone()];
     let doc = line.starts_with("//!") || (line.starts_with("///") && !line.starts_with("////"));
@@ -167,6 +178,13 @@ mod tests {
         #[test]
         fn any_text_is_read_without_a_panic(text in "(?s)[/*!\"'\\\\r#bc\na é]{0,60}") {
             comments(&text);
+        }
+
+        #[test]
+        fn no_marker_is_overlooked(text in "(?s)[/*! \t\n\r+a\u{2028}]{0,30}") {
+            if comments(&text).iter().any(|comment| text[comment.range.clone()].starts_with('+')) {
+                prop_assert!(may_have_markers(&text));
+            }
         }
     }
 }

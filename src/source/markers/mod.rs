@@ -50,6 +50,9 @@ pub fn read(file: &Arc<SourceFile>) -> Markers {
 /// The same, without those in what is removed from the crate: it is asked of a place.
 pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> Markers {
     let mut markers = Markers::default();
+    if !comments::may_have_markers(&file.text) {
+        return markers;
+    }
     let comments = comments::comments(&file.text);
     let mut next = 0;
     while let Some(comment) = comments.get(next) {
@@ -83,6 +86,9 @@ pub fn read_but(file: &Arc<SourceFile>, is_removed: impl Fn(usize) -> bool) -> M
 
 /// What is to be said of a file that belongs to no crate.
 pub fn warn_of_unread(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    if !comments::may_have_markers(&file.text) {
+        return None;
+    }
     let comments = comments::comments(&file.text);
     let first = comments.iter().enumerate().find_map(|(index, comment)| {
         let line = Line::join(file, &comments[index..]);

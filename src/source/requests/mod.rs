@@ -25,8 +25,16 @@ use super::modules::Modules;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Reach, Request, Scope};
 
+/// What was found.
+pub struct Requests {
+    pub told: Vec<Request>,
+    /// Verbs of requests about kinds that are not known.
+    pub unknown: BTreeSet<&'static str>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
 /// All requests that the project's own modules make, in the order of the source. The modules are read whole.
-pub fn read(modules: &Modules) -> (Vec<Request>, Vec<Diagnostic>) {
+pub fn read(modules: &Modules) -> Requests {
     let options = Options::default();
     let world = World::new(modules, &options);
     let mut search = Search { world: &world, found: BTreeMap::new(), untold: BTreeMap::new(), seen: HashSet::new() };
@@ -39,7 +47,7 @@ pub fn read(modules: &Modules) -> (Vec<Request>, Vec<Diagnostic>) {
             search.add(&analysis, &Known::all(&analysis), None);
             // A kind that only a caller could tell, and that nobody can write, is not known where nobody tells.
             let unwritten = analysis.facts.iter().filter(|fact| fact.kind.is_written() && !fact.kind.is_ground());
-            unwritten.for_each(|fact| search.wonder(&fact.place, &fact.by));
+            unwritten.for_each(|fact| search.wonder(&fact.place, fact));
         }
     }
     for (module, item) in &world.constants {
@@ -63,8 +71,8 @@ struct Search<'w, 'm> {
     world: &'w World<'m>,
     /// Each with what is known of its namespaces.
     found: BTreeMap<Key, (Request, BTreeSet<Atom>)>,
-    /// Requests about a kind that is not known.
-    untold: BTreeMap<Place, (Span, String)>,
+    /// Requests about a kind that is not known: who asks, and the verbs.
+    untold: BTreeMap<Place, (Span, String, Vec<&'static str>)>,
     seen: HashSet<(FnId, Vec<Type>, Option<Place>)>,
 }
 
@@ -124,7 +132,7 @@ impl Search<'_, '_> {
             }
         };
         let Some((group, plural, is_namespaced)) = resource else {
-            return self.wonder(within.unwrap_or(at), &fact.by);
+            return self.wonder(within.unwrap_or(at), fact);
         };
         if fact.when.as_ref().is_some_and(|when| *when == Type::set([Atom::Text("No".into())])) {
             return;
@@ -155,22 +163,25 @@ impl Search<'_, '_> {
         }
     }
 
-    fn wonder(&mut self, at: &Span, by: &str) {
-        self.untold.insert(place(at), (at.clone(), by.into()));
+    fn wonder(&mut self, at: &Span, fact: &Fact) {
+        let verbs = self.untold.remove(&place(at)).map(|(.., verbs)| verbs).unwrap_or_default();
+        self.untold.insert(place(at), (at.clone(), fact.by.clone(), [&verbs[..], &fact.asks.verbs].concat()));
     }
 
-    fn told(self) -> (Vec<Request>, Vec<Diagnostic>) {
+    fn told(self) -> Requests {
         let told = |(request, _): &(Request, _)| place(request.within.as_ref().unwrap_or(&request.place));
         let told: BTreeSet<Place> = self.found.values().map(told).collect();
         let untold = self.untold.into_iter().filter(|(place, _)| !told.contains(place));
-        let diagnostics = untold.map(|(_, (span, by))| {
+        let untold: Vec<_> = untold.map(|(_, untold)| untold).collect();
+        let unknown = untold.iter().flat_map(|(.., verbs)| verbs).copied().collect();
+        let diagnostics = untold.into_iter().map(|(span, by, _)| {
             Diagnostic::warning("OP401", format!("cannot tell which kind this `{by}` asks about"))
                 .at(span, "")
                 .help("say it where the `Api` is made: `Api::<Kind>::all(…)`")
         });
         let diagnostics = diagnostics.collect();
         let requests = self.found.into_values().map(|(request, atoms)| Request { reach: reach(&atoms), ..request });
-        (requests.collect(), diagnostics)
+        Requests { told: requests.collect(), unknown, diagnostics }
     }
 }
 
