@@ -75,6 +75,13 @@ fn the_second_time_changes_nothing() {
     }
 }
 
+#[test]
+fn each_is_granted_what_its_code_asks_for_and_no_more() {
+    for golden in all() {
+        shell(&golden.make(|_, _| ()), "opctl check --deny-warnings");
+    }
+}
+
 /// Every file, with the time of its last change.
 fn stamped(sandbox: &Sandbox) -> BTreeMap<String, (SystemTime, Vec<u8>)> {
     let root = sandbox.root();

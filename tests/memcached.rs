@@ -21,6 +21,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use control_plane::ControlPlane;
+use mutants::example;
 use opctl::diagnostic::Span;
 use opctl::emit::{self, Options};
 use opctl::grants::Home;
@@ -130,7 +131,8 @@ fn fails_without_each_permission_that_check_calls_missing() {
         let missing = opctl::grants::missing(&mutant.operator, &home, around);
         assert!(missing.iter().any(|missing| missing.verbs() == [mutant.verb.as_str()]), "{}", mutant.verb);
         let (plural, subresource) = mutant.resource.split_once('/').unwrap_or((&mutant.resource, ""));
-        let lacks = format!("cannot {} resource \"{}\"", mutant.verb, mutant.resource);
+        let lacks =
+            format!("cannot {} resource \"{}\" in API group \"{}\"", mutant.verb, mutant.resource, mutant.group);
         Trial { name: format!("without-{}-{plural}{subresource}", mutant.verb), lacks, operator: mutant.operator }
     });
     // All at once, each in a namespace of its own.
@@ -177,10 +179,6 @@ impl Trial {
 const SYSTEM: &str = "memcached-operator-system";
 const SAMPLE: &str = "memcached-sample";
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator")
-}
 
 /// Runs targets of the example's Makefile.
 fn make(cluster: &ControlPlane, arguments: &[&str]) {

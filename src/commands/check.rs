@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use anyhow::Context;
 
 use super::allow::{Told, allowed};
-use super::error::Diagnosed;
 use super::manifests::{self, Place, crate_at};
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, diagnose, lock};
 use crate::cli::Check;
@@ -35,25 +35,25 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     let mut source = source::read_requests(&tree, "");
     source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
     let operator = &source.operator;
-    if source.diagnostics.iter().any(Diagnostic::is_error) {
-        // A marker with a slip grants nothing, and all that it was to grant would be missing.
-        return Err(Diagnosed::from(source.diagnostics).into());
-    }
+    let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
+    // A marker with a slip grants nothing, and all that it was to grant would be missing.
+    let unjudged = Operator::default();
+    let judged = if is_sound { operator } else { &unjudged };
     let home = home(project.as_ref());
     let functions = Functions::default();
-    let missing = grants::missing(operator, &home, |place| functions.around(place).range);
+    let missing = grants::missing(judged, &home, |place| functions.around(place));
     let missing: Vec<(Diagnostic, &Missing)> = missing
         .iter()
-        .map(|missing| (missing.told(&operator.rbac, &functions.around(&missing.first().place).range), missing))
+        .map(|missing| (missing.told(&judged.rbac, &functions.around(&missing.first().place)), missing))
         .collect();
     let mut found = source.diagnostics.clone();
     found.extend(missing.iter().map(|(told, _)| told.clone()));
-    found.extend(grants::too_narrow(operator, &home));
-    found.extend(grants::wildcards(operator));
-    found.extend(grants::unused(operator, &home));
+    found.extend(grants::too_narrow(judged, &home));
+    found.extend(grants::wildcards(judged));
+    found.extend(grants::unused(judged, &home));
     found.extend(config::check(&tree, ""));
     let allows = [operator.allows.clone(), config::allows(&tree, "")].concat();
-    let mut found = allowed(found, &allows, Some(Told::ByCheck));
+    let mut found = allowed(found, &allows, is_sound.then_some(Told::ByCheck));
 
     let mut plan = Plan::default();
     if args.fix {
@@ -66,7 +66,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
             }
         }
     }
-    let passed = tell(&found, args.deny_warnings, operator, &home, console);
+    let passed = tell(&found, args.deny_warnings, judged, &home, console);
     let outcome = match plan.changes.is_empty() {
         true => {
             console.say(&summary(&found, operator));
@@ -88,24 +88,25 @@ fn home(project: Option<&ProjectFile>) -> Home {
 
 /// Where the functions of the source are; each is looked for once.
 #[derive(Default)]
-struct Functions(RefCell<BTreeMap<(String, usize), Function>>);
+struct Functions(RefCell<BTreeMap<(String, usize), Option<Function>>>);
 
 impl Functions {
-    /// The one around a place; the place alone where there is none, as in what a macro makes.
-    fn around(&self, place: &Span) -> Function {
+    /// The one around a place; none in what a macro makes.
+    fn at(&self, place: &Span) -> Option<Function> {
         let key = (place.file.path.clone(), place.range.start);
         let find = || edit::function_at(&place.file.text, place.range.start);
-        let none = || Function { number: usize::MAX, range: place.range.clone() };
-        self.0.borrow_mut().entry(key).or_insert_with(|| find().unwrap_or_else(none)).clone()
+        self.0.borrow_mut().entry(key).or_insert_with(find).clone()
+    }
+
+    /// Where it is; the place alone where there is none.
+    fn around(&self, place: &Span) -> Range<usize> {
+        self.at(place).map_or_else(|| place.range.clone(), |function| function.range)
     }
 }
 
 /// The marker beside the function that asks.
 fn fix(missing: &Missing, rules: &[RbacRule], functions: &Functions) -> Option<Edit> {
-    let function = functions.around(&missing.first().place);
-    if function.number == usize::MAX {
-        return None;
-    }
+    let function = functions.at(&missing.first().place)?;
     let (comment, instead_of) = match missing.extended(rules, &function.range) {
         Some((marker, text)) => (text, Some(marker.file.text[marker.range.clone()].to_owned())),
         None => (missing.marker(), None),
