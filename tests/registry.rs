@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use opctl::project::Tree;
-use opctl::{diagnostic, emit, source};
+use opctl::source::{self, Source};
+use opctl::{diagnostic, emit};
 
 /// So long no package takes, however slow the machine: it hangs.
 const HANGS: Duration = Duration::from_secs(300);
@@ -84,9 +85,9 @@ fn say(what: &str) {
 /// How many files it has, or where the reader panicked.
 fn read_package(package: &Path) -> Result<usize, Vec<String>> {
     let mut panicked = Vec::new();
-    let mut read = |tree: &Tree, what: &str| {
+    let mut read = |tree: &Tree, what: &str, how: fn(&Tree, &str) -> Source| {
         let all = || {
-            let source::Source { operator, mut diagnostics, .. } = source::read(tree, "");
+            let Source { operator, mut diagnostics, .. } = how(tree, "");
             diagnostics.extend(emit::crds(&operator.apis).err().into_iter().flatten());
             // Places are drawn, too: each must be one in its file.
             diagnostic::render(&diagnostics, false)
@@ -95,7 +96,8 @@ fn read_package(package: &Path) -> Result<usize, Vec<String>> {
             panicked.push(what.to_string());
         }
     };
-    read(&Tree::at(package), &package.display().to_string());
+    // Bodies, too; those of one file alone lead nowhere.
+    read(&Tree::at(package), &package.display().to_string(), source::read_requests);
     let files = rust_files(package);
     for (path, _) in &files {
         // Text that is not UTF-8 is an error of its own, which the whole package has shown.
@@ -103,7 +105,7 @@ fn read_package(package: &Path) -> Result<usize, Vec<String>> {
         let mut tree = Tree::at(package.join("nowhere"));
         tree.lay_over("Cargo.toml", "[package]\nname = \"alone\"\n");
         tree.lay_over("src/lib.rs", text);
-        read(&tree, &path.display().to_string());
+        read(&tree, &path.display().to_string(), source::read);
     }
     if panicked.is_empty() { Ok(files.len()) } else { Err(panicked) }
 }

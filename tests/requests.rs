@@ -10,7 +10,7 @@ mod common;
 mod control_plane;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,9 @@ use opctl::source;
 use serde_json::{Value, json};
 
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, ImplItem, Item, Lit, Meta, Visibility};
+use syn::{Attribute, Expr, ExprLit, ImplItem, Item, Lit, Meta, Token, TraitItem, Visibility};
 
 /// What a case says of itself.
 #[derive(Debug, Default)]
@@ -292,7 +293,12 @@ fn the_table_has_all_of_kube_that_asks() {
     let missing: Vec<_> =
         kube.methods.iter().filter(|method| !known.methods.contains(method) && !excused.contains(method)).collect();
     assert!(missing.is_empty(), "new in kube, and not in src/source/requests/signatures.rs: {missing:?}");
-    let gone: Vec<_> = known.asking.keys().filter(|method| !kube.methods.contains(method)).collect();
+    let gone: Vec<_> = known
+        .asking
+        .keys()
+        .filter(|(of, _)| of != "Resource")
+        .filter(|method| !kube.methods.contains(method))
+        .collect();
     assert!(gone.is_empty(), "kube no longer has: {gone:?}");
     let stale: Vec<_> = excused.iter().filter(|method| !kube.methods.contains(method)).collect();
     assert!(stale.is_empty(), "kube no longer has: {stale:?}");
@@ -319,12 +325,101 @@ fn every_method_that_asks_has_a_case() {
     assert!(uncalled.is_empty(), "no case calls {uncalled:?}");
 }
 
+/// `docs/reference/permissions.md` is made of the table; `SNAPSHOTS=overwrite cargo test --test requests` makes it anew.
+#[test]
+fn the_reference_of_permissions_is_that_of_the_table() {
+    let mut table = Interface::default();
+    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
+    let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for ((of, method), asks) in table.asking.iter().filter(|((of, _), _)| of != "Request") {
+        let name = if of.is_empty() { format!("`{method}`") } else { format!("`{of}::{method}`") };
+        let said = asks.iter().map(Asked::of).map(|asked| asked.to_string()).collect::<Vec<_>>().join(", ");
+        rows.entry(said).or_default().push(name);
+    }
+    let mut page = PAGE.to_owned();
+    for (permissions, methods) in &rows {
+        writeln!(page, "| {permissions} | {} |", methods.join(", ")).unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/permissions.md");
+    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
+        std::fs::write(&path, &page).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap_or_default() == page, "SNAPSHOTS=overwrite makes it anew");
+}
+
+const PAGE: &str = "\
+# What asks for which permission
+
+This is what opctl reads in code that uses kube 5: which permission each of its functions needs. The page is made of the
+table that it goes by, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
+what a real API server refuses when just this one permission is missing.
+
+- *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.
+- *(some clusters)*: only where an admission plugin wants it, here OwnerReferencesPermissionEnforcement. Granted or not, both
+  are right.
+- `/{subresource}`: the one that the call names.
+- `attach`, `exec` and `portforward` are opened with GET; since Kubernetes 1.35 the API server wants `create` as well.
+- `approve` is asked for the signer that the request names.
+- Discovery and `/version` are open to everyone who is authenticated, and ask for nothing here.
+
+Where it is asked follows from the `Api`: in the whole cluster with `Api::all`, in one namespace with `Api::namespaced`, and
+with `Api::default_namespaced` in the one that the client is configured for. `Recorder::publish` asks in the namespace of the
+object that the event is about, and in `default` where that has none.
+
+| permission | asked by |
+|---|---|
+";
+
+/// What one `#[asks(…)]` says.
+struct Asked {
+    verbs: Vec<String>,
+    options: BTreeMap<String, String>,
+}
+
+impl Asked {
+    fn of(attribute: &Attribute) -> Self {
+        let arguments = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated).unwrap();
+        let mut asked = Self { verbs: Vec::new(), options: BTreeMap::new() };
+        for argument in arguments {
+            match argument {
+                Expr::Lit(ExprLit { lit: Lit::Str(verb), .. }) => asked.verbs.push(format!("`{}`", verb.value())),
+                Expr::Assign(assign) => {
+                    let value = match &*assign.right {
+                        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value(),
+                        right => format!("{{{}}}", right.to_token_stream()),
+                    };
+                    asked.options.insert(assign.left.to_token_stream().to_string(), value);
+                }
+                other => drop(asked.options.insert(other.to_token_stream().to_string(), String::new())),
+            }
+        }
+        asked
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = |key: &str| self.options.get(key).map(String::as_str);
+        write!(f, "{}", self.verbs.join(", "))?;
+        if let (Some(group), Some(resource)) = (option("group"), option("resource")) {
+            write!(f, " on `{resource}.{group}`")?;
+        }
+        match option("subresource") {
+            Some("{subresource_name}") => f.write_str(" on `/{subresource}`")?,
+            Some(subresource) => write!(f, " on `/{subresource}`")?,
+            None => {}
+        }
+        f.write_str(if option("when").is_some() { " *(apply)*" } else { "" })?;
+        f.write_str(if option("optional").is_some() { " *(some clusters)*" } else { "" })
+    }
+}
+
 /// Public methods by type and name; free functions have no type.
 #[derive(Default)]
 struct Interface {
     methods: BTreeSet<(String, String)>,
     /// Those with `#[asks(…)]`, and what stands there.
-    asking: BTreeMap<(String, String), String>,
+    asking: BTreeMap<(String, String), Vec<Attribute>>,
 }
 
 impl Interface {
@@ -346,6 +441,17 @@ impl Interface {
                         }
                     }
                 }
+                Item::Trait(item) => {
+                    for inner in &item.items {
+                        if let TraitItem::Fn(method) = inner
+                            && method.attrs.iter().any(|attribute| attribute.path().is_ident("asks"))
+                        {
+                            let of = item.ident.to_string();
+                            let asks = method.attrs.clone();
+                            self.asking.insert((of.clone(), method.sig.ident.to_string()), asks);
+                        }
+                    }
+                }
                 _ => {}
             }
         }
@@ -357,7 +463,7 @@ impl Interface {
         if matches!(vis, Visibility::Public(_)) && is_of_interest && !is_test(attributes) {
             let key = (of.to_owned(), signature.ident.to_string());
             let asks = attributes.iter().filter(|attribute| attribute.path().is_ident("asks"));
-            let asks: String = asks.map(|attribute| attribute.to_token_stream().to_string()).collect();
+            let asks: Vec<Attribute> = asks.cloned().collect();
             if !asks.is_empty() {
                 self.asking.insert(key.clone(), asks);
             }

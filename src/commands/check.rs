@@ -10,6 +10,7 @@ use super::error::Diagnosed;
 use super::manifests::{self, Place, crate_at};
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, diagnose, lock};
 use crate::cli::Check;
+use crate::config;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
 use crate::emit;
@@ -50,7 +51,9 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     found.extend(grants::too_narrow(operator, &home));
     found.extend(grants::wildcards(operator));
     found.extend(grants::unused(operator, &home));
-    let mut found = allowed(found, &operator.allows, Some(Told::ByCheck));
+    found.extend(config::check(&tree, ""));
+    let allows = [operator.allows.clone(), config::allows(&tree, "")].concat();
+    let mut found = allowed(found, &allows, Some(Told::ByCheck));
 
     let mut plan = Plan::default();
     if args.fix {

@@ -20,13 +20,15 @@ mod transform;
 pub mod yaml;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use self::kustomization::FILE_NAMES;
 use self::names::Names;
 use self::object::Object;
 use self::render::{Render, Renderer};
 use self::yaml::Node;
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::model::Allow;
 use crate::project::{Tree, join};
 
 /// Everything that is wrong in the kustomizations of a project, `folder` being that of its PROJECT file.
@@ -60,6 +62,55 @@ pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
     let mut all = std::mem::take(&mut renderer.problems);
     all.extend(found);
     in_order(all)
+}
+
+/// What the manifests allow by `# +opctl:allow:CODE reason`, on the line that it is about or above it.
+pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
+    let is_yaml = |file: &String| file.ends_with(".yaml") || file.ends_with(".yml");
+    let mut allows = Vec::new();
+    for path in tree.files_below(&join(folder, "config")).into_iter().filter(is_yaml) {
+        let Some(text) = tree.read(&path).ok().flatten().filter(|text| text.contains(ALLOW)) else { continue };
+        let file = SourceFile::new(path, text);
+        let mut start = 0;
+        for line in file.text.split_inclusive('\n') {
+            let end = start + line.len();
+            if let Some((before, marker)) = line.split_once(ALLOW) {
+                let (code, reason) = marker.trim().split_once(char::is_whitespace).unwrap_or((marker.trim(), ""));
+                let place = start + before.len()..start + line.trim_end().len();
+                let covers = if before.trim().is_empty() { end..item_end(&file.text, end) } else { start..end };
+                let span = |range| Span { file: Arc::clone(&file), range };
+                allows.push(Allow {
+                    code: code.into(),
+                    reason: reason.trim().into(),
+                    covers: span(covers),
+                    place: span(place),
+                });
+            }
+            start = end;
+        }
+    }
+    allows
+}
+
+const ALLOW: &str = "# +opctl:allow:";
+
+/// Behind what stands below: the next line that is no comment, and those that are further in.
+fn item_end(text: &str, from: usize) -> usize {
+    let mut end = from;
+    let mut item = None;
+    for line in text[from..].split_inclusive('\n') {
+        let content = line.trim_start();
+        let indent = line.len() - content.len();
+        if !content.is_empty() && !content.starts_with('#') {
+            match item {
+                None => item = Some(indent),
+                Some(first) if indent <= first => break,
+                Some(_) => {}
+            }
+        }
+        end += line.len();
+    }
+    end
 }
 
 /// The folder of a file that is a kustomization.

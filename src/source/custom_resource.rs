@@ -386,8 +386,16 @@ impl Deriver<'_> {
     }
 }
 
-/// The name of the type that the derive makes, if it is a custom resource: `root`, else `kind`.
-pub fn root(input: &DeriveInput) -> Option<String> {
+fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
+    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
+    attributes
+        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
+        .flatten()
+        .collect()
+}
+
+/// The type that the derive makes, with the attributes that say which kind it is.
+pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
     if !derives(&input.attrs, "CustomResource") {
         return None;
     }
@@ -399,21 +407,7 @@ pub fn root(input: &DeriveInput) -> Option<String> {
             _ => None,
         }
     };
-    said("root").or_else(|| said("kind"))
-}
-
-fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
-    let attributes = input.attrs.iter().filter(|attribute| attribute.path().is_ident("kube"));
-    attributes
-        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok())
-        .flatten()
-        .collect()
-}
-
-/// The type that the derive makes, with the attributes that say which kind it is.
-pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
-    let root: syn::Ident = syn::parse_str(&root(input)?).ok()?;
-    let metas = kube_metas(input);
+    let root: syn::Ident = syn::parse_str(&said("root").or_else(|| said("kind"))?).ok()?;
     let status =
         metas.iter().filter(|meta| meta.path().is_ident("status")).find_map(|meta| match value(meta.clone()) {
             Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>().ok(),

@@ -2,17 +2,19 @@
 //!
 //! A kind of Kubernetes is in the table, one of the project or of another crate is read: `#[derive(CustomResource)]`,
 //! `#[derive(Resource)]`, or an `impl Resource` (kube's or k8s-openapi's) whose answers are evident. An alias is followed
-//! as far as it is a path.
+//! as far as it is a path. This is for modules that are read whole: then the types that kube's derive makes are there.
+
+use std::rc::Rc;
 
 use kube_core::{ApiResource, GroupVersionKind};
-use syn::{DeriveInput, Expr, ExprCall, ExprLit, ImplItem, ItemImpl, Lit, Path, Stmt, Type, TypePath};
+use syn::punctuated::Punctuated;
+use syn::{DeriveInput, Expr, ExprCall, ExprLit, ImplItem, ItemImpl, Lit, Meta, Path, Stmt, Token, Type, TypePath};
 
 use super::attributes::{derives, value};
 use super::constants::Function;
-use super::custom_resource::root;
 use super::known::kubernetes;
 use super::modules::{ModuleId, TypeDecl, UsePath, name};
-use super::resolve::{Foreign, Target, follow_kind, resolve_kind};
+use super::resolve::{Foreign, Namespace, Target, follow, resolve};
 use super::types::{Deriver, Scope, impl_scope};
 use super::values::Value;
 use crate::model::Scope as Reach;
@@ -44,7 +46,7 @@ impl From<kubernetes::Kind> for Resource {
 impl Deriver<'_> {
     /// The resource of a type that a path names; `None` where the type is none, or what it is about is not evident.
     pub fn resource(&mut self, path: &UsePath, from: ModuleId) -> Option<Resource> {
-        self.resource_of(&resolve_kind(self.modules, from, path)?)
+        self.resource_of(&resolve(self.modules, from, path, Namespace::Type)?)
     }
 
     pub fn resource_of(&mut self, target: &Target) -> Option<Resource> {
@@ -65,14 +67,14 @@ impl Deriver<'_> {
     fn served(&mut self, group: &str, kind: &str) -> Option<Resource> {
         let known = kubernetes::kinds().find(|known| known.group == group && known.name == kind);
         known.map(Resource::from).or_else(|| {
-            let made = self.modules.local().into_iter().flat_map(|module| {
-                let types = self.modules.module(module).types.clone();
-                types.into_values().filter_map(move |declared| Some((module, custom_resource(&declared)?)))
-            });
-            let made: Vec<_> = made.collect();
-            made.into_iter()
-                .filter_map(|(module, input)| self.custom_resource_names(&input, &Scope::of(module)))
-                .find(|made| made.group == group && made.kind == kind)
+            self.modules.local().into_iter().find_map(|id| {
+                let module = self.modules.module(id);
+                let mut made = module.types.values().filter_map(root);
+                made.find_map(|input| {
+                    let names = self.custom_resource_names(&input, &Scope::of(id));
+                    names.filter(|made| made.group == group && made.kind == kind)
+                })
+            })
         })
     }
 
@@ -80,7 +82,7 @@ impl Deriver<'_> {
         let of_kubernetes = foreign.path.strip_prefix(&["k8s_openapi".to_owned()]);
         match of_kubernetes.and_then(|path| kubernetes::kind(&path.join("::"))) {
             Some(kind) => Some(kind.into()),
-            None => match follow_kind(self.modules, foreign).ok()?? {
+            None => match follow(self.modules, foreign, Namespace::Type).ok()?? {
                 Target::Item(module, name) => self.declared_resource(module, &name),
                 Target::Foreign(found) if found != *foreign => self.foreign_resource(&found),
                 _ => None,
@@ -90,9 +92,10 @@ impl Deriver<'_> {
 
     fn declared_resource(&mut self, id: ModuleId, type_name: &str) -> Option<Resource> {
         let module = self.modules.module(id);
+        if let Some(input) = module.types.get(type_name).and_then(root) {
+            return self.custom_resource_names(&input, &Scope::of(id));
+        }
         match module.types.get(type_name) {
-            // The type that the derive made, where it is read, too.
-            Some(TypeDecl::Data(input)) if is_root(input) => self.custom_resource_names(input, &Scope::of(id)),
             Some(TypeDecl::Data(input)) if derives(&input.attrs, "Resource") => {
                 let path = inherited(input)?;
                 let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
@@ -109,11 +112,7 @@ impl Deriver<'_> {
                 }
                 _ => None,
             },
-            None => {
-                let made = module.types.values().filter_map(custom_resource);
-                let input = made.into_iter().find(|input| root(input).as_deref() == Some(type_name))?;
-                self.custom_resource_names(&input, &Scope::of(id))
-            }
+            None => None,
         }
     }
 
@@ -182,9 +181,15 @@ fn text_in_cow(expr: &Expr) -> &Expr {
     }
 }
 
-fn custom_resource(declared: &TypeDecl) -> Option<std::rc::Rc<DeriveInput>> {
+/// A type that `#[derive(CustomResource)]` makes: it has the attributes, and not the derive.
+fn root(declared: &TypeDecl) -> Option<Rc<DeriveInput>> {
     match declared {
-        TypeDecl::Data(input) if derives(&input.attrs, "CustomResource") => Some(input.clone()),
+        TypeDecl::Data(input)
+            if !derives(&input.attrs, "CustomResource")
+                && input.attrs.iter().any(|attribute| attribute.path().is_ident("kube")) =>
+        {
+            Some(input.clone())
+        }
         _ => None,
     }
 }
@@ -193,8 +198,7 @@ fn custom_resource(declared: &TypeDecl) -> Option<std::rc::Rc<DeriveInput>> {
 fn inherited(input: &DeriveInput) -> Option<Path> {
     let mut found = None;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("resource")) {
-        let metas =
-            attribute.parse_args_with(syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
+        let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
         let inherit = metas.ok()?.into_iter().find(|meta| meta.path().is_ident("inherit"));
         found = found.or(match value(inherit?).ok()? {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.parse().ok(),
@@ -205,16 +209,12 @@ fn inherited(input: &DeriveInput) -> Option<Path> {
     found
 }
 
-fn is_root(input: &DeriveInput) -> bool {
-    !derives(&input.attrs, "CustomResource") && input.attrs.iter().any(|attribute| attribute.path().is_ident("kube"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::project::Tree;
     use crate::source::Options;
-    use crate::source::modules::Modules;
+    use crate::source::modules::{Modules, Reading};
     use crate::source::package::Package;
 
     const MANIFEST: &str = "[package]\nname = \"kinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
@@ -266,7 +266,7 @@ mod tests {
         let mut tree = Tree::at("nowhere");
         tree.lay_over("Cargo.toml", MANIFEST);
         tree.lay_over("src/lib.rs", SOURCE);
-        let modules = Modules::read(&tree, &Package::read(&tree, "").unwrap());
+        let modules = Modules::read_as(&tree, &Package::read(&tree, "").unwrap(), Reading::Whole);
         let options = Options::default();
         let mut deriver = Deriver::new(&modules, &options);
         let answer = ask(&mut deriver, modules.local()[0]);

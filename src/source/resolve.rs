@@ -3,10 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::custom_resource;
 use super::foreign::Missing;
 use super::known;
-use super::modules::{External, Module, ModuleId, Modules, TypeDecl, UsePath, Via, undecided};
+use super::modules::{External, ModuleId, Modules, UsePath, Via, undecided};
 use crate::diagnostic::Diagnostic;
 
 /// What a path names.
@@ -47,22 +46,15 @@ pub enum Namespace {
 
 /// Resolves a path that stands in module `from`. `None`: nothing of this name is declared, or a macro makes it.
 pub fn resolve(modules: &Modules, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
-    Search::of(modules).resolve(from, path, namespace)
-}
-
-/// Resolves a path to a type, also to one that `#[derive(CustomResource)]` makes: it is an item that is declared nowhere.
-pub fn resolve_kind(modules: &Modules, from: ModuleId, path: &UsePath) -> Option<Target> {
-    Search { kinds: true, ..Search::of(modules) }.resolve(from, path, Namespace::Type)
+    Search { modules, seen: HashMap::new(), foreign_globs: true }.resolve(from, path, namespace)
 }
 
 /// Follows a path of a foreign crate into its source.
 pub fn follow(modules: &Modules, foreign: &Foreign, namespace: Namespace) -> Result<Option<Target>, Missing> {
-    Search::of(modules).follow(foreign, namespace)
-}
-
-/// As [`follow`], to a type as [`resolve_kind`] finds it.
-pub fn follow_kind(modules: &Modules, foreign: &Foreign) -> Result<Option<Target>, Missing> {
-    Search { kinds: true, ..Search::of(modules) }.follow(foreign, Namespace::Type)
+    let Some(via) = &foreign.via else { return Ok(None) };
+    let root = modules.enter(via)?;
+    let mut search = Search { modules, seen: HashMap::new(), foreign_globs: true };
+    Ok(search.walk(Target::Module(root), &foreign.path[1..], namespace))
 }
 
 /// One search. Imports go in circles, and globs reach one module by many ways: each name is looked up once a module.
@@ -71,21 +63,9 @@ struct Search<'a> {
     seen: HashMap<(ModuleId, String, Namespace), Option<Target>>,
     /// Whether globs are followed into the sources of foreign crates.
     foreign_globs: bool,
-    /// Whether the types that `#[derive(CustomResource)]` makes are found.
-    kinds: bool,
 }
 
-impl<'a> Search<'a> {
-    fn of(modules: &'a Modules) -> Self {
-        Self { modules, seen: HashMap::new(), foreign_globs: true, kinds: false }
-    }
-
-    fn follow(&mut self, foreign: &Foreign, namespace: Namespace) -> Result<Option<Target>, Missing> {
-        let Some(via) = &foreign.via else { return Ok(None) };
-        let root = self.modules.enter(via)?;
-        Ok(self.walk(Target::Module(root), &foreign.path[1..], namespace))
-    }
-
+impl Search<'_> {
     fn resolve(&mut self, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
         let (first, rest) = path.segments.split_first()?;
         let own = if rest.is_empty() { namespace } else { Namespace::Type };
@@ -156,7 +136,6 @@ impl<'a> Search<'a> {
         }
         match namespace {
             Namespace::Type if module.types.contains_key(name) || module.traits.contains_key(name) => return item(),
-            Namespace::Type if self.kinds && makes(&module, name) => return item(),
             Namespace::Type if module.modules.contains_key(name) => return Some(Target::Module(module.modules[name])),
             Namespace::Value if module.consts.contains_key(name) || module.functions.contains_key(name) => {
                 return item();
@@ -206,14 +185,6 @@ impl<'a> Search<'a> {
         let segments: Vec<String> = path[1..].iter().cloned().chain([name.to_string()]).collect();
         self.walk(Target::Module(root), &segments, namespace)
     }
-}
-
-/// Whether kube's derive makes a type of this name in a module.
-fn makes(module: &Module, name: &str) -> bool {
-    module.types.values().any(|declared| match declared {
-        TypeDecl::Data(input) => custom_resource::root(input).is_some_and(|root| root == name),
-        TypeDecl::Alias(_) => false,
-    })
 }
 
 pub fn made_by_macro(name: &str) -> Diagnostic {
