@@ -3,7 +3,8 @@
 //! Each `pub async fn` of `tests/requests/cases/*.rs` is a case, and its doc comment has a line for each permission that
 //! it needs. All cases are compiled into one crate with kube, and run against a service that records
 //! (`tests/requests/recorder.rs`): what they really ask must be what they say, and what opctl reads, too. A line with `+`
-//! is what another run of the same code may ask, one with `?` what only some clusters want.
+//! is what another run of the same code may ask, one with `?` what only some clusters want. What the cases of
+//! `tests/inference` ask when they run must be among what opctl reads in them.
 
 mod common;
 #[path = "common/control_plane.rs"]
@@ -15,12 +16,12 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
 use control_plane::ControlPlane;
-use opctl::diagnostic;
+use opctl::diagnostic::{self, Diagnostic};
 use opctl::model::{Reach, Request};
 use opctl::project::Tree;
 use opctl::source;
@@ -47,16 +48,10 @@ struct Case {
 #[test]
 fn cases_ask_what_they_say() {
     let cases = cases();
-    let folder = write_recorder(&cases);
-    let mut recorded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let _turn = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
-    for line in common::output(common::cargo(&folder, &["run", "--quiet"])).lines() {
-        let (case, permission) = line.split_once('\t').unwrap();
-        recorded.entry(case.into()).or_default().insert(permission.into());
-    }
+    let recorded = recorded(&cases);
     let mut differences = String::new();
     for (name, case) in &cases {
-        let asked = recorded.remove(name).unwrap_or_default();
+        let asked = recorded.get(name).cloned().unwrap_or_default();
         for permission in asked.difference(&case.asks) {
             writeln!(differences, "{name}: it asks, and does not say so: {permission}").unwrap();
         }
@@ -65,7 +60,70 @@ fn cases_ask_what_they_say() {
         }
     }
     assert!(differences.is_empty(), "{differences}");
-    assert!(recorded.is_empty(), "{recorded:?}");
+}
+
+/// What the cases of `tests/inference` really ask, opctl foresees. It may foresee more, since a run takes one way.
+#[test]
+fn no_request_of_an_inference_goes_unnoticed() {
+    let cases = cases();
+    let recorded = recorded(&cases);
+    let recorded: BTreeMap<&str, &BTreeSet<String>> =
+        recorded.iter().filter_map(|(case, asked)| Some((case.strip_prefix("inference/")?, asked))).collect();
+    let found = source::read_requests(&Tree::at(write_recorder(&cases)), "");
+    let mut unnoticed = String::new();
+    for (case, asked) in &recorded {
+        let path = format!("src/{case}.rs");
+        for permission in *asked {
+            let (permission, namespace) = split(permission);
+            let is_it = |request: &&Request| {
+                let covers = match &request.reach {
+                    Reach::Cluster | Reach::Unknown => true,
+                    Reach::Namespace(name) => namespace == Some(name),
+                    Reach::SomeNamespace => namespace.is_some(),
+                };
+                request.place.file.path == path && said_of(request) == permission && covers
+            };
+            if found.operator.requests.iter().find(is_it).is_none() {
+                writeln!(unnoticed, "tests/inference/{case}.rs: {permission} {namespace:?}").unwrap();
+            }
+        }
+    }
+    assert!(unnoticed.is_empty(), "{unnoticed}");
+    assert!(recorded.len() > 40, "{:?}", recorded.keys());
+}
+
+/// What a case of `tests/inference` that can be run has.
+const RUN: &str = "pub async fn run(client: Client)";
+
+/// The permission and the namespace that it is asked in.
+fn split(said: &str) -> (&str, Option<&str>) {
+    said.split_once(" in ").map_or((said, None), |(permission, namespace)| (permission, Some(namespace)))
+}
+
+/// A request as cases say it, but for the namespace.
+fn said_of(request: &Request) -> String {
+    let (resource, subresource) = request.resource.split_once('/').unwrap_or((&request.resource, ""));
+    let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
+    let slash = if subresource.is_empty() { "" } else { "/" };
+    format!("{} {resource}{group}{slash}{subresource}", request.verb)
+}
+
+/// What all cases ask when they run.
+fn recorded(cases: &BTreeMap<String, Case>) -> &'static BTreeMap<String, BTreeSet<String>> {
+    static RECORDED: OnceLock<BTreeMap<String, BTreeSet<String>>> = OnceLock::new();
+    RECORDED.get_or_init(|| {
+        let folder = write_recorder(cases);
+        let _turn = RECORDER.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recorded: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut cargo = common::cargo(&folder, &["run", "--quiet"]);
+        // Some case asks the environment where it is.
+        cargo.env("NAMESPACE", "here");
+        for line in common::output(cargo).lines() {
+            let (case, permission) = line.split_once('\t').unwrap();
+            recorded.entry(case.into()).or_default().insert(permission.into());
+        }
+        recorded
+    })
 }
 
 /// Whoever has just the permissions of a case is refused nothing; whoever lacks one of them is refused something.
@@ -192,10 +250,7 @@ fn opctl_reads_what_cases_ask() {
             place.file.path == format!("src/{}.rs", case.file) && case.range.contains(&place.range.start)
         };
         let Some((name, _)) = cases.iter().find(is_around) else { continue };
-        let (resource, subresource) = request.resource.split_once('/').unwrap_or((&request.resource, ""));
-        let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
-        let slash = if subresource.is_empty() { "" } else { "/" };
-        let permission = format!("{} {resource}{group}{slash}{subresource}", request.verb);
+        let permission = said_of(request);
         let read = read.entry(name).or_default();
         if !read.contains(&(request.optional, permission.clone(), &request.reach)) {
             read.push((request.optional, permission, &request.reach));
@@ -207,8 +262,7 @@ fn opctl_reads_what_cases_ask() {
         let mut said: Vec<(bool, &String)> = all.chain(case.optional.iter().map(|said| (true, said))).collect();
         for (optional, permission, reach) in read {
             let is_it = |(is_optional, said): &(bool, &String)| {
-                let (what, namespace) =
-                    said.split_once(" in ").map_or((said.as_str(), None), |(what, of)| (what, Some(of)));
+                let (what, namespace) = split(said);
                 let is_there = match reach {
                     Reach::Cluster => namespace.is_none(),
                     Reach::Namespace(name) => namespace == Some(name),
@@ -226,8 +280,13 @@ fn opctl_reads_what_cases_ask() {
             writeln!(differences, "{name}: opctl does not read: {permission}").unwrap();
         }
     }
-    let said = diagnostic::render(&found.diagnostics, false);
-    assert!(differences.is_empty() && found.diagnostics.is_empty(), "{differences}{said}");
+    let is_of_case = |told: &&Diagnostic| {
+        told.place
+            .as_ref()
+            .is_none_or(|(span, _)| cases.values().any(|case| span.file.path == format!("src/{}.rs", case.file)))
+    };
+    let told: Vec<Diagnostic> = found.diagnostics.iter().filter(is_of_case).cloned().collect();
+    assert!(differences.is_empty() && told.is_empty(), "{differences}{}", diagnostic::render(&told, false));
 }
 
 /// What of kube's interface asks nothing: the type, and which of its methods. Whatever is neither here nor in the table is
@@ -491,10 +550,15 @@ fn kube_sources() -> Vec<PathBuf> {
 }
 
 fn sources() -> BTreeMap<String, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests/cases");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files
-        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
+    files("tests/requests/cases")
+}
+
+/// The Rust files of a folder by their names.
+fn files(folder: &str) -> BTreeMap<String, String> {
+    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let rust = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    rust.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()))
         .collect()
 }
 
@@ -537,12 +601,18 @@ fn write_recorder(cases: &BTreeMap<String, Case>) -> PathBuf {
     let folder = common::operators_target().join("requests");
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let sources = sources();
-    let modules: String = sources.keys().map(|file| format!("mod {file};\n")).collect();
-    let runs: String =
-        cases.keys().map(|case| format!("    (\"{case}\", |client| {case}(client).boxed()),\n")).collect();
+    let inference = files("tests/inference");
+    let modules: String = sources.keys().chain(inference.keys()).map(|file| format!("mod {file};\n")).collect();
+    let own = cases.keys().map(|case| format!("    (\"{case}\", |client| {case}(client).boxed_local()),\n"));
+    let run = |case: &String| {
+        let run = format!("let _ = {case}::run(client).await; Ok(())");
+        format!("    (\"inference/{case}\", |client| async move {{ {run} }}.boxed_local()),\n")
+    };
+    let runs = inference.iter().filter(|(_, text)| text.contains(RUN)).map(|(case, _)| run(case));
+    let runs: String = own.chain(runs).collect();
     let main = read("recorder.rs").replace("/* modules */", &modules).replace("/* cases */", &runs);
     // A file that a case of another day is in is no module, so that it is not compiled.
-    for (file, text) in sources {
+    for (file, text) in sources.into_iter().chain(inference) {
         write(&folder.join(format!("src/{file}.rs")), &text);
     }
     write(&folder.join("src/main.rs"), &main);

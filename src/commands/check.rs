@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use super::allow::{Told, allowed};
 use super::manifests::{self, Place, crate_at};
+use super::samples;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, diagnose, lock};
 use crate::cli::Check;
 use crate::config;
@@ -51,7 +52,8 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     found.extend(grants::too_narrow(judged, &home));
     found.extend(grants::wildcards(judged));
     found.extend(grants::unused(judged, &home));
-    found.extend(config::check(&tree, ""));
+    // Kinds that cannot be derived are told by `opctl manifests`.
+    found.extend(samples::check(&tree, "", emit::crds(&operator.apis).unwrap_or_default()));
     let allows = [operator.allows.clone(), config::allows(&tree, "")].concat();
     let mut found = allowed(found, &allows, is_sound.then_some(Told::ByCheck));
 

@@ -26,7 +26,7 @@ use self::kustomization::FILE_NAMES;
 use self::names::Names;
 use self::object::Object;
 use self::render::{Render, Renderer};
-use self::yaml::Node;
+use self::yaml::{Dialect, Node};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::Allow;
 use crate::project::{Tree, join};
@@ -59,9 +59,43 @@ pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
         }
     }
     found.extend(unlisted(&renderer, &config, &files, &folders));
+    // All else is applied by kustomize only.
+    for path in renderer.resources.clone().iter().filter(|path| path.starts_with(&join(&config, "samples/"))) {
+        for document in renderer.documents(path).iter().flat_map(|documents| documents.iter()) {
+            ambiguous(document, &mut found);
+        }
+    }
     let mut all = std::mem::take(&mut renderer.problems);
     all.extend(found);
     in_order(all)
+}
+
+/// The objects under `config/`: samples as they are written, which is how people apply them, and all others as kustomize
+/// renders them.
+pub fn objects(tree: &Tree, folder: &str) -> Vec<Node> {
+    let config = join(folder, "config");
+    let files = tree.files_below(&config);
+    let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
+    let mut renderer = Renderer::new(tree);
+    let mut found: Vec<Node> = Vec::new();
+    for root in roots(&mut renderer, &folders) {
+        found.extend(renderer.render(&root, &[]).objects.into_iter().map(|object| object.node));
+    }
+    let samples = join(&config, "samples/");
+    let is_sample = |path: &str| path.starts_with(&samples) && kustomized(path).is_none();
+    found.retain(|node| !is_sample(&node.span.file.path));
+    for path in files.iter().filter(|path| is_sample(path) && (path.ends_with(".yaml") || path.ends_with(".yml"))) {
+        // A patch is a part of an object.
+        if renderer.used.contains(path) && !renderer.resources.contains(path) {
+            continue;
+        }
+        let text = tree.read(path).ok().flatten().unwrap_or_default();
+        let documents = yaml::documents(&SourceFile::new(path, text), Dialect::Kubectl).unwrap_or_default();
+        found.extend(documents.into_iter().filter(|node| node.get("kind").is_some()));
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|node| seen.insert((node.span.file.path.clone(), node.span.range.start)));
+    found
 }
 
 /// What the manifests allow by `# +opctl:allow:CODE reason`, on the line that it is about or above it.
@@ -177,6 +211,22 @@ fn apart(renderer: &mut Renderer, root: &str, default: &str, main: Option<&Rende
         // What it is deployed beside is not known.
         None => Vec::new(),
     }
+}
+
+/// Values that kustomize reads as texts, and `kubectl apply -f` as booleans.
+fn ambiguous(node: &Node, found: &mut Vec<Diagnostic>) {
+    if node.is_ambiguous() {
+        let text = node.as_text().unwrap_or_default();
+        let message = format!("`{text}` is a text to kustomize, and a boolean to `kubectl apply -f`");
+        let is_true = text.eq_ignore_ascii_case("on") || text.starts_with(['y', 'Y']);
+        found.push(
+            Diagnostic::warning("OP448", message)
+                .at(node.span.clone(), "")
+                .help(format!("write `\"{text}\"`, or `{is_true}`")),
+        );
+    }
+    node.items().iter().for_each(|item| ambiguous(item, found));
+    node.entries().iter().for_each(|entry| ambiguous(&entry.value, found));
 }
 
 /// Workloads in namespaces that nothing here makes.

@@ -47,6 +47,8 @@ pub struct Renderer<'a> {
     pub folders: BTreeSet<String>,
     /// Those of them whose lists were followed.
     pub followed: BTreeSet<String>,
+    /// The files that some kustomization lists as resources.
+    pub resources: BTreeSet<String>,
     /// The files that some kustomization names.
     pub used: BTreeSet<String>,
 }
@@ -59,6 +61,7 @@ impl<'a> Renderer<'a> {
             problems: Vec::new(),
             folders: BTreeSet::new(),
             followed: BTreeSet::new(),
+            resources: BTreeSet::new(),
             used: BTreeSet::new(),
         }
     }
@@ -241,6 +244,7 @@ impl<'a> Renderer<'a> {
     ) {
         if let Some(file) = path::inside(&kustomization.folder, entry).filter(|file| self.tree.has(file)) {
             self.used.insert(file.clone());
+            self.resources.insert(file.clone());
             match self.documents(&file) {
                 Some(documents) => self.objects(&documents, render),
                 None => render.is_closed = false,

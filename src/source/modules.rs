@@ -145,7 +145,7 @@ pub enum TypeDecl {
 }
 
 /// The path in a `use`, without its last `as`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UsePath {
     /// Starts with `::`.
     pub global: bool,

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use http::{Method, Request, Response, header};
 use http_body_util::combinators::BoxBody;
@@ -22,7 +22,7 @@ use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
 
-type Run = fn(Client) -> BoxFuture<'static, anyhow::Result<()>>;
+type Run = fn(Client) -> LocalBoxFuture<'static, anyhow::Result<()>>;
 
 const CASES: &[(&str, Run)] = &[
 /* cases */];
@@ -71,7 +71,7 @@ async fn run_in_cluster() {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             };
-            let done = futures::future::select(run(client), refusal.boxed());
+            let done = futures::future::select(run(client), refusal.boxed_local());
             let _ = tokio::time::timeout(PATIENCE, done).await;
             println!("{case}\t{user}\t{}", refused.lock().unwrap().take().unwrap_or_default());
         }

@@ -58,6 +58,10 @@ fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Prob
         ("int", Literal::String(text)) => text.parse::<i64>().is_ok(),
         ("uint", Literal::String(text)) => !text.starts_with('+') && text.parse::<u64>().is_ok(),
         ("uint", Literal::Int(number)) => *number >= 0,
+        ("uint", Literal::Double(number)) => (0.0..u64::MAX as f64).contains(number),
+        ("int", Literal::Uint(number)) => i64::try_from(*number).is_ok(),
+        // The bounds themselves are out of range, too.
+        ("int", Literal::Double(number)) => number.abs() < i64::MAX as f64,
         ("double", Literal::String(text)) => text.to_ascii_lowercase().contains("0x") || text.parse::<f64>().is_ok(),
         ("bool", Literal::String(text)) => {
             ["1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"].contains(&text.as_str())
@@ -79,6 +83,7 @@ fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Prob
 fn constant(expr: &Expr) -> Option<Literal> {
     let arg = match &expr.kind {
         Kind::Literal(literal) => return Some(literal.clone()),
+        Kind::Call { function, target: None, args } if function == "dyn" => return constant(args.first()?),
         Kind::Call { function, target: None, args } if function == "string" => args.first()?,
         Kind::Call { function, target: None, args } if function == "bytes" => {
             return match constant(args.first()?)? {

@@ -93,6 +93,12 @@ impl Node {
         }
     }
 
+    /// A text that is none to `kubectl apply -f`, as it is not quoted; see [`Dialect`].
+    pub fn is_ambiguous(&self) -> bool {
+        let raw = &self.span.file.text[self.span.range.clone()];
+        self.as_text().is_some_and(|text| text == raw && scalar::is_word_for_bool(text))
+    }
+
     pub fn is_true(&self) -> bool {
         self.value == Value::Bool(true)
     }

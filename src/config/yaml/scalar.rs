@@ -48,12 +48,21 @@ fn plain(text: &str, dialect: Dialect) -> Result<Value, String> {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
-        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" if dialect == Dialect::Kubectl => Value::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" if dialect == Dialect::Kubectl => Value::Bool(false),
+        word if dialect == Dialect::Kubectl && is_word_for_bool(word) => {
+            Value::Bool(word.eq_ignore_ascii_case("on") || word.starts_with(['y', 'Y']))
+        }
         ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf"
         | "-.INF" => return Err(format!("`{text}` is a number that JSON does not have")),
         _ => number(text).map_or_else(|| Value::Text(text.into()), Value::Number),
     })
+}
+
+/// What is a boolean in YAML 1.1 only.
+pub fn is_word_for_bool(text: &str) -> bool {
+    matches!(
+        text,
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF"
+    )
 }
 
 /// A number in one of the spellings of Go's literals, or a float in YAML's.

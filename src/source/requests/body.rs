@@ -128,7 +128,7 @@ impl<'w, 'm> Body<'w, 'm> {
     }
 
     /// What a `for` goes over.
-    fn items_of(&mut self, ty: &Type) -> Type {
+    pub fn items_of(&mut self, ty: &Type) -> Type {
         let iterator = self.result_of(ty, "into_iter");
         match self.vars.known(&iterator) {
             Type::Named(decl, types) if decl == self.world.known.iterator => types[0].clone(),

@@ -260,6 +260,9 @@ impl Body<'_, '_> {
         let result = opening.result(self.world, &mut self.vars);
         self.expect(&result, expected);
         self.world.settle(&mut self.vars);
+        if let Some((into, item)) = &opening.function.rules.collects {
+            self.collect(&opening.env.names[into].clone(), &opening.env.names[item].clone());
+        }
         let names_receiver = opening.function.has_receiver() && !is_method;
         if names_receiver {
             types.insert(0, opening.env.itself.clone().unwrap_or(Type::Unknown));
@@ -270,6 +273,23 @@ impl Body<'_, '_> {
         }
         self.called(&opening, &found, place);
         result
+    }
+
+    /// A list of items, or a `Result` of one where the items are results.
+    fn collect(&mut self, into: &Type, item: &Type) {
+        let known = self.world.known;
+        match (self.vars.known(into), self.vars.known(item)) {
+            (Type::Named(left, these), Type::Named(right, those))
+                if left == right && [known.option, known.result].contains(&left) =>
+            {
+                self.collect(&these[0], &those[0]);
+            }
+            (into @ Type::Named(..), item) => {
+                let items = self.items_of(&into);
+                self.vars.unify(&items, &item);
+            }
+            _ => {}
+        }
     }
 
     /// Checks arguments, closures last: what they take follows from the others.

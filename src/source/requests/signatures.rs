@@ -24,6 +24,7 @@
 //! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is; the last
 //!   form names the argument that says it.
 //! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say.
+//! - `#[collects(C, Item)]` on a function: what goes into a `C` is an `Item`.
 //! - `#[same_kind]` on a struct: its requests are about its first argument (`PartialObjectMeta<K>`).
 
 mod kube {
@@ -1053,6 +1054,7 @@ mod futures {
             pub async fn fold<T>(self, init: T, f: impl FnMut(T, Item) -> std::future::Future<T>) -> T {}
             pub fn buffered(self, n: usize) -> Stream<Item> {}
             pub fn buffer_unordered(self, n: usize) -> Stream<Item> {}
+            #[collects(C, Item)]
             pub async fn collect<C>(self) -> C {}
             pub fn take(self, n: usize) -> Self {}
             pub fn take_until<Fut>(self, fut: Fut) -> Self {}
@@ -1071,6 +1073,7 @@ mod futures {
                 f: impl FnMut(T) -> Fut,
             ) -> std::result::Result<(), E> {
             }
+            #[collects(C, T)]
             pub async fn try_collect<C>(self) -> std::result::Result<C, E> {}
             pub fn try_filter<Fut>(self, f: impl FnMut(&T) -> Fut) -> Self {}
             pub fn try_filter_map<U>(
@@ -1314,6 +1317,9 @@ mod std {
             pub fn into_iter(self) -> Iterator<T> {}
             pub fn zip<U>(self, other: Option<U>) -> Option<(T, U)> {}
         }
+        impl<T> Option<Option<T>> {
+            pub fn flatten(self) -> Option<T> {}
+        }
         impl<T, E> Option<Result<T, E>> {
             pub fn transpose(self) -> Result<Option<T>, E> {}
         }
@@ -1415,6 +1421,7 @@ mod std {
             pub fn zip<B>(self, other: Iterator<B>) -> Iterator<(Item, B)> {}
             pub fn max_by_key<B>(self, f: impl FnMut(&Item) -> B) -> Option<Item> {}
             pub fn min_by_key<B>(self, f: impl FnMut(&Item) -> B) -> Option<Item> {}
+            #[collects(C, Item)]
             pub fn collect<C>(self) -> C {}
         }
         pub fn once<T>(value: T) -> Iterator<T> {}

@@ -15,6 +15,8 @@ pub struct Rules {
     pub reach: Option<Reach>,
     /// The names of the arguments that say group and kind.
     pub kind: Option<(String, String)>,
+    /// The parameters that are a collection and what goes into it.
+    pub collects: Option<(String, String)>,
 }
 
 /// `#[asks(…)]`
@@ -62,10 +64,10 @@ impl Rules {
                     "some" => Reach::Some,
                     _ => Reach::Argument(name),
                 });
-            } else if attribute.path().is_ident("kind")
-                && let Ok([group, kind]) = <[String; 2]>::try_from(names())
-            {
-                rules.kind = Some((group, kind));
+            } else if attribute.path().is_ident("kind") {
+                rules.kind = <[String; 2]>::try_from(names()).ok().map(Into::into);
+            } else if attribute.path().is_ident("collects") {
+                rules.collects = <[String; 2]>::try_from(names()).ok().map(Into::into);
             }
         }
         rules

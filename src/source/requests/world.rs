@@ -31,6 +31,9 @@ pub struct World<'a> {
     prelude: ModuleId,
     pub known: Known,
     declarations: RefCell<Vec<Rc<Declaration>>>,
+    /// What names mean, for code names the same things again and again.
+    types: RefCell<HashMap<ModuleId, HashMap<UsePath, Option<Named>>>>,
+    values: Values,
     by_target: RefCell<HashMap<(Option<ModuleId>, String), Decl>>,
     pub functions: Vec<Rc<Function>>,
     pub free: HashMap<(ModuleId, String), FnId>,
@@ -48,6 +51,8 @@ pub struct World<'a> {
     /// What each function asks with types in the place of its parameters.
     pub instances: RefCell<HashMap<Instance, Rc<Analysis>>>,
 }
+
+type Values = RefCell<HashMap<ModuleId, HashMap<UsePath, Option<(ModuleId, String)>>>>;
 
 /// A function, and what its parameters are.
 pub type Instance = (FnId, Vec<Type>);
@@ -157,6 +162,7 @@ pub fn inferred(vars: &mut Vars, _: Elided<'_>) -> Type {
     vars.fresh()
 }
 
+#[derive(Clone)]
 pub enum Named {
     Decl(Decl),
     Alias(ModuleId, Rc<ItemType>),
@@ -267,6 +273,8 @@ impl<'a> World<'a> {
                 string: Decl(0),
             },
             declarations: RefCell::default(),
+            types: RefCell::default(),
+            values: RefCell::default(),
             by_target: RefCell::default(),
             functions: Vec::new(),
             free: HashMap::new(),
@@ -423,26 +431,36 @@ impl<'a> World<'a> {
     }
 
     pub fn find_segments(&self, from: ModuleId, path: &UsePath) -> Option<Named> {
+        if let Some(known) = self.types.borrow().get(&from).and_then(|known| known.get(path)) {
+            return known.clone();
+        }
         let target = resolve(self.modules, from, path, Namespace::Type).or_else(|| match &path.segments[..] {
             [_] if !path.global => resolve(self.modules, self.prelude, path, Namespace::Type),
             _ => None,
-        })?;
-        self.named(target)
+        });
+        let found = target.and_then(|target| self.named(target));
+        self.types.borrow_mut().entry(from).or_default().insert(path.clone(), found.clone());
+        found
     }
 
     /// The function or constant that a path names.
     pub fn value_item(&self, from: ModuleId, path: &UsePath) -> Option<(ModuleId, String)> {
-        match resolve(self.modules, from, path, Namespace::Value)? {
-            Target::Item(module, name) => Some((module, name)),
-            Target::Foreign(foreign) => {
-                let path = UsePath { global: true, segments: foreign.path };
-                match resolve(self.modules, self.table, &path, Namespace::Value)? {
-                    Target::Item(module, name) => Some((module, name)),
-                    _ => None,
-                }
-            }
-            Target::Module(_) | Target::Hidden(_) => None,
+        if let Some(known) = self.values.borrow().get(&from).and_then(|known| known.get(path)) {
+            return known.clone();
         }
+        let target = match resolve(self.modules, from, path, Namespace::Value) {
+            Some(Target::Foreign(foreign)) => {
+                let path = UsePath { global: true, segments: foreign.path };
+                resolve(self.modules, self.table, &path, Namespace::Value)
+            }
+            target => target,
+        };
+        let found = match target {
+            Some(Target::Item(module, name)) => Some((module, name)),
+            _ => None,
+        };
+        self.values.borrow_mut().entry(from).or_default().insert(path.clone(), found.clone());
+        found
     }
 
     /// The enum that a variant without its enum's name belongs to: `use Phase::Ready;` or `use Phase::*;`
