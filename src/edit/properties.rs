@@ -216,6 +216,24 @@ proptest! {
             prop_assert_eq!(result.matches("// ").count(), text.matches("// ").count());
         }
     }
+
+    /// A comment changes no code, whatever stands around the function.
+    #[test]
+    fn comments_are_added_to_odd_rust_or_refused(
+        above in "(//!? ?ä?\n|// \\+a:c\r?\n|\n|/\\* c\n\n\\*/ |#\\[x\\]\n| |/// d\n|#\\[doc = \"e\"\\] |const A: &str = \"\n// \";){0,8}",
+        inside in "(x\\(\\);|\n|// \\+a:c\n|fn g\\(\\) \\{\\}|\"ä\n// \"; ){0,4}",
+        function in 0usize..3,
+        replaces in any::<bool>(),
+    ) {
+        let text = format!("{above}fn f() {{ {inside}\n}}\n");
+        let instead_of = replaces.then(|| "+a:c".to_owned());
+        let edit = Edit::RustComment { function, comment: "+a:b".into(), instead_of };
+        if let Ok(result) = edit.apply(&text) {
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            prop_assert!(result.contains("+a:b"));
+            prop_assert_eq!(syn::parse_file(&result).unwrap(), syn::parse_file(&text).unwrap());
+        }
+    }
 }
 
 fn comments(text: &str) -> String {

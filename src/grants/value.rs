@@ -19,7 +19,7 @@ pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
 /// Where the values of an argument start.
 fn list(marker: &str, argument: &str) -> Option<usize> {
     marker.match_indices(argument).find_map(|(at, _)| {
-        let is_start = marker[..at].trim_end().ends_with([':', ',', '\\']);
+        let is_start = marker[..at].trim_end().ends_with([':', ',', '/']);
         let after = marker[at + argument.len()..].trim_start();
         (is_start && after.starts_with('=')).then(|| marker.len() - after.len() + 1)
     })

@@ -4,6 +4,9 @@
 // +kubebuilder:rbac:groups=core,resources={pods,"configmaps"},verbs={"list"}
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
 // +kubebuilder:rbac:groups=policy,resources=podsecuritypolicies,verbs=use
+// +kubebuilder:rbac:groups=apps,resources=daemonsets,\
+//   verbs=get;\
+//   list
 // +kubebuilder:rbac:urls=/metrics,verbs=get
 async fn run(ctx: Context) {
     // ? list,patch apps/deployments some
@@ -12,6 +15,7 @@ async fn run(ctx: Context) {
     jobs.list();
     // ? delete apps/deployments some
     deployments.delete();
+    // ? get apps/daemonsets some
     // ? list core/pods some
     pods.list();
 }

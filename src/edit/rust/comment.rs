@@ -43,7 +43,7 @@ pub fn add_comment(text: &str, function: usize, comment: &str, instead_of: Optio
         return Err(refuse("the function is not where it was"));
     };
     let about = anchor.top(text)..anchor.whole.end;
-    if text[about.clone()].lines().any(|line| content(line) == Some(comment)) {
+    if text[about.clone()].lines().any(|line| ends_with_comment(line, comment)) {
         return Ok(text.into());
     }
     let new = match instead_of {
@@ -66,6 +66,11 @@ fn content(line: &str) -> Option<&str> {
     (!is_doc).then(|| text.trim())
 }
 
+fn ends_with_comment(line: &str, comment: &str) -> bool {
+    let before = line.trim_end().strip_suffix(comment).map(str::trim_end);
+    before.is_some_and(|before| before.ends_with("//") && !before.ends_with("///"))
+}
+
 /// What a comment can be about.
 struct Anchor {
     number: usize,
@@ -74,7 +79,7 @@ struct Anchor {
     whole: Range<usize>,
     /// Where the docs end.
     docs: Option<usize>,
-    /// Where the attributes end.
+    /// Where the code starts, below docs, attributes and comments.
     bare: usize,
 }
 
@@ -97,13 +102,10 @@ impl Anchor {
         let start = &comment[..comment.find(':').unwrap_or(comment.len())];
         let mut at = self.top(text);
         let mut alike = None;
-        for line in text[at..].split_inclusive('\n') {
+        for line in text[at..line_start(text, self.bare).max(at)].split_inclusive('\n') {
             at += line.len();
-            match content(line) {
-                Some(other) if other.starts_with(start) => alike = Some(at),
-                Some(_) => {}
-                None if at > self.bare => break,
-                None => {}
+            if content(line).is_some_and(|other| other.starts_with(start)) {
+                alike = Some(at);
             }
         }
         let docs = self.docs.map(|end| line_end(text, end)).filter(|end| *end <= line_start(text, self.whole.end));
@@ -132,10 +134,17 @@ impl Finder<'_, '_> {
             number: self.found.len(),
             is_function,
             docs: outer.clone().filter(|attribute| attribute.path().is_ident("doc")).map(end).max(),
-            bare: outer.map(end).max().unwrap_or(whole.start),
+            bare: code_after(self.source.text, outer.map(end).max().unwrap_or(whole.start)),
             whole,
         });
     }
+}
+
+/// What follows blanks and line comments.
+fn code_after(text: &str, at: usize) -> usize {
+    let rest = text[at..].trim_start();
+    let start = text.len() - rest.len();
+    if rest.starts_with("//") { code_after(text, line_end(text, start)) } else { start }
 }
 
 impl<'ast> Visit<'ast> for Finder<'_, '_> {
