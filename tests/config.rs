@@ -326,6 +326,40 @@ fn renders_what_kubectl_renders() {
     assert!(failures.is_empty(), "{failures}");
 }
 
+/// kubectl's own reading of scalars, without a cluster.
+#[test]
+fn values_are_those_of_kubectl() {
+    let Some(assets) = std::env::var_os("KUBEBUILDER_ASSETS") else { return };
+    let scalars = "yes No ON off y n true False ~ null '' 0 -0 +7 012 0o14 0x1F 0b101 -0b11 1_000 08 1.0 1.5 1e3 1E-2 .5 5. -.5 +.5 \
+                   1e400 0x 1e 1.2.3 12:30 2001-01-01 18446744073709551615 9223372036854775808 -9223372036854775809 '1' \"1\" \
+                   !!str 1 !!int 7 !!float 1 !!bool yes - ._5 _1 1_ 0_1 0x_1F 1__0 +0x1F -012 0777 0o8 00 <<";
+    let mut words = scalars.split_whitespace();
+    let mut text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {b: c}}\ndata:\n".to_owned();
+    let mut number = 0;
+    while let Some(word) = words.next() {
+        let value = if word.starts_with("!!") { format!("{word} {}", words.next().unwrap()) } else { word.to_owned() };
+        if value != "-" {
+            writeln!(text, "  k{number}: {value}").unwrap();
+            number += 1;
+        }
+    }
+    let folder = on_disk(&BTreeMap::from([("a.yaml".to_owned(), text.clone())]));
+    let mut kubectl = Command::new(Path::new(&assets).join("kubectl"));
+    let output =
+        kubectl.args(["label", "--local", "-o", "json", "b=c", "-f"]).arg(folder.path().join("a.yaml")).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ours = yaml::documents(&SourceFile::new("a.yaml", text.as_str()), Dialect::Kubectl).unwrap()[0].json();
+    assert!(number > 50);
+    for (key, theirs) in theirs["data"].as_object().unwrap() {
+        // What is too large for an integer is a float, which kubectl writes without an exponent.
+        let is_same =
+            &ours["data"][key] == theirs || ours["data"][key].is_f64() && ours["data"][key].as_f64() == theirs.as_f64();
+        assert!(is_same, "{key} is {theirs} to kubectl, and {} here:\n{text}", ours["data"][key]);
+    }
+}
+
 proptest! {
     #[test]
     fn random_text_never_panics(text in "[-a-c:\\[\\]{}&*!|>'\"#%@, \n\t?.0-9~<]{0,80}") {
