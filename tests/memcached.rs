@@ -7,7 +7,6 @@ mod common;
 #[path = "common/control_plane.rs"]
 mod control_plane;
 #[path = "common/mutants.rs"]
-#[expect(dead_code, reason = "other tests need more of it")]
 mod mutants;
 
 use std::env;

@@ -445,6 +445,6 @@ pub const MARKERS: &[Marker] = &[
                 ..OPTIONAL
             },
         ],
-        examples: &["opctl:allow:OP402 the role is shared with the installer"],
+        examples: &["opctl:allow:OP417 the role is shared with the installer"],
     },
 ];
