@@ -30,14 +30,17 @@ pub fn names(render: &mut Render) {
     for (at, object) in render.objects.iter_mut().enumerate() {
         let referrer = &candidates[at];
         let first = object.first_id();
+        let fields = references.iter().flat_map(|reference| reference.fields.iter().map(move |spec| (reference, spec)));
+        let fields: Vec<_> = fields.filter(|(_, spec)| spec.selects(&first)).collect();
+        if fields.is_empty() {
+            continue;
+        }
         let reachable: Vec<&Candidate> =
             candidates.iter().filter(|other| may_refer(object, &referrer.id, other)).collect();
-        for reference in &references {
-            for spec in reference.fields.iter().filter(|spec| spec.selects(&first)) {
-                let role = spec.path.ends_with("roleRef/name").then(|| role_kind(&object.node)).flatten();
-                let mut follow = |node: &mut Node| set(node, reference, referrer, role.as_ref(), &reachable);
-                spec.visit(&mut object.node, None, &mut follow);
-            }
+        for (reference, spec) in fields {
+            let role = spec.path.ends_with("roleRef/name").then(|| role_kind(&object.node)).flatten();
+            let mut follow = |node: &mut Node| set(node, reference, referrer, role.as_ref(), &reachable);
+            spec.visit(&mut object.node, None, &mut follow);
         }
     }
 }

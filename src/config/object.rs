@@ -45,6 +45,11 @@ impl Object {
         }
     }
 
+    /// Whether this is what it is called. There are many to ask, and few of that name.
+    pub fn is_now(&self, id: &Id) -> bool {
+        self.node.text_at(&["metadata", "name"]) == Some(&id.name) && self.id().is_same(id)
+    }
+
     /// What it was called first.
     pub fn first_id(&self) -> Id {
         self.past.first().cloned().unwrap_or_else(|| self.id())
@@ -65,8 +70,7 @@ impl Object {
     }
 
     pub fn is(&self, group: &str, kind: &str) -> bool {
-        let id = self.id();
-        id.group == group && id.kind == kind
+        self.node.text_at(&["kind"]) == Some(kind) && self.id().group == group
     }
 }
 

@@ -448,7 +448,7 @@ impl<'a> Renderer<'a> {
     /// Adds an object, unless there is one of its name.
     pub(super) fn add(&mut self, object: Object, render: &mut Render) {
         let id = object.id();
-        let Some(other) = render.objects.iter().find(|other| other.id().is_same(&id)) else {
+        let Some(other) = render.objects.iter().find(|other| other.is_now(&id)) else {
             render.objects.push(object);
             return;
         };

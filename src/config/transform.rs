@@ -50,6 +50,7 @@ pub fn apply(renderer: &mut Renderer, kustomization: &Kustomization, render: &mu
 
 fn set_namespace(renderer: &mut Renderer, namespace: &Node, render: &mut Render) {
     let specs = [fields::namespaces(), render.configuration.namespaces.clone()].concat();
+    let mut ids: Vec<Id> = Vec::new();
     for at in 0..render.objects.len() {
         let object = &mut render.objects[at];
         object.remember();
@@ -75,13 +76,14 @@ fn set_namespace(renderer: &mut Renderer, namespace: &Node, render: &mut Render)
         }
         let id = object.id();
         let place = object.name_node().clone();
-        if let Some(other) = render.objects[..at].iter().find(|other| other.id().is_same(&id)) {
-            let first = other.name_node().span.to_string();
+        if let Some(other) = ids.iter().position(|other| other.is_same(&id)) {
+            let first = render.objects[other].name_node().span.to_string();
             render.is_closed = false;
             renderer
                 .problem("OP434", format!("{id} is in this twice, now that all are in one namespace"), &place)
                 .help(format!("the other is at {first}; kustomize refuses both, so rename one"));
         }
+        ids.push(id);
     }
 }
 
