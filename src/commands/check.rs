@@ -53,7 +53,9 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     found.extend(grants::wildcards(judged));
     found.extend(grants::unused(judged, &home));
     // Kinds that cannot be derived are told by `opctl manifests`.
-    found.extend(samples::check(&tree, "", emit::crds(&operator.apis).unwrap_or_default()));
+    let objects = config::objects(&tree, "");
+    found.extend(config::check(&tree, ""));
+    samples::check(&objects, emit::crds(&operator.apis).unwrap_or_default(), &mut found);
     let allows = [operator.allows.clone(), config::allows(&tree, "")].concat();
     let mut found = allowed(found, &allows, is_sound.then_some(Told::ByCheck));
 
@@ -71,7 +73,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     let passed = tell(&found, args.deny_warnings, judged, &home, console);
     let outcome = match plan.changes.is_empty() {
         true => {
-            console.say(&summary(&found, operator));
+            console.say(&summary(&found, operator, objects.len()));
             Outcome::Done
         }
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
@@ -146,19 +148,23 @@ fn tell(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &H
 }
 
 /// What was held against what, and how it came out.
-fn summary(found: &[Diagnostic], operator: &Operator) -> String {
+fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String {
     let count = |number: usize, what: &str| match number {
         1 => format!("1 {what}"),
         _ => format!("{number} {what}s"),
     };
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
     let (requests, markers) = (count(requests, "request"), count(operator.rbac.len(), "marker"));
+    let objects = match objects {
+        0 => String::new(),
+        objects => format!(", {} under config", count(objects, "object")),
+    };
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
     let problems: Vec<String> = problems.map(|(number, what)| count(number, what)).collect();
     match &problems[..] {
-        [] => format!("{requests} of the code, granted by {markers}"),
-        problems => format!("{requests} of the code, {markers}: {}", problems.join(", ")),
+        [] => format!("{requests} of the code, granted by {markers}{objects}"),
+        problems => format!("{requests} of the code, {markers}{objects}: {}", problems.join(", ")),
     }
 }
 

@@ -2,16 +2,13 @@
 //! `config` knows where the value stands.
 
 use crate::apiserver::{ObjectFinding, ObjectStep, check_object};
-use crate::config;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::CustomResourceDefinition;
-use crate::project::Tree;
 
-/// What is wrong under `config/`: in the kustomizations, and what an API server says to the samples and to all else that is
-/// of these kinds. Kinds that the source does not tell are taken from the CRDs there.
-pub fn check(tree: &Tree, folder: &str, mut crds: Vec<CustomResourceDefinition>) -> Vec<Diagnostic> {
-    let objects = config::objects(tree, folder);
+/// What an API server says to the samples, and to all else that is of these kinds, beside what is found already. Kinds that
+/// the source does not tell are taken from the CRDs among the objects.
+pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &mut Vec<Diagnostic>) {
     for object in objects.iter().filter(|object| object.text_at(&["kind"]) == Some("CustomResourceDefinition")) {
         if let Ok(crd) = serde_json::from_value::<CustomResourceDefinition>(object.json())
             && !crds.iter().any(|known| kind_of(known) == kind_of(&crd))
@@ -19,21 +16,19 @@ pub fn check(tree: &Tree, folder: &str, mut crds: Vec<CustomResourceDefinition>)
             crds.push(crd);
         }
     }
-    let mut found = config::check(tree, folder);
     // A version that there is not is told as the name that it is.
     let is_told = |one: &Diagnostic, found: &[Diagnostic]| {
         one.code == "OP450" && found.iter().any(|other| other.code == "OP447" && other.place == one.place)
     };
-    for object in &objects {
+    for object in objects {
         let group = object.text_at(&["apiVersion"]).and_then(|version| version.split_once('/')).map(|(group, _)| group);
         let kind = (group.unwrap_or_default(), object.text_at(&["kind"]).unwrap_or_default());
         if let Some(crd) = crds.iter().find(|crd| kind_of(crd) == kind) {
             let said = check_object(crd, &object.json()).into_iter().map(|finding| told(finding, object));
-            let said: Vec<Diagnostic> = said.filter(|one| !is_told(one, &found)).collect();
+            let said: Vec<Diagnostic> = said.filter(|one| !is_told(one, found)).collect();
             found.extend(said);
         }
     }
-    found
 }
 
 fn kind_of(crd: &CustomResourceDefinition) -> (&str, &str) {

@@ -164,7 +164,8 @@ pub fn unknown(path: &[ObjectStep], name: &str, known: &[&str]) -> ObjectFinding
     match known {
         _ if near.is_some() => finding,
         [] => finding.help("there are no fields"),
-        known if known.len() <= MOST => finding.help(format!("the fields are {}", known.join(", "))),
+        [only] => finding.help(format!("the only field is `{only}`")),
+        known if known.len() <= MOST => finding.help(format!("the fields are `{}`", known.join("`, `"))),
         _ => finding,
     }
 }
