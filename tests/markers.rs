@@ -287,7 +287,7 @@ fn texts_are_read_as_the_real_controller_gen_reads_them() {
     let markers: Vec<String> = (0..2000)
         .map(|set| {
             let arguments = [
-                "groups=apps".to_owned(),
+                "groups=core".to_owned(),
                 "resources = pods".to_owned(),
                 format!("resourceNames={}", any_list().new_tree(&mut runner).unwrap().current()),
                 "verbs=`get`".to_owned(),

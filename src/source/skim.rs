@@ -108,7 +108,9 @@ impl<'a> Skim<'a> {
                         "mod" if is_test => {
                             self.group();
                             let end = self.tokens[self.at - 1].1.end;
-                            self.needless.push(self.tokens[start].1.start..end);
+                            // Its comments go with it: they would document what follows, or nothing.
+                            let before = start.checked_sub(1).map_or(0, |before| self.tokens[before].1.end);
+                            self.needless.push(before..end);
                         }
                         "mod" | "impl" | "trait" => {
                             self.at += 1;
@@ -263,6 +265,10 @@ mod tests {
             fn is_bare(x: &Map<String, u8>,) -> bool { x.is_empty() }
             mod inner { impl A { fn of(&self) -> u8 { 1 } fn to(&self, x: u8) { x; } fn low() -> Self { A } } }
             struct A { x: u8 }
+            /// What tests need.
+            #[cfg(test)] pub(crate) mod support { not rust }
+            struct B;
+            /** Tests. */
             #[cfg(test)] mod tests { not rust }";
         let kept = [
             "fn three () -> i32 { 3 }",
@@ -272,6 +278,7 @@ mod tests {
             "fn is_bare (x : & Map < String , u8 > ,) -> bool { x . is_empty () }",
             "mod inner { impl A { fn of (& self) -> u8 { 1 } fn to (& self , x : u8) { } fn low () -> Self { A } } }",
             "struct A { x : u8 }",
+            "struct B ;",
         ];
         assert_eq!(skim(text), kept.join("\n"));
     }
