@@ -254,8 +254,10 @@ impl<'w, 'm> Body<'w, 'm> {
                 let found = self.block(&branch.then_branch, Some(&result));
                 self.locals.truncate(scope);
                 if let Some((_, other)) = &branch.else_branch {
+                    let is_known = !self.vars.is_free(&found);
                     self.vars.unify(&found, &result);
-                    self.check(other, &result);
+                    let is_whole = self.branch(other, &result) && is_known;
+                    self.join(&result, is_whole);
                 }
                 result
             }
@@ -446,15 +448,33 @@ impl<'w, 'm> Body<'w, 'm> {
         let value = self.expr(&choice.expr, None);
         let result = self.vars.fresh();
         self.expect(&result, expected);
+        let mut is_whole = true;
         for arm in &choice.arms {
             if self.keeps(&arm.attrs) {
                 let scope = self.locals.len();
                 self.bind(&arm.pat, &value);
-                self.check(&arm.body, &result);
+                is_whole &= self.branch(&arm.body, &result);
                 self.locals.truncate(scope);
             }
         }
+        self.join(&result, is_whole);
         result
+    }
+
+    /// One of the values that something has; gives whether anything is known of it.
+    fn branch(&mut self, expr: &Expr, result: &Type) -> bool {
+        let found = self.expr(expr, Some(result));
+        let ends = matches!(expr, Expr::Return(_) | Expr::Break(_) | Expr::Continue(_));
+        let is_known = ends || !self.vars.is_free(&found);
+        self.coerce(&found, result);
+        is_known
+    }
+
+    /// A text that has another value, too, of which nothing is known, may be any.
+    fn join(&mut self, result: &Type, is_whole: bool) {
+        if !is_whole && !self.vars.atoms(result).is_empty() {
+            self.vars.unify(result, &Type::set([Atom::SomeNamespace]));
+        }
     }
 
     fn struct_literal(&mut self, literal: &ExprStruct, expected: Option<&Type>) -> Type {
