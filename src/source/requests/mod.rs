@@ -132,7 +132,7 @@ impl Search<'_, '_> {
             }
         };
         let Some((group, plural, is_namespaced)) = resource else {
-            return self.wonder(within.unwrap_or(at), fact);
+            return self.wonder(at, fact);
         };
         if fact.when.as_ref().is_some_and(|when| *when == Type::set([Atom::Text("No".into())])) {
             return;
