@@ -4,8 +4,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use anyhow::Context;
-
 use super::allow::{Told, allowed};
 use super::manifests::{self, Place, crate_at};
 use super::samples;
@@ -18,14 +16,11 @@ use crate::emit;
 use crate::grants::{self, Answer, Home, Missing};
 use crate::model::{Operator, RbacRule};
 use crate::plan::Plan;
-use crate::project::{ProjectError, ProjectFile, Tree, root_above};
+use crate::project::{ProjectError, ProjectFile, Tree};
 use crate::source;
 
 pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
-    let root = match &args.path {
-        Some(path) => crate_at(path, "check")?,
-        None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
-    };
+    let root = crate_at(args.path.as_deref(), "check")?;
     let _lock = if args.fix { lock(&root, console)? } else { None };
     let tree = super::tree(&root);
     let project = match ProjectFile::read(&tree) {

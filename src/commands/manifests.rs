@@ -28,10 +28,7 @@ pub struct Place<'a> {
 }
 
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
-    let root = match &args.path {
-        Some(path) => crate_at(path, "manifests")?,
-        None => root_above(&std::env::current_dir().context("cannot tell the current folder")?)?,
-    };
+    let root = crate_at(args.path.as_deref(), "manifests")?;
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;
     let tree = super::tree(&root);
@@ -249,8 +246,18 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
     }
 }
 
-/// The folder of a crate that `--path` of this command names.
-pub fn crate_at(path: &Path, command: &str) -> anyhow::Result<PathBuf> {
+/// The crate to work on: the one at the path, or that of the project around the current folder.
+pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
+    let Some(path) = path else {
+        let current = std::env::current_dir().context("cannot tell the current folder")?;
+        let root = root_above(&current);
+        if root.is_err() && current.join("Cargo.toml").is_file() {
+            return Err(Refusal::new(format!("no PROJECT file in `{}` or above", current.display()))
+                .help(format!("for a crate that opctl did not make, run `opctl {command} --path .`"))
+                .into());
+        }
+        return Ok(root?);
+    };
     let has = |name| path.join(name).is_file();
     if !has("Cargo.toml") && !has(PROJECT) {
         return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
