@@ -20,6 +20,9 @@ use crate::source::modules::name;
 /// What the parameters of a function are known to be: their traits.
 pub type Bounds = HashMap<String, Vec<Decl>>;
 
+/// No associated type in code that people write hangs on so many others.
+const NESTED: usize = 8;
+
 impl World<'_> {
     pub fn lower(&self, vars: &mut Vars, env: &Env, ty: &Syntax, elide: &mut Elide) -> Type {
         match ty {
@@ -340,12 +343,19 @@ impl World<'_> {
         if !self.fits(vars, &found.pattern, ty) {
             return None;
         }
+        // Of traits nothing is asked here, so `type Item = <Self as Other>::Item` may seem to be itself.
+        if vars.nested == NESTED {
+            return Some(Type::Unknown);
+        }
+        vars.nested += 1;
         let names = type_parameters(&found.item.generics).map(|name| (name, vars.fresh())).collect();
         let mut env = Env { module: found.module, names, itself: None, depth: 0 };
         let itself = self.lower(vars, &env, &found.item.self_ty, &mut inferred);
         vars.unify(&itself, ty);
         env.itself = Some(itself);
-        Some(self.lower(vars, &env, belonging, &mut inferred))
+        let lowered = self.lower(vars, &env, belonging, &mut inferred);
+        vars.nested -= 1;
+        Some(lowered)
     }
 
     fn impls_for(&self, decl: Decl) -> impl Iterator<Item = &Impl> {

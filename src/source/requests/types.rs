@@ -101,6 +101,8 @@ pub struct Vars {
     slots: Vec<Slot>,
     /// Types that belong to others which are not known yet: the other, the name, and what stands for it.
     pub pending: Vec<(Type, String, Type)>,
+    /// So many associated types are being looked up for the sake of one another.
+    pub nested: usize,
 }
 
 #[derive(Clone)]
