@@ -52,7 +52,7 @@ async fn given(client: Client, namespace: &str) {
 
 pub async fn run(client: Client) {
     given(client.clone(), "zoo").await;
-    let unwritten = std::env::args().next().unwrap_or_default();
+    let unwritten = client.default_namespace().to_owned();
     given(client, &unwritten).await;
 }
 
