@@ -1,6 +1,6 @@
 //! YAML text → documents in which every key and value knows its place.
 //!
-//! Values are what Kubernetes' own library makes of them ([`scalar`]); what it would refuse is refused. Anchors, aliases
+//! Values are what Kubernetes' own library makes of them (`scalar`); what it would refuse is refused. Anchors, aliases
 //! and merge keys are resolved here, so that nobody else meets them.
 
 mod block;
