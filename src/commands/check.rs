@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::allow::{Told, allowed};
 use super::manifests::{self, Place, crate_at};
 use super::samples;
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, diagnose, lock};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock};
 use crate::cli::Check;
 use crate::config;
 use crate::diagnostic::{Diagnostic, Span};
@@ -144,19 +144,15 @@ fn tell(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &H
 
 /// What was held against what, and how it came out.
 fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String {
-    let count = |number: usize, what: &str| match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    };
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
-    let (requests, markers) = (count(requests, "request"), count(operator.rbac.len(), "marker"));
+    let (requests, markers) = (counted(requests, "request"), counted(operator.rbac.len(), "marker"));
     let objects = match objects {
         0 => String::new(),
-        objects => format!(", {} under config", count(objects, "object")),
+        objects => format!(", {} under config", counted(objects, "object")),
     };
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
-    let problems: Vec<String> = problems.map(|(number, what)| count(number, what)).collect();
+    let problems: Vec<String> = problems.map(|(number, what)| counted(number, what)).collect();
     match &problems[..] {
         [] => format!("{requests} of the code, granted by {markers}{objects}"),
         problems => format!("{requests} of the code, {markers}{objects}: {}", problems.join(", ")),

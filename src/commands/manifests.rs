@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::allow::{Told, allowed};
 use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
-use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, diagnose, lock, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock, resolve_part};
 use crate::apiserver::{self, Finding};
 use crate::cli::{Manifests, Part};
 use crate::diagnostic::{Diagnostic, Span};
@@ -218,7 +218,6 @@ fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) ->
 
 /// How much was read.
 fn read((markers, files): (usize, usize)) -> String {
-    let counted = |count, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!("{} read from {}", counted(markers, "marker"), counted(files, "file"))
 }
 

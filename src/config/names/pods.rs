@@ -68,8 +68,24 @@ impl Names<'_> {
         }
     }
 
+    /// A Secret that is named elsewhere than in a pod, unless cert-manager is to make it. kustomize does not follow such names.
+    pub(super) fn secret(&mut self, namespace: &str, name: &Node, by: &str) {
+        if !self.is_issued(namespace, name.as_text().unwrap_or_default()) {
+            self.look_up(Wanted {
+                code: "OP440",
+                severity: Severity::Warning,
+                group: "",
+                kind: "Secret",
+                namespace: Some(namespace),
+                name,
+                by: by.into(),
+                is_followed: false,
+            });
+        }
+    }
+
     /// Whether cert-manager makes a Secret, by a Certificate that is here.
-    pub(super) fn is_issued(&self, namespace: &str, secret: &str) -> bool {
+    fn is_issued(&self, namespace: &str, secret: &str) -> bool {
         self.all.iter().any(|object| {
             object.is("cert-manager.io", "Certificate")
                 && object.node.text_at(&["spec", "secretName"]) == Some(secret)

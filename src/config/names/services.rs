@@ -80,18 +80,7 @@ impl<'a> Names<'a> {
             for path in [["ca", "secret", "name"], ["cert", "secret", "name"], ["keySecret", "name", ""]] {
                 let path: Vec<&str> = path.into_iter().filter(|key| !key.is_empty()).collect();
                 let Some(name) = endpoint.get("tlsConfig").and_then(|tls| tls.at(&path)) else { continue };
-                if !self.is_issued(&id.namespace, name.as_text().unwrap_or_default()) {
-                    self.look_up(Wanted {
-                        code: "OP440",
-                        severity: Severity::Warning,
-                        group: "",
-                        kind: "Secret",
-                        namespace: Some(&id.namespace),
-                        name,
-                        by: "this ServiceMonitor".into(),
-                        is_followed: false,
-                    });
-                }
+                self.secret(&id.namespace, name, "this ServiceMonitor");
             }
         }
     }

@@ -104,17 +104,6 @@ impl Names<'_> {
     pub(super) fn issuer(&mut self, object: &Object) {
         let id = object.id();
         let Some(name) = object.node.at(&["spec", "ca", "secretName"]) else { return };
-        if !self.is_issued(&id.namespace, name.as_text().unwrap_or_default()) {
-            self.look_up(Wanted {
-                code: "OP440",
-                severity: Severity::Warning,
-                group: "",
-                kind: "Secret",
-                namespace: Some(&id.namespace),
-                name,
-                by: "this Issuer".into(),
-                is_followed: false,
-            });
-        }
+        self.secret(&id.namespace, name, "this Issuer");
     }
 }
