@@ -2,7 +2,7 @@
 //! then the writing decides.
 
 use std::io;
-use std::process::{self, ChildStderr, Command, Output};
+use std::process::{self, ChildStderr, ChildStdin, Command, Output};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// What 128 + SIGINT says to a shell.
@@ -77,6 +77,11 @@ impl Child {
         let child = command.spawn()?;
         *state = State::Waiting(child.id());
         Ok(Self(Some(child)))
+    }
+
+    /// Standard input, where it is piped.
+    pub fn stdin(&mut self) -> Option<ChildStdin> {
+        self.0.as_mut().and_then(|child| child.stdin.take())
     }
 
     /// Standard error as it comes, where it is piped.

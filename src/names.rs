@@ -40,6 +40,8 @@ pub fn is_dns_1035_label(text: &str) -> bool {
 }
 
 const SUBDOMAIN_RULE: &str = "use lowercase letters, digits, `-` and `.`; each part starts and ends with a letter or digit and has at most 63 characters";
+const LABEL_RULE: &str =
+    "use lowercase letters, digits and `-`, start and end with a letter or digit, at most 63 characters";
 const LABEL_1035_RULE: &str =
     "use lowercase letters, digits and `-`, start with a letter, end with a letter or digit, at most 63 characters";
 
@@ -85,9 +87,32 @@ name!(
     Kind
 );
 name!(
+    /// The name of a controller beside the first one of a kind: an RFC 1035 label that is legal as a Rust module.
+    ControllerName
+);
+name!(
+    /// A Rust type by its path from the crate's root or from another crate: `cert_manager::Certificate`.
+    TypePath
+);
+name!(
     /// The lowercase plural of a kind, as it stands in URLs and in the CRD's name.
     Plural
 );
+name!(
+    /// A reference to a container image: `[REGISTRY[:PORT]/]PATH[:TAG][@DIGEST]`.
+    Image
+);
+
+name!(
+    /// A namespace: an RFC 1123 label.
+    Namespace
+);
+
+impl Namespace {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if is_dns_label(text) { Ok(Self(text.into())) } else { refuse("namespace", text, LABEL_RULE) }
+    }
+}
 
 impl ProjectName {
     /// The longest suffix that the scaffold appends is `-controller-manager-metrics-service` (35); it must fit a label.
@@ -236,9 +261,127 @@ impl Kind {
     }
 }
 
+impl ControllerName {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if !is_dns_1035_label(text) {
+            return refuse("controller name", text, LABEL_1035_RULE);
+        }
+        let name = Self(text.into());
+        if is_rust_keyword(&name.module()) || RESERVED_MODULES.contains(&text) {
+            return refuse("controller name", text, format!("its module cannot be called `{}`", name.module()));
+        }
+        Ok(name)
+    }
+
+    /// The Rust module and file stem: `captain-backup` → `captain_backup`.
+    pub fn module(&self) -> String {
+        self.0.replace('-', "_")
+    }
+
+    /// The condition that tells how far this controller is: `captain-backup` → `CaptainBackupReady`.
+    pub fn condition(&self) -> String {
+        format!("{}Ready", self.0.to_pascal_case())
+    }
+}
+
+impl TypePath {
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let is_name = |text: &str| {
+            text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && text != "_"
+                && !is_rust_keyword(text)
+        };
+        let (first, rest) = text.split_once("::").unwrap_or((text, ""));
+        if (first == "crate" || is_name(first)) && rest.split("::").all(is_name) {
+            return Ok(Self(text.into()));
+        }
+        refuse("type", text, "use its path, e.g. `cert_manager::Certificate` or `crate::types::Certificate`")
+    }
+
+    /// The crate that it is of; `None`: this one.
+    pub fn krate(&self) -> Option<&str> {
+        self.0.split("::").next().filter(|first| *first != "crate")
+    }
+}
+
 impl Plural {
+    /// As a Rust function or variable of several objects: `my-things` → `my_things`.
+    pub fn variable(&self) -> String {
+        let name = self.0.replace('-', "_");
+        if is_rust_keyword(&name) { format!("{name}_") } else { name }
+    }
+
     pub fn parse(text: &str) -> Result<Self, NameError> {
         if is_dns_1035_label(text) { Ok(Self(text.into())) } else { refuse("plural", text, LABEL_1035_RULE) }
+    }
+}
+
+impl Image {
+    /// Source: `reference.go` and `regexp.go` of github.com/distribution/reference, whose grammar runtimes parse by.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        match Self::wrong(text) {
+            None => Ok(Self(text.into())),
+            Some(rule) => refuse("image", text, rule),
+        }
+    }
+
+    /// The rule that the reference breaks.
+    fn wrong(text: &str) -> Option<&'static str> {
+        let (rest, digest) = text.split_once('@').map_or((text, None), |(rest, digest)| (rest, Some(digest)));
+        if digest.is_some_and(|digest| !Self::is_digest(digest)) {
+            return Some("a digest is an algorithm and at least 32 hexadecimal digits, e.g. `@sha256:…`");
+        }
+        // A colon before the last slash is that of the registry's port.
+        let start = rest.rfind('/').map_or(0, |slash| slash + 1);
+        let (name, tag) = match rest[start..].split_once(':') {
+            Some((last, tag)) => (&rest[..start + last.len()], Some(tag)),
+            None => (rest, None),
+        };
+        if tag.is_some_and(|tag| !Self::is_tag(tag)) {
+            return Some(
+                "a tag has letters, digits, `_`, `.` and `-`, does not start with `.` or `-`, and at most 128 characters",
+            );
+        }
+        let is_registry = |first: &str| first.contains(['.', ':']) || first == "localhost";
+        let path = match name.split_once('/') {
+            Some((first, path)) if is_registry(first) => {
+                let (host, port) = first.split_once(':').unwrap_or((first, "1"));
+                if !is_dns_subdomain(&host.to_ascii_lowercase()) || port.parse::<u16>().is_err() {
+                    return Some(
+                        "before the first `/` stands a registry, a host name and maybe a port: `registry.example.com:5000/`",
+                    );
+                }
+                path
+            }
+            _ => name,
+        };
+        let is_sound = name.len() <= 255 && path.split('/').all(Self::is_path_component);
+        (!is_sound).then_some("use `[REGISTRY/]PATH[:TAG][@DIGEST]`, e.g. `memcached:1.6.39-alpine`, the path in lowercase letters, digits, and `.`, `_`, `-` between them")
+    }
+
+    /// Letters and digits, and between them `.`, `_`, `__` or dashes.
+    fn is_path_component(text: &str) -> bool {
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let mut separators = text.split(is_plain).filter(|separator| !separator.is_empty());
+        text.starts_with(is_plain)
+            && text.ends_with(is_plain)
+            && separators.all(|it| matches!(it, "." | "_" | "__") || it.chars().all(|c| c == '-'))
+    }
+
+    fn is_tag(text: &str) -> bool {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.starts_with(is_word) && text.len() <= 128 && text.chars().all(|c| is_word(c) || c == '.' || c == '-')
+    }
+
+    fn is_digest(text: &str) -> bool {
+        text.split_once(':').is_some_and(|(algorithm, hex)| {
+            let parts = algorithm.split(['+', '.', '_', '-']);
+            let is_name = |part: &str| {
+                part.starts_with(|c: char| c.is_ascii_alphabetic()) && part.chars().all(|c| c.is_ascii_alphanumeric())
+            };
+            parts.into_iter().all(is_name) && hex.len() >= 32 && hex.chars().all(|c| c.is_ascii_hexdigit())
+        })
     }
 }
 
@@ -434,6 +577,51 @@ mod tests {
         for text in ["1s", "Pods", "a.b", ""] {
             assert!(Plural::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn reads_references_to_images_as_runtimes_do() {
+        let digest = format!("sha256:{}", "0a".repeat(32));
+        for text in [
+            "memcached",
+            "memcached:1.6.39-alpine",
+            "library/a__b/c--d.e:V_1",
+            "localhost/a",
+            "localhost:5000/a/b:1",
+            "registry.example.com:5000/a/b",
+            "Registry.Example.com/a",
+            &format!("a@{digest}"),
+            &format!("ghcr.io/a/b:v1@{digest}"),
+        ] {
+            assert_eq!(Image::parse(text).map(|image| image.to_string()).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "Memcached",
+            "a:",
+            "a:-1",
+            "a:b:c",
+            "a b",
+            "/a",
+            "a/",
+            "a//b",
+            "a___b",
+            "a._b",
+            "-a",
+            "a-",
+            "a@b",
+            "a@sha256:12",
+            "https://a.b/c",
+            "a.b:x/c",
+            "a.b:/c",
+            "a:99999/c",
+            "ä",
+            "a:1@",
+        ] {
+            assert!(Image::parse(text).is_err(), "{text}");
+        }
+        assert!(Image::parse(&format!("a:{}", "1".repeat(129))).is_err());
+        assert!(Image::parse(&"a".repeat(256)).is_err());
     }
 
     #[test]

@@ -147,7 +147,7 @@ struct Project {
 /// The example, and every golden project.
 fn projects() -> Vec<Project> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let folder = "memcached-operator".to_owned();
+    let folder = "memcached".to_owned();
     let example = Project { name: folder.clone(), root: examples, folder, _sandbox: None };
     let golden = golden::names().into_iter().map(|name| {
         let golden = Golden::read(&name);
@@ -174,11 +174,12 @@ fn golden_projects_are_clean() {
 /// names that others refer to are noticed, and nothing else is.
 #[test]
 fn renamed_names_are_noticed() {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached");
     let mut project = Tree::at(&example);
     let default = "config/default/kustomization.yaml";
     let text = fs::read_to_string(example.join(default)).unwrap();
-    let all = text.replace("components:\n", "components:\n  - ../network-policy\n  - ../prometheus\n");
+    let all = text
+        .replace("components:\n", "components:\n  - ../leader-election\n  - ../network-policy\n  - ../prometheus\n");
     assert_ne!(text, all);
     project.lay_over(default, all);
     let mut table = String::new();

@@ -42,7 +42,9 @@ fn crd(foreign_descriptions: bool) -> CustomResourceDefinition {
 }
 
 fn text(crd: &CustomResourceDefinition) -> String {
-    let manifests = emit::manifests(std::slice::from_ref(crd), &[], &emit::Options { namespaced: false }).unwrap();
+    let manifests =
+        emit::manifests(std::slice::from_ref(crd), &[], &emit::Options { namespaced: false, namespaces: Vec::new() })
+            .unwrap();
     manifests.into_iter().find(|manifest| manifest.path.starts_with("crd/bases/")).unwrap().text
 }
 

@@ -145,7 +145,7 @@ fn compiled(folder: &Path) -> BTreeMap<String, Vec<Value>> {
 /// The CRD of one version, from the text that opctl writes.
 fn crd(api: &Api) -> Result<Value, Vec<Diagnostic>> {
     let crds = emit::crds(std::slice::from_ref(api))?;
-    let manifests = emit::manifests(&crds, &[], &Options { namespaced: false }).unwrap();
+    let manifests = emit::manifests(&crds, &[], &Options { namespaced: false, namespaces: Vec::new() }).unwrap();
     let crd = manifests.iter().find(|manifest| manifest.path.starts_with("crd/bases/")).unwrap();
     Ok(yaml_serde::from_str(&crd.text).unwrap())
 }

@@ -96,7 +96,9 @@ fn creations(golden: &Golden) -> usize {
 
 #[test]
 fn the_order_of_creations_does_not_matter() {
-    for mut golden in all() {
+    // There a command names a kind that one before it made.
+    let is_free = |golden: &Golden| !["external", "wired"].contains(&golden.name.as_str());
+    for mut golden in all().into_iter().filter(is_free) {
         let forward = tree(&golden.make(|_, _| ()).root());
         let first = creations(&golden);
         golden.commands[first..].reverse();
@@ -145,34 +147,26 @@ fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
     missing
 }
 
-/// The worked example is a scaffold that was filled in: what it does not own is as opctl writes it today.
+/// The worked examples are scaffolds that were filled in: what they do not own is as opctl writes it today.
 #[test]
-fn the_example_has_not_drifted_from_the_scaffold() {
-    const ITS_OWN: &[&str] = &[
-        "Cargo.lock",
-        "README.md",
-        "config/crd/bases/cache.example.com_memcacheds.yaml",
-        "config/rbac/role.yaml",
-        "config/samples/cache_v1alpha1_memcached.yaml",
-        "src/api/cache/v1alpha1/memcached.rs",
-        "src/controller/cache/memcached.rs",
-        "src/controller/cache/memcached/deployment.rs",
-        "src/controller/cache/memcached/tests.rs",
-    ];
-    let sandbox = Sandbox::new();
-    shell(
-        &sandbox,
-        "opctl init --project-name memcached-operator --domain example.com --license apache2 \
-         --owner 'The opctl Authors' --api cache/v1alpha1/Memcached",
-    );
-    let without_its_own = |mut files: BTreeMap<String, Vec<u8>>| {
-        files.retain(|path, _| !ITS_OWN.contains(&path.as_str()) && !path.starts_with("target/"));
-        files
-    };
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator");
-    let (fresh, example) = (without_its_own(tree(&sandbox.root())), without_its_own(tree(&folder)));
-    assert_eq!(fresh.keys().collect::<Vec<_>>(), example.keys().collect::<Vec<_>>());
-    for (path, text) in &fresh {
-        assert!(*text == example[path], "examples/memcached-operator: `{path}` is not as opctl writes it now");
+fn the_examples_have_not_drifted_from_the_scaffold() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for example in fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = example.file_name().unwrap().to_str().unwrap();
+        let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(format!("{name}.txt"));
+        let recipe = fs::read_to_string(&recipe).unwrap_or_else(|error| panic!("{}: {error}", recipe.display()));
+        let (head, its_own) = recipe.split_once("\n\n").unwrap();
+        let its_own: BTreeSet<&str> = its_own.lines().collect();
+        let sandbox = Sandbox::new();
+        golden::commands(head).iter().for_each(|command| shell(&sandbox, command));
+        let without_its_own = |mut files: BTreeMap<String, Vec<u8>>| {
+            files.retain(|path, _| !its_own.contains(path.as_str()) && !path.starts_with("target/"));
+            files
+        };
+        let (fresh, example) = (without_its_own(tree(&sandbox.root())), without_its_own(tree(&example)));
+        assert_eq!(fresh.keys().collect::<Vec<_>>(), example.keys().collect::<Vec<_>>(), "{name}");
+        for (path, text) in &fresh {
+            assert!(*text == example[path], "examples/{name}: `{path}` is not as opctl writes it now");
+        }
     }
 }

@@ -22,7 +22,7 @@ proptest! {
         namespaced in any::<bool>(),
     ) {
         let rbac = rules(&markers.join("\n"));
-        let home = Home { namespace: Some("system".into()), namespaced };
+        let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let roles = Roles::of(&rbac, namespaced);
         let operator = Operator { rbac, requests: vec![request.clone()], ..Operator::default() };
         let answer = grants::answers(&operator, &home).remove(0);
@@ -69,7 +69,7 @@ proptest! {
 
     #[test]
     fn the_marker_that_is_told_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
-        let home = Home { namespace: Some("system".into()), namespaced };
+        let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let mut operator = Operator { rbac: rules(&markers.join("\n")), requests: vec![request], ..Operator::default() };
         let missing = grants::missing(&operator, &home, |place| place.range.clone());
         let [missing] = &missing[..] else { return Ok(()) };
@@ -88,7 +88,7 @@ fn what_is_told_is_as_recorded() {
     assert!(cases.len() > 4);
     for case in cases {
         let home = match case.file_stem().unwrap().to_str() {
-            Some("namespaced") => Home { namespace: Some("zoo-system".into()), namespaced: true },
+            Some("namespaced") => Home { namespace: Some("zoo-system".into()), namespaced: true, ..Home::default() },
             _ => Home::default(),
         };
         let told = told(&fs::read_to_string(&case).unwrap(), &home);
@@ -130,7 +130,7 @@ const NAMES: [&str; 3] = ["a", "b", "other"];
 
 impl Roles {
     fn of(rules: &[RbacRule], namespaced: bool) -> Self {
-        let manifests = emit::manifests(&[], rules, &Options { namespaced }).unwrap();
+        let manifests = emit::manifests(&[], rules, &Options { namespaced, namespaces: Vec::new() }).unwrap();
         let role = manifests.into_iter().find(|manifest| manifest.path == "rbac/role.yaml").unwrap();
         let documents = role.text.split("---\n").filter(|document| document.contains("kind:"));
         Self(documents.map(|document| serde_saphyr::from_str(document).unwrap()).collect())

@@ -56,7 +56,7 @@ fn every_case_asks_what_stands_beside_it() {
 
 #[test]
 fn the_example_asks_what_its_markers_grant() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached");
     let found = source::read_requests(&Tree::at(root), "");
     assert!(found.diagnostics.is_empty(), "{}", diagnostic::render(&found.diagnostics, false));
     let mut granted: Vec<(String, String, String)> = Vec::new();

@@ -9,24 +9,28 @@
 mod common;
 #[path = "common/control_plane.rs"]
 mod control_plane;
+#[path = "common/dockerignore.rs"]
+mod dockerignore;
 #[path = "common/golden.rs"]
 mod golden;
+#[path = "common/manager.rs"]
+mod manager;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
 #[path = "common/tree.rs"]
 mod tree;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use control_plane::ControlPlane;
+use dockerignore::Dockerignore;
 use golden::{Golden, shell};
+use manager::Manager;
 use serde_json::{Value, json};
 
 /// One test a golden project, so that each can be run by itself.
@@ -40,11 +44,16 @@ macro_rules! golden_projects {
 golden_projects! {
     cluster "cluster",
     core_kinds "core",
+    external "external",
+    finalizers "finalizers",
     fleet "fleet",
+    images "images",
     memcached "memcached",
     minimal "minimal",
     names "names",
     namespaced "namespaced",
+    teams "teams",
+    wired "wired",
     worked_in "worked-in",
     workspace "workspace",
 }
@@ -62,6 +71,33 @@ fn prove(name: &str) {
         operator.installs(&cluster);
         operator.passes_its_integration_test(&cluster);
         operator.reconciles_its_samples(&cluster, &manager);
+    }
+}
+
+/// The Dockerfile's own command, but that it only checks, where nothing is but what `.dockerignore` lets through.
+#[test]
+fn images_are_built_of_what_their_context_has() {
+    for name in ["memcached", "workspace"] {
+        let sandbox = Golden::read(name).make(|_, _| ());
+        let read = |file: &str| fs::read_to_string(sandbox.folder.join(file)).unwrap();
+        let dockerfile = read("Dockerfile");
+        let command = dockerfile.lines().find_map(|line| line.trim().strip_prefix("cargo build --release ")).unwrap();
+        let arguments: Vec<&str> = command.trim_end_matches('\\').split_whitespace().collect();
+        let ["--locked", "--package", package, "--bin", "manager"] = arguments[..] else { panic!("{command}") };
+
+        // A member's context is the workspace's root.
+        let in_workspace = sandbox.folder != sandbox.root();
+        let ignore = Dockerignore::parse(&read(if in_workspace { "Dockerfile.dockerignore" } else { ".dockerignore" }));
+        let mut files = tree::tree(&sandbox.root());
+        files.insert("Cargo.lock".into(), lock(package, in_workspace).into());
+        files.retain(|path, _| ignore.lets_through(path));
+        let other = files.keys().find(|path| !["rs", "toml", "lock"].iter().any(|ending| path.ends_with(ending)));
+        assert_eq!(other, None, "{name}");
+        let context = common::operators_target().join("context").join(name);
+        replace(&context, &files);
+
+        let _alone = CARGO.lock().unwrap_or_else(PoisonError::into_inner);
+        common::output(common::cargo(&context, &[&["check"], &arguments[..]].concat()));
     }
 }
 
@@ -83,7 +119,7 @@ impl Operator {
         let sandbox = golden.make(|_, _| ());
         shell(&sandbox, "opctl manifests --check");
         let root = common::operators_target().join("golden").join(&golden.name);
-        renew(&root, &sandbox.root());
+        replace(&root, &tree::tree(&sandbox.root()));
         // rustfmt would take the settings of a folder further up.
         fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
         let folder = root.join(sandbox.folder.strip_prefix(sandbox.root()).unwrap());
@@ -135,6 +171,12 @@ impl Operator {
 
     /// The CRDs are served, and its Pods pass the restricted Pod Security of its namespace.
     fn installs(&self, cluster: &ControlPlane) {
+        // Of other projects, whose kinds it watches.
+        for file in fs::read_dir(self.folder.join("hack")).unwrap().map(|file| file.unwrap().path()) {
+            if file.extension().is_some_and(|end| end == "yaml") {
+                cluster.kubectl(&["apply", "--server-side", "-f", file.to_str().unwrap()], "");
+            }
+        }
         let crds = self.crds();
         if !crds.is_empty() {
             self.succeeds(self.target(cluster, &["install"]));
@@ -144,6 +186,9 @@ impl Operator {
             let conditions = object["status"]["conditions"].as_array().unwrap();
             let is = |kind: &str| conditions.iter().any(|each| each["type"] == kind && each["status"] == "True");
             assert!(is("Established") && is("NamesAccepted") && !is("NonStructuralSchema"), "{crd}: {conditions:#?}");
+        }
+        for namespace in self.watched() {
+            cluster.kubectl(&["create", "namespace", &namespace], "");
         }
         self.succeeds(self.target(cluster, &["deploy", "IMG=registry.example.com/manager:v1"]));
         let timeout = format!("--timeout={}s", PATIENCE.as_secs());
@@ -163,12 +208,30 @@ impl Operator {
         let account = format!("system:serviceaccount:{}:{}-controller-manager", self.namespace(), self.name);
         config["users"][0]["user"]["as"] = account.into();
         fs::write(&kubeconfig, config.to_string()).unwrap();
-        let namespaced = self.project["namespaced"] == true;
-        let mut manager = Manager::start(manager, &kubeconfig, namespaced.then(|| self.namespace()));
+        let namespaces = match self.watched() {
+            none if none.is_empty() && self.project["namespaced"] == true => vec![self.namespace()],
+            some => some,
+        };
+        let watched = format!("--watch-namespace={}", namespaces.join(","));
+        // The namespace of the integration test is on its way out, and what is reconciled there fails. An operator
+        // that has finalizers must run for that.
+        let all = cluster.kubectl(&["get", "namespaces", "-o", "name"], "");
+        for left in all.lines().filter(|name| name.contains("-test-")) {
+            let wait = |timeout| ["wait", "--for=delete", left, timeout];
+            if !cluster.run(&wait("--timeout=15s"), "").status.success() {
+                let _sweeper = Manager::start(manager, &kubeconfig, "sweeper", &[]);
+                cluster.kubectl(&wait("--timeout=60s"), "");
+            }
+        }
+        let mut manager = Manager::start(manager, &kubeconfig, "manager", &[&watched]);
         manager.becomes_ready();
 
         let samples = self.samples();
-        let namespace = if namespaced { self.namespace() } else { "default".into() };
+        let namespace = namespaces.last().cloned().unwrap_or_else(|| "default".into());
+        cluster.kubectl(
+            &["label", "--overwrite", "namespace", &namespace, "pod-security.kubernetes.io/enforce=restricted"],
+            "",
+        );
         if !samples.is_empty() {
             let mut apply = self.kubectl(cluster);
             apply.args(["apply", "--server-side", "-n", &namespace, "-k", "config/samples"]);
@@ -191,15 +254,52 @@ impl Operator {
                 let timeout = format!("--timeout={}s", PATIENCE.as_secs());
                 let wait = ["wait", "-n", &namespace, &resource, "--all", "--for=condition=Ready", &timeout];
                 cluster.kubectl(&wait, "");
+                if said.get("replicas").is_some() {
+                    follows_a_scale(cluster, &namespace, &resource, index);
+                }
+                cluster.kubectl(&["delete", "-n", &namespace, &resource, "--all", &timeout], "");
             }
         }
-        let log = manager.stop();
+        self.cleans_up(cluster, &namespace);
+        let metrics = manager.metrics();
+        assert!(!metrics.contains("controller_reconcile_failures_total{"), "{metrics}");
+        assert!(manager.terminate().success());
+        let log = manager.log();
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
+    }
+
+    /// The objects of kinds with a finalizer are gone by now, and the operator has told so.
+    fn cleans_up(&self, cluster: &ControlPlane, namespace: &str) {
+        for resource in self.project["resources"].as_array().unwrap() {
+            let kind = resource["kind"].as_str().unwrap();
+            if resource["options"]["finalizer"] != true {
+                continue;
+            }
+            if kind == "ConfigMap" {
+                cluster.kubectl(&["create", "-n", namespace, "configmap", "held"], "");
+                let held = ["wait", "-n", namespace, "configmap/held", "--for=jsonpath={.metadata.finalizers[0]}"];
+                cluster.kubectl(&held, "");
+                cluster.kubectl(&["delete", "-n", namespace, "configmap", "held", "--timeout=60s"], "");
+            }
+            let has_told = || {
+                let events = read(&cluster.kubectl(&["get", "events.v1.events.k8s.io", "-A", "-o", "json"], ""));
+                let mut events = events["items"].as_array().unwrap().iter();
+                events.any(|event| event["reason"] == "CleanedUp" && event["regarding"]["kind"] == kind)
+            };
+            // There is none yet of what the cluster has no object of.
+            assert!(kind == "StorageClass" || has_told(), "{}: no event of the cleanup of a {kind}", self.name);
+        }
     }
 
     /// Its namespace in the cluster.
     fn namespace(&self) -> String {
         format!("{}-system", self.name)
+    }
+
+    /// The namespaces that PROJECT lists.
+    fn watched(&self) -> Vec<String> {
+        let listed = self.project["manifests"]["namespaces"].as_array();
+        listed.into_iter().flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
     /// Their names, as the files of `config/crd/bases` have them.
@@ -255,62 +355,19 @@ impl Operator {
     }
 }
 
-/// A running manager.
-struct Manager {
-    process: Child,
-    address: String,
-    log: PathBuf,
-}
-
-impl Manager {
-    fn start(program: &Path, kubeconfig: &Path, watch: Option<String>) -> Self {
-        // Free a moment ago.
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let log = kubeconfig.with_extension("log");
-        let out = fs::File::create(&log).unwrap();
-        let mut command = Command::new(program);
-        command.env("KUBECONFIG", kubeconfig).env("HTTP_ADDRESS", &address).env_remove("RUST_LOG");
-        command.envs(watch.map(|namespace| ("WATCH_NAMESPACE", namespace)));
-        let process = command.stdin(Stdio::null()).stderr(out.try_clone().unwrap()).stdout(out).spawn().unwrap();
-        Self { process, address, log }
+/// The Deployment of one object becomes what `kubectl scale` says, and goes with the object.
+fn follows_a_scale(cluster: &ControlPlane, namespace: &str, resource: &str, index: usize) {
+    let object = format!("{resource}/bare-{index}");
+    let deployment = format!("deployment/bare-{index}");
+    let timeout = format!("--timeout={}s", PATIENCE.as_secs());
+    cluster.kubectl(&["scale", "-n", namespace, &object, "--replicas=2"], "");
+    for (name, field) in [(&deployment, ".status.readyReplicas"), (&object, ".status.replicas")] {
+        let is_two = format!("--for=jsonpath={{{field}}}=2");
+        cluster.kubectl(&["wait", "-n", namespace, name, &is_two, &timeout], "");
     }
-
-    fn becomes_ready(&mut self) {
-        let started = Instant::now();
-        while !self.answers_ready() {
-            let ended = self.process.try_wait().unwrap();
-            assert!(ended.is_none() && started.elapsed() < PATIENCE, "not ready: {ended:?}\n{}", self.said());
-            sleep(Duration::from_millis(100));
-        }
-    }
-
-    fn answers_ready(&self) -> bool {
-        let Ok(mut stream) = TcpStream::connect(&self.address) else { return false };
-        let mut answer = String::new();
-        stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").unwrap();
-        stream.read_to_string(&mut answer).unwrap();
-        answer.starts_with("HTTP/1.0 200")
-    }
-
-    /// In good order; gives its log.
-    fn stop(mut self) -> String {
-        let killed = Command::new("kill").arg(self.process.id().to_string()).status().unwrap();
-        assert!(killed.success(), "it ended by itself:\n{}", self.said());
-        let ended = self.process.wait().unwrap();
-        assert!(ended.success(), "{ended}:\n{}", self.said());
-        self.said()
-    }
-
-    fn said(&self) -> String {
-        fs::read_to_string(&self.log).unwrap()
-    }
-}
-
-impl Drop for Manager {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    cluster.kubectl(&["wait", "-n", namespace, &object, "--for=condition=Ready", &timeout], "");
+    cluster.kubectl(&["delete", "-n", namespace, &object, &timeout], "");
+    cluster.kubectl(&["wait", "-n", namespace, &deployment, "--for=delete", &timeout], "");
 }
 
 fn read(json: &str) -> Value {
@@ -343,16 +400,15 @@ fn lock(name: &str, in_workspace: bool) -> String {
     format!("{head}{}", packages.join("\n"))
 }
 
-/// Makes a folder the same as another, and leaves alone what is the same.
-fn renew(old: &Path, new: &Path) {
-    fs::create_dir_all(old).unwrap();
-    let before = tree::tree(old);
-    let after = tree::tree(new);
-    for path in before.keys().filter(|path| !after.contains_key(*path)) {
-        fs::remove_file(old.join(path)).unwrap();
+/// Gives a folder these files and no others, and leaves alone what is the same.
+fn replace(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
+    fs::create_dir_all(folder).unwrap();
+    let before = tree::tree(folder);
+    for path in before.keys().filter(|path| !files.contains_key(*path)) {
+        fs::remove_file(folder.join(path)).unwrap();
     }
-    for (path, text) in after.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
-        fs::create_dir_all(old.join(path).parent().unwrap()).unwrap();
-        fs::write(old.join(path), text).unwrap();
+    for (path, text) in files.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
+        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        fs::write(folder.join(path), text).unwrap();
     }
 }

@@ -248,8 +248,8 @@ const URL_MARKERS: &str = "
 // +kubebuilder:rbac:urls=/reload,verbs=post
 ";
 
-const CLUSTER: Options = Options { namespaced: false };
-const NAMESPACED: Options = Options { namespaced: true };
+const CLUSTER: Options = Options { namespaced: false, namespaces: Vec::new() };
+const NAMESPACED: Options = Options { namespaced: true, namespaces: Vec::new() };
 
 fn rules(text: &str) -> Vec<RbacRule> {
     let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));

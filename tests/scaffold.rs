@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use opctl::names::{Domain, Group, Kind, Plural, ProjectName, Version};
-use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Rendered};
+use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
+use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, Wiring, Workload};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
     Project {
         name: ProjectName::parse("memcached-operator").unwrap(),
         domain: Domain::parse("example.com").unwrap(),
         namespaced,
+        namespaces: Vec::new(),
         header: scaffold::license(license, "The Example Authors").0,
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
@@ -48,7 +49,35 @@ fn own(group: &str, version: &str, kind: &str) -> Api {
         categories: Vec::new(),
         namespaced: true,
         core: None,
+        wiring: Wiring::default(),
+        workload: None,
+        finalizer: false,
     }
+}
+
+/// What a controller may do more: everything, and as little as each allows.
+fn workloads() -> Vec<Workload> {
+    let image = |text: &str| Image::parse(text).unwrap();
+    let whole = Workload {
+        image: image(&format!("registry.example.com/{}:v1", "a".repeat(90))),
+        port: Some(11211),
+        command: [
+            "memcached",
+            "--memory-limit=64",
+            "-o",
+            "modern",
+            "say \"hi\"",
+            "\\",
+            "--a-long-word-that-fills-the-line",
+        ]
+        .map(str::to_owned)
+        .into(),
+        user: Some(1001),
+    };
+    let bare = Workload { image: image("busybox"), port: None, command: Vec::new(), user: None };
+    let digest = format!("a@sha256:{}", "0".repeat(128));
+    let short = Workload { image: image(&digest), port: Some(1), command: vec!["sh".into()], ..bare.clone() };
+    vec![whole, bare, short]
 }
 
 /// Kinds of every length and form, in groups of every form.
@@ -88,6 +117,55 @@ fn core_apis() -> Vec<Api> {
     ]
 }
 
+fn related(path: &str, group: &str, kind: &str, namespaced: bool, is_bare: bool) -> Related {
+    let kind = Kind::parse(kind).unwrap();
+    let plural = kind.plural();
+    Related { rust_path: path.into(), kind, group: group.into(), plural, namespaced, is_bare }
+}
+
+/// Controllers with a name, that own and watch kinds of every form.
+fn wired(api: &Api) -> Vec<Api> {
+    let k8s = |path: &str, group: &str, namespaced, is_bare| {
+        let kind = path.rsplit("::").next().unwrap();
+        related(&format!("k8s_openapi::api::{path}"), group, kind, namespaced, is_bare)
+    };
+    let own = |kind: &str, namespaced| {
+        let path = format!("crate::api::cache::v1::{}::{kind}", Kind::parse(kind).unwrap().module());
+        related(&path, "cache.example.com", kind, namespaced, false)
+    };
+    let config_map = k8s("core::v1::ConfigMap", "core", true, true);
+    let deployment = k8s("apps::v1::Deployment", "apps", true, false);
+    let cluster_role = k8s("rbac::v1::ClusterRole", "rbac.authorization.k8s.io", false, false);
+    let lists = [
+        (vec![], vec![]),
+        (vec![config_map.clone()], vec![]),
+        (vec![deployment.clone(), own(&"Abcdefghij".repeat(4), true)], vec![config_map.clone()]),
+        (vec![], vec![config_map, cluster_role.clone(), own(&"Abcdefghij".repeat(4), false)]),
+        (
+            vec![
+                own("A", true),
+                own("Ingress", true),
+                k8s("networking::v1::Ingress", "networking.k8s.io", true, false),
+            ],
+            vec![],
+        ),
+    ];
+    let mut all = Vec::new();
+    for (owns, watches) in lists {
+        let others = |kinds: Vec<Related>| kinds.into_iter().filter(|it| it.kind != api.kind).collect::<Vec<_>>();
+        let (owns, watches) = (others(owns), others(watches));
+        for name in [None, Some("captain-backup-of-forty-characters-in-all")] {
+            let name = name.map(|name| ControllerName::parse(name).unwrap());
+            all.push(Api { wiring: Wiring { name, owns: owns.clone(), watches: watches.clone() }, ..api.clone() });
+        }
+    }
+    if !api.namespaced {
+        let wiring = Wiring { owns: vec![cluster_role, deployment], ..Wiring::default() };
+        all.push(Api { wiring, ..api.clone() });
+    }
+    all
+}
+
 /// All that is rendered, by a name that says where it came from.
 fn everything() -> BTreeMap<String, File> {
     let mut all = BTreeMap::new();
@@ -102,7 +180,11 @@ fn everything() -> BTreeMap<String, File> {
     for project in [project(&License::Apache2, false, None), project(&License::None, true, None)] {
         let license = project.spdx.unwrap_or("none");
         let mut kind = |what: &str, api: &Api, rendered: Rendered| {
-            let from = format!("{license} {what} {}/{} {} {}", api.group, api.version, api.kind, api.namespaced);
+            let Api { group, version, kind, namespaced, finalizer, workload, .. } = api;
+            let image = workload.as_ref().map(|workload| workload.image.as_str());
+            let from = format!("{license} {what} {group}/{version} {kind} {namespaced} {finalizer} {image:?}");
+            let from = format!("{from} {:?}", workload.as_ref().and_then(|workload| workload.port));
+            let from = format!("{from} {:?}", api.wiring);
             let base = |each: scaffold::Insertion| Some(File { path: each.path, text: each.base? });
             put(&from, rendered.files);
             put(&from, rendered.insertions.into_iter().filter_map(base).collect());
@@ -110,9 +192,40 @@ fn everything() -> BTreeMap<String, File> {
         for api in own_apis() {
             kind("api", &api, scaffold::api(&project, &api));
             kind("controller", &api, scaffold::controller(&project, &api));
+            // What a controller may have more does not depend on the header.
+            if license == "none" {
+                continue;
+            }
+            let api = Api { finalizer: true, ..api };
+            kind("controller", &api, scaffold::controller(&project, &api));
+            // All combinations with two names, and one with all names.
+            let combinations = if ["A", "HTTPRoute"].contains(&api.kind.as_str()) { 6 } else { 1 };
+            let workloads =
+                workloads().into_iter().flat_map(|each| [true, false].map(|finalizer| (each.clone(), finalizer)));
+            for (workload, finalizer) in workloads.filter(|_| api.namespaced).take(combinations) {
+                let api = Api { workload: Some(workload), finalizer, ..api.clone() };
+                kind("api", &api, scaffold::api(&project, &api));
+                kind("controller", &api, scaffold::controller(&project, &api));
+            }
         }
         for api in core_apis() {
-            kind("core", &api, scaffold::controller(&project, &api));
+            for finalizer in [false, true] {
+                let api = Api { finalizer, ..api.clone() };
+                kind("core", &api, scaffold::controller(&project, &api));
+            }
+        }
+        let forty = "Abcdefghij".repeat(4);
+        let external = CoreType { group: "cert-manager.io".into(), rust_path: "crate::external::x::Cert".into() };
+        let external = Api { core: Some(external), ..own("cert-manager.io", "v1", "Certificate") };
+        let mut subjects =
+            vec![own("cache", "v1", "Memcached"), own("cache", "v1", "B"), own("cache", "v1", &forty), external];
+        subjects.push(Api { namespaced: false, ..own("cache", "v1", "Cluster") });
+        for api in subjects.into_iter().chain(core_apis()).flat_map(|api| wired(&api)) {
+            for finalizer in [false, true] {
+                let api = Api { finalizer, ..api.clone() };
+                let what = if api.core.is_some() { "wired core" } else { "wired" };
+                kind(what, &api, scaffold::controller(&project, &api));
+            }
         }
     }
     all
@@ -228,4 +341,53 @@ fn a_kind_says_what_to_insert_where() {
             "old src/controller/mod.rs all: metrics_server::http_route::CONTROLLER",
         ]
     );
+}
+
+/// `README.md` has a row for each argument, with the text of `--help`.
+#[test]
+fn the_readme_tells_of_every_argument() {
+    let files = scaffold::init(&project(&License::None, false, None));
+    let text = |path: &str| &files.iter().find(|file| file.path == path).unwrap().text;
+    let readme = text("README.md");
+    let mut rows = Vec::new();
+    for file in ["options", "lease", "telemetry"] {
+        let text = text(&format!("src/manager/{file}.rs"));
+        let fields = text.split("    /// ").skip(1).filter(|field| field.contains("    #[arg("));
+        rows.extend(fields.map(row));
+    }
+    assert!(rows.len() > 5 && rows.iter().all(|row| readme.contains(row)), "README.md lacks one of\n{}", rows.concat());
+    assert_eq!(readme.matches("\n| `--").count(), rows.len(), "README.md has others than\n{}", rows.concat());
+}
+
+/// From the documentation of a field on.
+fn row(field: &str) -> String {
+    let (help, rest) = field.split_once("\n    #[arg(").unwrap();
+    let (arg, rest) = rest.split_once("    pub ").unwrap();
+    let name = rest.split_once(':').unwrap().0;
+    let value = |key: &str| {
+        let (_, rest) = arg.split_once(key)?;
+        let text = rest.trim_start_matches(" = ").split([',', ')', '\n']).next()?;
+        Some(
+            text.trim_matches('"')
+                .replace("Format::", "")
+                .replace("FIELD_MANAGER", "memcached-operator")
+                .to_lowercase(),
+        )
+    };
+    let variable = value("env = ").map_or_else(|| name.to_uppercase(), |name| name.to_uppercase());
+    let default = value("default_value_t").or_else(|| value("default_value")).filter(|text| !text.is_empty());
+    let default = default.map(|text| format!("`{text}` ")).unwrap_or_default();
+    format!("| `--{}` | `{variable}` | {default}| {help} |\n", name.replace('_', "-"))
+}
+
+/// It is the user's code, to be read and changed: tests and headers apart, it stays short.
+#[test]
+fn the_manager_stays_short() {
+    let files = scaffold::init(&project(&License::None, false, None));
+    let is_code = |path: &str| path.starts_with("src/manager/") && !path.ends_with("/tests.rs");
+    let lines = |file: &File| file.text.split("#[cfg(test)]\nmod ").next().unwrap().lines().count();
+    let lines: Vec<_> = files.iter().filter(|file| is_code(&file.path)).map(|file| (&file.path, lines(file))).collect();
+    let all: usize = lines.iter().map(|(_, count)| count).sum();
+    // The goal is 900.
+    assert!(all < 1600, "{all} lines: {lines:#?}");
 }

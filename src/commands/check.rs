@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
 use crate::emit;
 use crate::grants::{self, Answer, Home, Missing};
-use crate::model::{Operator, RbacRule};
+use crate::model::{Operator, RbacRule, Scope};
 use crate::plan::Plan;
 use crate::project::{ProjectError, ProjectFile, Tree};
 use crate::source;
@@ -35,7 +35,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     // A marker with a slip grants nothing, and all that it was to grant would be missing.
     let unjudged = Operator::default();
     let judged = if is_sound { operator } else { &unjudged };
-    let home = home(project.as_ref());
+    let home = home(project.as_ref(), judged);
     let functions = Functions::default();
     let missing = grants::missing(judged, &home, |place| functions.around(place));
     let missing: Vec<(Diagnostic, &Missing)> = missing
@@ -50,6 +50,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     // Kinds that cannot be derived are told by `opctl manifests`.
     let objects = config::objects(&tree, "");
     found.extend(config::check(&tree, ""));
+    found.extend(project.as_ref().and_then(|project| config::unwatched(&objects, &project.namespaces)));
     samples::check(&objects, emit::crds(&operator.apis).unwrap_or_default(), &mut found);
     let allows = [operator.allows.clone(), config::allows(&tree, "")].concat();
     let mut found = allowed(found, &allows, is_sound.then_some(Told::ByCheck));
@@ -77,11 +78,15 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 /// What an operator without PROJECT has is a ClusterRole.
-fn home(project: Option<&ProjectFile>) -> Home {
-    match project {
+fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
+    let Some(project) = project else { return Home::default() };
+    let cluster_kinds = operator.apis.iter().filter(|api| api.scope == Scope::Cluster);
+    Home {
         // The namespace that `config/default` of the scaffold says.
-        Some(project) => Home { namespace: Some(format!("{}-system", project.name)), namespaced: project.namespaced },
-        None => Home::default(),
+        namespace: Some(format!("{}-system", project.name)),
+        namespaced: project.namespaced,
+        namespaces: project.namespaces.iter().map(ToString::to_string).collect(),
+        cluster_kinds: cluster_kinds.map(|api| (api.group.clone(), api.plural.clone())).collect(),
     }
 }
 
@@ -123,7 +128,8 @@ fn carry_out_with_manifests(
     let role = tree.read("config/rbac/role.yaml")?;
     if project.is_some() || role.is_some_and(|text| text.starts_with(emit::HEADER)) {
         let (namespaced, descriptions) = project.map(|it| (it.namespaced, it.descriptions)).unwrap_or_default();
-        let place = Place { folder: "", output: "config", namespaced, descriptions };
+        let namespaces = project.map(|it| &it.namespaces[..]).unwrap_or_default();
+        let place = Place { folder: "", output: "config", namespaced, namespaces, descriptions };
         manifests::add_if_sound(&mut plan, tree, &place, console)?;
     }
     let task = Task { again: "run `opctl check --fix`", tree, folder: "", plan, next: Vec::new() };

@@ -4,10 +4,10 @@ use anyhow::Context;
 
 use super::error::{Refusal, Refusals};
 use super::request::{self, Request};
-use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
 use crate::cli::CreateApi;
 use crate::edit::Edit;
-use crate::names::Plural;
+use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
@@ -17,19 +17,29 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
     let mut tree = super::tree(&root);
     let mut args = args.clone();
-    if !args.yes && console.can_ask() {
+    if !args.yes && console.can_ask() && args.external.external_crd.is_none() {
         // Asked before the lock is taken: nobody else has to wait for the answers.
         args = request::ask(&args, &ProjectFile::read(&tree)?, console)?;
         tree = super::tree(&root);
     }
     let _lock = lock(&root, console)?;
     let file = ProjectFile::read(&tree)?;
-    let request = Request::new(&args, &file)?;
+    if let Some(path) = &args.external.external_type {
+        external::refuse_unknown_crate(path, &tree)?;
+    }
+    let request = match &args.external.external_crd {
+        Some(path) => {
+            let (resource, types) = external::of_crd(path, args.external.external_crd_version.as_deref(), &file)?;
+            Request::external(&args, resource, types, &file)?
+        }
+        None => Request::new(&args, &file)?,
+    };
 
     let project = scaffold::Project {
         name: file.name.clone(),
         domain: file.domain.clone(),
         namespaced: file.namespaced,
+        namespaces: file.namespaces.clone(),
         header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
         spdx: None,
         workspace: None,
@@ -38,8 +48,13 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     add(&mut plan, &project, &request);
     refuse_what_exists(&plan, &tree, &file, &request.resource, console)?;
 
-    let place =
-        manifests::Place { folder: "", output: "config", namespaced: file.namespaced, descriptions: file.descriptions };
+    let place = manifests::Place {
+        folder: "",
+        output: "config",
+        namespaced: file.namespaced,
+        namespaces: &file.namespaces,
+        descriptions: file.descriptions,
+    };
     manifests::add_if_sound(&mut plan, &tree, &place, console)?;
     carry_out(
         &Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: next(&request) },
@@ -53,7 +68,10 @@ pub const BOILERPLATE: &str = "hack/boilerplate.txt";
 /// Adds everything that one request changes, but the manifests.
 pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     let api = api_of(request);
-    let types = request.adds_type.then(|| scaffold::api(project, &api));
+    let types = match &request.external_types {
+        Some(types) => Some(scaffold::external(project, &api, types)),
+        None => request.adds_type.then(|| scaffold::api(project, &api)),
+    };
     let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
     for rendered in types.into_iter().chain(controller) {
         for file in rendered.files {
@@ -63,7 +81,11 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
             insert(plan, insertion);
         }
     }
-    let fields = request.resource.fields();
+    let mut fields = request.resource.fields();
+    let options = request.options();
+    if !options.is_empty() {
+        fields.insert("options".into(), options.into());
+    }
     plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
 }
 
@@ -83,10 +105,17 @@ fn api_of(request: &Request) -> scaffold::Api {
     let resource = &request.resource;
     let builtin = match resource.origin {
         Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
-        Origin::Own | Origin::External => None,
+        Origin::Own | Origin::External { .. } => None,
+    };
+    let external = match resource.origin {
+        Origin::External { .. } => Some(CoreType { group: resource.full_group(), rust_path: resource.type_path() }),
+        Origin::Own | Origin::Kubernetes => None,
     };
     scaffold::Api {
-        group: resource.group.clone(),
+        group: match resource.origin {
+            Origin::External { .. } => Group::parse(&resource.full_group()).expect("both parts of it are legal"),
+            Origin::Own | Origin::Kubernetes => resource.group.clone(),
+        },
         version: resource.version.clone(),
         kind: resource.kind.clone(),
         plural: match builtin {
@@ -97,14 +126,13 @@ fn api_of(request: &Request) -> scaffold::Api {
         },
         short_names: request.short_names.clone(),
         categories: request.categories.clone(),
-        namespaced: builtin
-            .map(|builtin| builtin.namespaced)
-            .or(resource.api.map(|api| api.namespaced))
-            .unwrap_or(true),
-        core: builtin.map(|builtin| CoreType {
-            group: builtin.api_group.into(),
-            rust_path: format!("{}::{}", builtin.path, builtin.kind),
-        }),
+        namespaced: resource.is_namespaced(),
+        core: builtin
+            .map(|builtin| CoreType { group: builtin.api_group.into(), rust_path: resource.type_path() })
+            .or(external),
+        wiring: request.wiring.clone(),
+        workload: request.workload.clone(),
+        finalizer: request.finalizer,
     }
 }
 
@@ -137,9 +165,9 @@ fn refuse_what_exists(
 }
 
 fn next(request: &Request) -> Vec<Next> {
-    let (group, kind) = (request.resource.group.module(), request.resource.kind.module());
+    let (group, kind) = (request.resource.group_module(), request.resource.kind.module());
     let types = format!("src/api/{group}/{}/{kind}.rs", request.resource.version);
-    let controller = format!("src/controller/{group}/{kind}.rs");
+    let controller = format!("src/controller/{group}/{}.rs", request.wiring.module(&request.resource.kind));
     let mut next = Vec::new();
     if request.adds_type {
         next.push(Next::new(format!("edit {types}"), "what users ask for, and what they are told"));
@@ -151,6 +179,8 @@ fn next(request: &Request) -> Vec<Next> {
     if request.adds_controller {
         next.push(Next::new("opctl check --fix", "grants it what its code asks for"));
     }
-    next.push(Next::new("make install run", "tries it against the cluster of KUBECONFIG"));
+    // A kind of Kubernetes is installed already, and there may be no CRD to install.
+    let run = if request.resource.origin == Origin::Kubernetes { "make run" } else { "make install run" };
+    next.push(Next::new(run, "tries it against the cluster of KUBECONFIG"));
     next
 }

@@ -1,5 +1,6 @@
 //! `opctl init`: starts a project, alone or as a member of a cargo workspace.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use super::request::{Request, ask_for};
 use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests};
 use crate::cli::Init;
 use crate::edit::Edit;
-use crate::names::{Domain, ProjectName};
+use crate::names::{Domain, Namespace, ProjectName};
 use crate::plan::Plan;
 use crate::project::{self, Descriptions, PROJECT, ProjectFile, Tree};
 use crate::scaffold::{self, License};
@@ -36,7 +37,8 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     let project = scaffold::Project {
         name: answers.name,
         domain: answers.domain,
-        namespaced: args.namespaced,
+        namespaced: args.namespaced || !answers.namespaces.is_empty(),
+        namespaces: answers.namespaces,
         header: answers.header,
         spdx: answers.spdx,
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
@@ -47,7 +49,7 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     for file in scaffold::init(&project).into_iter().chain(answers.license_file) {
         plan.scaffold(file.path, file.text);
     }
-    plan.scaffold(PROJECT, ProjectFile::text(&project.name, &project.domain, project.namespaced));
+    plan.scaffold(PROJECT, ProjectFile::text(&project.name, &project.domain, project.namespaced, &project.namespaces));
     for request in &answers.requests {
         create_api::add(&mut plan, &project, request);
     }
@@ -62,6 +64,7 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         folder: &folder,
         output: &output,
         namespaced: project.namespaced,
+        namespaces: &project.namespaces,
         descriptions: Descriptions::default(),
     };
     manifests::add_if_sound(&mut plan, &tree, &place, console)?;
@@ -91,6 +94,8 @@ struct Answers {
     header: String,
     license_file: Option<scaffold::File>,
     spdx: Option<&'static str>,
+    /// Sorted.
+    namespaces: Vec<Namespace>,
     requests: Vec<Request>,
 }
 
@@ -112,11 +117,14 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         None => refusals.check(name_of(dir)),
     };
     let license = refusals.check(license(&args.license));
+    let namespaces: BTreeSet<&String> = args.watch_namespace.iter().collect();
+    let namespaces = namespaces.into_iter().filter_map(|text| refusals.check(Namespace::parse(text))).collect();
     // The APIs are checked against a project, which may be a stand-in: nothing is made of it once something is wrong.
     let mut file = ProjectFile {
         name: name.clone().unwrap_or_else(|| ProjectName::parse("project").expect("it is a legal name")),
         domain: domain.clone().unwrap_or_else(|| Domain::parse("example.com").expect("it is a legal domain")),
         namespaced: args.namespaced,
+        namespaces: Vec::new(),
         descriptions: Descriptions::default(),
         resources: Vec::new(),
     };
@@ -134,7 +142,7 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         (Some(name), Some(domain), Some(license)) if refusals.0.is_empty() => {
             let owner = args.owner.clone().unwrap_or_else(|| format!("The {name} Authors"));
             let (header, license_file) = scaffold::license(&license, &owner);
-            Ok(Answers { name, domain, header, license_file, spdx: license.spdx(), requests })
+            Ok(Answers { name, domain, header, license_file, spdx: license.spdx(), namespaces, requests })
         }
         _ => Err(refusals.into()),
     }

@@ -11,9 +11,11 @@ use super::error::{Diagnosed, Refusal};
 use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock, resolve_part};
 use crate::apiserver::{self, Finding};
 use crate::cli::{Manifests, Part};
+use crate::compiled;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::Api;
+use crate::model::{Api, RbacRule};
+use crate::names::Namespace;
 use crate::plan::{Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
@@ -24,6 +26,7 @@ pub struct Place<'a> {
     /// The folder of `crd`, `rbac` and `webhook`, from the root of the tree that is written to.
     pub output: &'a str,
     pub namespaced: bool,
+    pub namespaces: &'a [Namespace],
     pub descriptions: Descriptions,
 }
 
@@ -32,8 +35,8 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;
     let tree = super::tree(&root);
-    let (namespaced, descriptions) = match ProjectFile::read(&tree) {
-        Ok(project) => (project.namespaced, project.descriptions),
+    let (namespaced, namespaces, descriptions) = match ProjectFile::read(&tree) {
+        Ok(project) => (project.namespaced, project.namespaces, project.descriptions),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
         Err(ProjectError::Missing(_)) => Default::default(),
         Err(error) => return Err(error.into()),
@@ -44,12 +47,14 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     };
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
-    let place = Place { folder: "", output: &output.folder, namespaced, descriptions };
+    let place = Place { folder: "", output: &output.folder, namespaced, namespaces: &namespaces, descriptions };
     let choice = Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only };
     let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
     warn(&warnings, console);
     let mut next = Vec::new();
-    if choice.wants(Part::Crd) && tree.has("Makefile") && output.root == root {
+    let crds = join(&output.folder, "crd/bases/");
+    let has_crds = plan.changes.keys().any(|path| path.starts_with(&crds));
+    if has_crds && tree.has("Makefile") && output.root == root {
         next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
     }
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
@@ -72,12 +77,15 @@ fn add(
     if let Some(max) = place.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
-    let (manifests, mut diagnostics) = match manifests(&mut found, place.namespaced, choice) {
+    if place.namespaced && !choice.wants(Part::Crd) {
+        found.crds = written(target, place.output)?;
+    }
+    let (manifests, mut diagnostics) = match manifests(&mut found, place, choice) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
     if choice.wants(Part::Rbac) {
-        diagnostics.extend(moved(&found, target, place.output)?);
+        diagnostics.extend(moved(&found, target, place)?);
     }
     let mut stale = ours(target, place.output, choice)?;
     for manifest in manifests.into_iter().filter(|manifest| choice.wants(part_of(&manifest.path))) {
@@ -92,6 +100,17 @@ fn add(
     Ok(diagnostics)
 }
 
+/// The CRDs as they are: where types are not read, they tell which kinds are in no namespace.
+fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    let mut crds = Vec::new();
+    for path in tree.files_below(&join(output, "crd/bases")) {
+        let text = tree.read(&path)?.unwrap_or_default();
+        // A file that cannot be read tells nothing here, and is told by `opctl check`.
+        crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
+    }
+    Ok(crds)
+}
+
 /// The part that a generated file belongs to, by its path below the output folder.
 fn part_of(path: &str) -> Part {
     // The roles for people follow from the CRDs, those of the operator from markers.
@@ -103,12 +122,13 @@ fn part_of(path: &str) -> Part {
 }
 
 /// Tells of a Role in another namespace that `default/kustomization.yaml` takes away from there.
-fn moved(Found { source, .. }: &Found, tree: &Tree, output: &str) -> anyhow::Result<Option<Diagnostic>> {
-    let elsewhere = |namespace: &String| namespace != emit::SYSTEM;
-    let Some(rule) = source.operator.rbac.iter().find(|rule| rule.namespace.as_ref().is_some_and(elsewhere)) else {
-        return Ok(None);
+fn moved(Found { source, .. }: &Found, tree: &Tree, place: &Place) -> anyhow::Result<Option<Diagnostic>> {
+    let elsewhere = |rule: &&RbacRule| match &rule.namespace {
+        Some(namespace) => namespace != emit::SYSTEM,
+        None => !place.namespaces.is_empty(),
     };
-    let path = join(output, "default/kustomization.yaml");
+    let Some(rule) = source.operator.rbac.iter().find(elsewhere) else { return Ok(None) };
+    let path = join(place.output, "default/kustomization.yaml");
     let text = tree.read(&path)?.unwrap_or_default();
     let folders = ["../rbac/namespaces/before", "../rbac/namespaces/after"];
     if !text.lines().any(|line| line.starts_with("namespace:")) || folders.iter().all(|folder| text.contains(folder)) {
@@ -163,15 +183,16 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
 fn manifests(
     Found { source, crds }: &mut Found,
-    namespaced: bool,
+    place: &Place,
     choice: &Choice,
 ) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
     if choice.wants(Part::Crd) {
         diagnostics.extend(emit::convert(crds, &source.operator));
     }
+    let judged = if choice.wants(Part::Crd) { &crds[..] } else { &[] };
     let findings: Vec<_> =
-        crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
+        judged.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
         source.operator.apis.iter().find(|api| {
             (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
@@ -186,9 +207,8 @@ fn manifests(
         diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
     }
     let mut manifests = Vec::new();
-    for part in
-        [emit::manifests(crds, &source.operator.rbac, &emit::Options { namespaced }), emit::webhooks(&source.operator)]
-    {
+    let options = emit::Options { namespaced: place.namespaced, namespaces: place.namespaces.to_vec() };
+    for part in [emit::manifests(crds, &source.operator.rbac, &options), emit::webhooks(&source.operator)] {
         match part {
             Ok(mut part) => manifests.append(&mut part),
             Err(mut errors) => diagnostics.append(&mut errors),

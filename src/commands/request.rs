@@ -3,12 +3,15 @@
 
 use std::fmt::Display;
 
-use super::Console;
+use serde_json::{Map, Value};
+
 use super::error::{Refusal, Refusals};
+use super::{Console, external, wiring};
 use crate::cli::CreateApi;
-use crate::names::{Group, Kind, NameError, Plural, Version, parse_label};
+use crate::names::{Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource};
+use crate::scaffold::{Wiring, Workload};
 
 /// A request that the project can fulfil.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,16 +23,22 @@ pub struct Request {
     pub adds_controller: bool,
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
+    pub wiring: Wiring,
+    /// Of a kind of another project, where they are made from its CRD.
+    pub external_types: Option<String>,
+    pub workload: Option<Workload>,
+    pub finalizer: bool,
 }
 
 /// The names of a request, each one legal.
-struct Names {
-    group: Group,
-    version: Version,
-    kind: Kind,
-    plural: Option<Plural>,
+pub struct Names {
+    pub group: Group,
+    pub version: Version,
+    pub kind: Kind,
+    pub plural: Option<Plural>,
     short_names: Vec<String>,
     categories: Vec<String>,
+    workload: Option<Workload>,
 }
 
 /// Whether something is wanted because the user said so, or because nothing was said.
@@ -64,8 +73,53 @@ impl Request {
                 .help("leave out `--resource=false` or `--controller=false`");
             return Err(Refusals(vec![refusal]));
         }
-        let resource = subject(project, &names, args, resource_wish)?;
-        Self::decide(project, names, resource, resource_wish, controller_wish)
+        if let (Some(flag), false) = (wiring::said(&args.wiring), controller_wish.granted()) {
+            let refusal =
+                Refusal::new(format!("`{flag}` is about the controller, and `--controller=false` asks for none"))
+                    .help("leave out one of the two");
+            return Err(Refusals(vec![refusal]));
+        }
+        if args.finalizer && !controller_wish.granted() {
+            let refusal = Refusal::new("`--finalizer` is about the controller, and `--controller=false` asks for none")
+                .help("leave out one of the two");
+            return Err(Refusals(vec![refusal]));
+        }
+        let is_there = args.external.external_type.is_some() || adds_to_known(args, &names, project);
+        let resource_wish = if is_there { Wish::No } else { resource_wish };
+        let resource = match &args.external.external_type {
+            Some(path) => external::of_type(path, &names, args, project).map_err(|refusal| Refusals(vec![refusal]))?,
+            None => subject(project, &names, args, resource_wish)?,
+        };
+        let wiring = wiring::wiring(&args.wiring, &resource, project)?;
+        if let (Some(flag), Some(_)) = (wiring::said(&args.wiring), &names.workload) {
+            let refusal =
+                Refusal::new(format!("`--image` makes a whole controller, and `{flag}` is about a plain one"))
+                    .help("leave out one of the two; what else the controller watches, you add to its `run`");
+            return Err(Refusals(vec![refusal]));
+        }
+        let request = Self::decide(project, names, resource, resource_wish, controller_wish, wiring)?;
+        Ok(Self { finalizer: args.finalizer, ..request })
+    }
+
+    /// A controller for a kind whose types are made from its CRD.
+    pub fn external(
+        args: &CreateApi,
+        resource: Resource,
+        types: String,
+        project: &ProjectFile,
+    ) -> Result<Self, Refusals> {
+        let wiring = wiring::wiring(&args.wiring, &resource, project)?;
+        let names = Names {
+            group: resource.group.clone(),
+            version: resource.version.clone(),
+            kind: resource.kind.clone(),
+            plural: None,
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            workload: None,
+        };
+        let request = Self::decide(project, names, resource, Wish::No, Wish::of(args.controller), wiring)?;
+        Ok(Self { external_types: Some(types), finalizer: args.finalizer, ..request })
     }
 
     /// A type and its controller, of `GROUP/VERSION/KIND`; a second version of a kind gets no second controller.
@@ -86,7 +140,7 @@ impl Request {
         let names = Names::parse(&args)?;
         let resource = subject(project, &names, &args, Wish::Yes)?;
         let controller = if served_elsewhere(project, &resource).is_some() { Wish::No } else { Wish::Yes };
-        Self::decide(project, names, resource, Wish::Yes, controller)
+        Self::decide(project, names, resource, Wish::Yes, controller, Wiring::default())
     }
 
     fn decide(
@@ -95,32 +149,85 @@ impl Request {
         mut resource: Resource,
         resource_wish: Wish,
         controller_wish: Wish,
+        wiring: Wiring,
     ) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
         if controller_wish.granted()
+            && wiring.name.is_none()
             && let Some(other) = served_elsewhere(project, &resource)
         {
             refusals.push(
                 Refusal::new(format!("`{}` has a controller already, made with {}", resource.kind, other.version))
-                    .help("one controller serves all versions of a kind: add `--controller=false`"),
+                    .help("one controller serves all versions of a kind: add `--controller=false`")
+                    .help("for a second one beside it give it a name: `--controller-name NAME`"),
             );
         }
-        refuse_clashes(project, &resource, controller_wish.granted(), &mut refusals);
+        if names.workload.is_some() && resource.api.is_some_and(|api| !api.namespaced) {
+            refusals.push(
+                Refusal::new(format!(
+                    "`--image` is for kinds that live in a namespace, and `{}` does not",
+                    resource.kind
+                ))
+                .help("a Deployment needs one: leave out `--image`, or `--namespaced=false` if the kind is new"),
+            );
+        }
+        let module = controller_wish.granted().then(|| wiring.module(&resource.kind));
+        if let Some(module) = &module {
+            refuse_second_of_a_module(project, &resource, &wiring, module, &mut refusals);
+        }
+        refuse_clashes(project, &resource, module.as_deref(), &mut refusals);
         refusals.settle()?;
-        resource.controller |= controller_wish.granted();
+        match &wiring.name {
+            Some(name) if !resource.controllers.contains(name) => resource.controllers.push(name.clone()),
+            Some(_) => {}
+            None => resource.controller |= controller_wish.granted(),
+        }
         Ok(Self {
             resource,
             adds_type: resource_wish.granted(),
             adds_controller: controller_wish.granted(),
             short_names: names.short_names,
             categories: names.categories,
+            wiring,
+            external_types: None,
+            workload: names.workload,
+            finalizer: false,
         })
+    }
+}
+
+/// Whether a controller with a name is asked for, and nothing was said of a type that is there.
+fn adds_to_known(args: &CreateApi, names: &Names, project: &ProjectFile) -> bool {
+    args.wiring.controller_name.is_some()
+        && args.resource.is_none()
+        && project.find(&own(project, names, args)).is_some()
+}
+
+impl Request {
+    /// What PROJECT keeps of it beside the resource; empty where nothing was asked.
+    pub fn options(&self) -> Map<String, Value> {
+        let mut options = Map::new();
+        if self.finalizer {
+            options.insert("finalizer".into(), true.into());
+        }
+        let Some(workload) = &self.workload else { return options };
+        options.insert("image".into(), workload.image.as_str().into());
+        if let Some(port) = workload.port {
+            options.insert("containerPort".into(), port.into());
+        }
+        if !workload.command.is_empty() {
+            options.insert("containerCommand".into(), workload.command.clone().into());
+        }
+        if let Some(user) = workload.user {
+            options.insert("runAsUser".into(), user.into());
+        }
+        options
     }
 }
 
 impl Names {
     /// Everything that is missing or wrong is told at once.
-    fn parse(args: &CreateApi) -> Result<Self, Refusals> {
+    pub fn parse(args: &CreateApi) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
         if let Some(refusal) = missing(args) {
             refusals.push(refusal);
@@ -134,11 +241,12 @@ impl Names {
         };
         let short_names = labels("short name", &args.short_names);
         let categories = labels("category", &args.categories);
+        let workload = workload(args, &mut refusals);
         let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
             return Err(refusals);
         };
         refusals.settle()?;
-        Ok(Self { group, version, kind, plural, short_names, categories })
+        Ok(Self { group, version, kind, plural, short_names, categories, workload })
     }
 }
 
@@ -156,6 +264,30 @@ fn missing(args: &CreateApi) -> Option<Refusal> {
     (!names.is_empty()).then(|| refusal.help(format!("say what to create, e.g. `{}`", examples.join(" "))))
 }
 
+/// What `--image` and the flags about it ask for.
+fn workload(args: &CreateApi, refusals: &mut Refusals) -> Option<Workload> {
+    let Some(image) = &args.image else {
+        let about_one = [
+            ("--container-port", args.container_port.is_some()),
+            ("--container-command", !args.container_command.is_empty()),
+            ("--run-as-user", args.run_as_user.is_some()),
+        ];
+        for (flag, _) in about_one.iter().filter(|(_, said)| *said) {
+            refusals.push(
+                Refusal::new(format!("`{flag}` is about the container of `--image`, which is not said"))
+                    .help(format!("add e.g. `--image memcached:1.6.39-alpine`, or leave out `{flag}`")),
+            );
+        }
+        return None;
+    };
+    Some(Workload {
+        image: refusals.check(Image::parse(image))?,
+        port: args.container_port,
+        command: args.container_command.clone(),
+        user: args.run_as_user,
+    })
+}
+
 /// The arguments with all answers to what was not said. What was said and is wrong is told first: it needs another
 /// command line, not answers.
 pub fn ask(args: &CreateApi, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApi> {
@@ -170,6 +302,9 @@ pub fn ask(args: &CreateApi, project: &ProjectFile, console: &Console) -> anyhow
     ask_for(&mut args.group, "Group, e.g. cache", Group::parse, console)?;
     ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse, console)?;
     ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse, console)?;
+    if args.external.external_type.is_some() || adds_to_known(&args, &Names::parse(&args)?, project) {
+        return Ok(args);
+    }
     if args.resource.is_none() {
         args.resource = Some(console.ask_yes_no("Create Resource")?);
     }
@@ -208,7 +343,10 @@ fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, wish: Wish) -
             }
         }
         (Wish::No, Some(known)) if known.api.is_some() => no_details(args).map(|()| known.clone()),
-        (Wish::No, _) => no_details(args).and_then(|()| kubernetes_type(names, project)),
+        (Wish::No, _) => no_details(args).and_then(|()| match external::known(names, project) {
+            Some(known) => Ok(known.clone()),
+            None => kubernetes_type(names, project),
+        }),
     };
     result.map_err(|refusal| Refusals(vec![refusal]))
 }
@@ -224,6 +362,7 @@ fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
         path: format!("crate::api::{}::{}", names.group.module(), names.version),
         api: None,
         controller: false,
+        controllers: Vec::new(),
         origin: Origin::Own,
     };
     let sibling = project.resources.iter().find(|other| other.is_same_kind(&own) && other.api.is_some());
@@ -269,7 +408,8 @@ fn own_type(
             return Err(differs("plural", format!("--plural {}", args.plural.as_deref().unwrap_or_default())));
         }
     }
-    Ok(Resource { controller: known.is_some_and(|known| known.controller), ..own })
+    let controllers = known.map(|known| known.controllers.clone()).unwrap_or_default();
+    Ok(Resource { controller: known.is_some_and(|known| known.controller), controllers, ..own })
 }
 
 fn own_domain(own: &Resource) -> &str {
@@ -293,6 +433,7 @@ fn no_details(args: &CreateApi) -> Result<(), Refusal> {
         ("--shortname", !args.short_names.is_empty()),
         ("--category", !args.categories.is_empty()),
         ("--namespaced", args.namespaced.is_some()),
+        ("--image", args.image.is_some()),
     ];
     match said.iter().find(|(_, said)| *said) {
         Some((flag, _)) => {
@@ -306,7 +447,7 @@ fn no_details(args: &CreateApi) -> Result<(), Refusal> {
 fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Refusal> {
     let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
     if let Some(builtin) = Builtin::find(group, version, kind) {
-        return Ok(Resource {
+        let of_kubernetes = Resource {
             group: names.group.clone(),
             version: names.version.clone(),
             kind: names.kind.clone(),
@@ -315,8 +456,10 @@ fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Ref
             path: builtin.path.into(),
             api: None,
             controller: false,
+            controllers: Vec::new(),
             origin: Origin::Kubernetes,
-        });
+        };
+        return Ok(project.find(&of_kubernetes).cloned().unwrap_or(of_kubernetes));
     }
     let in_group: Vec<&Builtin> = builtin::in_group(group).collect();
     if in_group.is_empty() {
@@ -350,7 +493,7 @@ fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Ref
     })
 }
 
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     names.dedup();
@@ -363,15 +506,15 @@ fn served_elsewhere<'a>(project: &'a ProjectFile, resource: &Resource) -> Option
     others.find(|other| other.controller)
 }
 
-/// Two names that would be the same module, file or CustomResourceDefinition.
-fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: bool, refusals: &mut Refusals) {
+/// Two names that would be the same module, file or CustomResourceDefinition. `controller` is the module of a new one.
+fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option<&str>, refusals: &mut Refusals) {
     let others = project.resources.iter().filter(|other| !other.is_same_kind(resource));
     for other in others {
-        let same_group_module = other.group.module() == resource.group.module();
+        let same_group_module = other.group_module() == resource.group_module();
         let same_kind_module = other.kind.module() == resource.kind.module();
         let both_own = other.origin == Origin::Own && resource.origin == Origin::Own;
         let same_group = other.group == resource.group && other.domain == resource.domain;
-        let plural = |of: &Resource| of.plural.clone().unwrap_or_else(|| of.kind.plural());
+        let same_controller = || controller.filter(|new| other.controller_modules().iter().any(|old| old == new));
         let refusal = if both_own && same_group_module && !same_group {
             Refusal::new(format!(
                 "the groups `{}` and `{}` would both be the Rust module `{}`",
@@ -388,17 +531,20 @@ fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: bool, 
                 other.kind.module()
             ))
             .help("choose another kind")
-        } else if both_own && same_group && plural(other) == plural(resource) {
-            Refusal::new(format!("the plural `{}` is that of `{}` already", plural(other), other.kind))
+        } else if both_own && same_group && other.plural() == resource.plural() {
+            Refusal::new(format!("the plural `{}` is that of `{}` already", other.plural(), other.kind))
                 .help("choose another one with `--plural`")
-        } else if controller && other.controller && same_group_module && same_kind_module {
+        } else if same_group_module && same_kind_module && same_controller().is_some() {
             Refusal::new(format!(
                 "the controllers of `{}` in `{}` and in `{}` would be the same Rust module",
                 resource.kind,
-                full_group(resource),
-                full_group(other)
+                resource.full_group(),
+                other.full_group()
             ))
             .help("choose another group, or `--controller=false`")
+        } else if same_group_module && let Some(module) = same_controller() {
+            Refusal::new(format!("a controller of `{}` has the Rust module `{module}` already", other.kind))
+                .help("choose another name: `--controller-name NAME`")
         } else {
             continue;
         };
@@ -408,9 +554,23 @@ fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: bool, 
     }
 }
 
-fn full_group(resource: &Resource) -> String {
-    match &resource.domain {
-        Some(domain) => format!("{}.{domain}", resource.group),
-        None => resource.group.to_string(),
+/// Two controllers of one kind in one file: `captain`, and the one that is called after `Captain`.
+fn refuse_second_of_a_module(
+    project: &ProjectFile,
+    resource: &Resource,
+    wiring: &Wiring,
+    module: &str,
+    refusals: &mut Refusals,
+) {
+    let mut versions = project.resources.iter().filter(|other| other.is_same_kind(resource));
+    let is_taken = versions.any(|version| match wiring.name {
+        Some(_) => version.controller && module == resource.kind.module(),
+        None => version.controllers.iter().any(|name| name.module() == module),
+    });
+    if is_taken {
+        refusals.push(
+            Refusal::new(format!("a controller of `{}` has the Rust module `{module}` already", resource.kind))
+                .help("choose another name: `--controller-name NAME`"),
+        );
     }
 }

@@ -15,9 +15,7 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
         let help = format!("it has to print CRDs to stdout, and nothing else: see `cargo run --bin {program}`");
         Box::new(Failure::from(Diagnostic::error("OP044", message).help(help)))
     };
-    let documents = parse(text).map_err(|reason| refuse(format!("what `{program}` prints is not YAML: {reason}")))?;
-    let mut values = Vec::new();
-    documents.into_iter().for_each(|document| flatten(document, &mut values));
+    let values = values(text).map_err(|reason| refuse(format!("what `{program}` prints is not YAML: {reason}")))?;
     if values.is_empty() {
         return Err(refuse(format!("`{program}` prints nothing")));
     }
@@ -25,6 +23,13 @@ pub fn read(text: &str, program: &str) -> Result<Vec<CustomResourceDefinition>, 
         .into_iter()
         .map(|value| definition(value).map_err(|what| refuse(format!("`{program}` prints {what}, which is no CRD"))))
         .collect()
+}
+
+/// All that is in a text, lists taken apart; or why it is not YAML.
+pub fn values(text: &str) -> Result<Vec<Value>, String> {
+    let mut values = Vec::new();
+    parse(text)?.into_iter().for_each(|document| flatten(document, &mut values));
+    Ok(values)
 }
 
 fn parse(text: &str) -> Result<Vec<Value>, String> {

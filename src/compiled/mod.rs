@@ -1,10 +1,12 @@
 //! The CRDs of the compiled types: cargo builds and runs the crate's own binary that prints them.
 //!
 //! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
-//! to its target folder, and to a Cargo.lock that is not there yet. The only room that starts programs.
+//! to its target folder, and to a Cargo.lock that is not there yet. The only room that starts programs, so it has kopium
+//! too, which goes the other way: a CRD → Rust types.
 
 mod cargo;
-mod documents;
+pub mod documents;
+mod kopium;
 
 use std::path::Path;
 
@@ -13,6 +15,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use crate::diagnostic::Diagnostic;
 
 pub use cargo::{Program, programs};
+pub use kopium::{External, KopiumError, external};
 
 /// Why the compiled types gave no CRDs.
 #[derive(Debug)]

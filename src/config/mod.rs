@@ -17,6 +17,7 @@ pub mod render;
 mod replace;
 mod select;
 mod transform;
+mod watched;
 pub mod yaml;
 
 use std::collections::BTreeSet;
@@ -26,6 +27,7 @@ use self::kustomization::FILE_NAMES;
 use self::names::Names;
 use self::object::Object;
 use self::render::{Render, Renderer};
+pub use self::watched::unwatched;
 use self::yaml::{Dialect, Node};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::Allow;

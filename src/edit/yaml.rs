@@ -36,9 +36,7 @@ pub fn add_entry(
     identity: &[String],
     fields: &Map<String, serde_json::Value>,
 ) -> Result<String, EditError> {
-    let lines = mapping_lines(fields);
-    let element = lines.iter().enumerate().map(|(i, line)| format!("{}{line}", if i == 0 { "- " } else { "  " }));
-    let target = Target { key, element: element.collect() };
+    let target = Target { key, element: item_lines(&fields.clone().into()) };
     let before = target.parse(text)?;
     let entries = target.sequence(&before)?;
     let wanted = to_yaml(&fields.clone().into());
@@ -211,8 +209,15 @@ fn merge_one(
         }
         return None;
     }
+    if let serde_json::Value::Array(wanted) = value {
+        // A list only ever grows; whether what is there is what is wanted, is checked in the end.
+        let elements = lines.elements(field.lines.start + 1..field.lines.end).filter(|_| old.is_empty())?;
+        let (last, more) = (elements.last()?, wanted.get(elements.len()..)?);
+        let new = more.iter().flat_map(item_lines).map(|line| format!("{:1$}{line}", "", last.column));
+        return Some(lines.insert(last.lines.end, &new.collect::<Vec<_>>()));
+    }
     let is_one_line = field.lines.len() == 1 && !old.starts_with(['&', '*', '!', '|', '>', '[', '{']);
-    if !is_one_line || value.is_array() {
+    if !is_one_line {
         return None;
     }
     let space = if lines.text[..field.value.start].ends_with(':') { " " } else { "" };
@@ -294,10 +299,19 @@ fn field_lines(key: &str, value: &serde_json::Value) -> Vec<String> {
             [format!("{key}:")].into_iter().chain(nested).collect()
         }
         serde_json::Value::Array(items) if !items.is_empty() => {
-            [format!("{key}:")].into_iter().chain(items.iter().map(|item| format!("- {}", flow(item)))).collect()
+            [format!("{key}:")].into_iter().chain(items.iter().flat_map(item_lines)).collect()
         }
         value => vec![format!("{key}: {}", flow(value))],
     }
+}
+
+/// An element of a list in block style, unindented.
+fn item_lines(item: &serde_json::Value) -> Vec<String> {
+    let lines = match item {
+        serde_json::Value::Object(fields) if !fields.is_empty() => mapping_lines(fields),
+        item => vec![flow(item)],
+    };
+    lines.iter().enumerate().map(|(i, line)| format!("{}{line}", if i == 0 { "- " } else { "  " })).collect()
 }
 
 /// A value on one line.

@@ -24,8 +24,13 @@ use crate::model::{Operator, RbacRule, Request};
 pub struct Home {
     /// The operator's own namespace, if its name is known.
     pub namespace: Option<String>,
-    /// What markers say without `namespace=` is granted there by a Role, instead of everywhere by a ClusterRole.
+    /// What markers say without `namespace=` is granted there by a Role, instead of everywhere by a ClusterRole, unless it
+    /// is in no namespace.
     pub namespaced: bool,
+    /// The namespaces that it is granted in, where that is not the operator's own.
+    pub namespaces: Vec<String>,
+    /// The operator's own kinds that are in no namespace, by group and plural.
+    pub cluster_kinds: BTreeSet<(String, String)>,
 }
 
 /// What the markers say to one request.

@@ -4,6 +4,7 @@
 
 use super::Home;
 use crate::model::{RbacRule, Reach, Request};
+use crate::project::builtin;
 
 /// How much of a request a marker grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub fn covers(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
     if !matches(rule, &request.group, &request.resource, request.verb) {
         return Extent::None;
     }
-    match reaches(rule, &request.reach, home) {
+    match reaches(rule, request, home) {
         Extent::Whole if !rule.resource_names.is_empty() && !has_name(request) => Extent::Part,
         extent => extent,
     }
@@ -57,15 +58,23 @@ pub fn api_group(group: &str) -> &str {
 pub const SYSTEM: &str = "system";
 
 /// Whether the role that the marker becomes holds where the request goes.
-fn reaches(rule: &RbacRule, reach: &Reach, home: &Home) -> Extent {
-    let namespace = match rule.namespace.as_deref() {
-        None if !home.namespaced => return Extent::Whole,
-        None | Some(SYSTEM) => home.namespace.as_deref(),
-        other => other,
+fn reaches(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
+    if rule.namespace.is_none() && !home.namespaced {
+        return Extent::Whole;
+    }
+    if rule.namespace.is_none() && is_in_no_namespace(request, home) {
+        // `*` becomes a Role.
+        let named = rule.groups.iter().any(|word| api_group(word) == request.group);
+        return if named && rule.resources.contains(&request.resource) { Extent::Whole } else { Extent::None };
+    }
+    let holds_in = |wanted: &str| match rule.namespace.as_deref() {
+        None if !home.namespaces.is_empty() => home.namespaces.iter().any(|name| name == wanted),
+        None | Some(SYSTEM) => home.namespace.as_deref() == Some(wanted),
+        Some(name) => name == wanted,
     };
-    match reach {
+    match &request.reach {
         Reach::Cluster => Extent::Part,
-        Reach::Namespace(wanted) if Some(&**wanted) == namespace => Extent::Whole,
+        Reach::Namespace(wanted) if holds_in(wanted) => Extent::Whole,
         Reach::Namespace(_) => Extent::None,
         Reach::SomeNamespace => Extent::Whole,
         // An operator that has but Roles is told its namespace.
@@ -77,14 +86,21 @@ fn reaches(rule: &RbacRule, reach: &Reach, home: &Home) -> Extent {
 /// The namespace that a marker for this request names.
 pub fn namespace_for<'a>(request: &'a Request, home: &Home) -> Option<&'a str> {
     match &request.reach {
+        Reach::Namespace(name) if home.namespaces.contains(name) => None,
         Reach::Namespace(name) if home.namespace.as_ref() != Some(name) => Some(name),
-        Reach::Namespace(_) if !home.namespaced => Some(SYSTEM),
+        Reach::Namespace(_) if !home.namespaced || !home.namespaces.is_empty() => Some(SYSTEM),
         _ => None,
     }
 }
 
-/// Whether no marker of such an operator can grant it: what is in no namespace, or in all of them, where there are but
-/// Roles.
+/// Whether no marker of such an operator can grant it: what is asked for in all namespaces, where there are but Roles.
 pub fn is_out_of_reach(request: &Request, home: &Home) -> bool {
-    home.namespaced && request.reach == Reach::Cluster
+    home.namespaced && request.reach == Reach::Cluster && !is_in_no_namespace(request, home)
+}
+
+/// Whether its marker becomes a ClusterRole in any project.
+fn is_in_no_namespace(Request { group, resource, .. }: &Request, home: &Home) -> bool {
+    let plural = resource.split('/').next().unwrap_or(resource);
+    let is = |(own_group, own_plural): &(String, String)| own_group == group && own_plural == plural;
+    builtin::is_in_no_namespace(group, resource) || home.cluster_kinds.iter().any(is)
 }

@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::{Answer, Home, Missing, answers, rule, value};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{Operator, RbacRule, Reach, Request, Scope};
-use crate::project::builtin;
+use crate::model::{Operator, RbacRule, Reach, Request};
 
 /// So many further requests are named.
 const MANY: usize = 3;
@@ -67,7 +66,7 @@ struct Narrow<'a> {
 
 #[derive(Clone, Copy)]
 enum Why {
-    /// The operator is namespaced, and this is in all namespaces or in none.
+    /// The operator is namespaced, and this is in all namespaces.
     OnlyRoles,
     /// The rule of this number grants a part.
     Rule(usize),
@@ -83,22 +82,23 @@ impl Narrow<'_> {
             Diagnostic::error("OP416", message).at(request.place.clone(), format!("`{}` asks for it", request.by))
         };
         match self.why {
-            Why::OnlyRoles if is_in_no_namespace(operator, request) => {
-                said(format!("no Role can grant {verbs} on `{resource}`, which are in no namespace"))
-                    .help("a project with `namespaced: true` has Roles only; one with `namespaced: false` in PROJECT has a ClusterRole")
-            }
-            Why::OnlyRoles => {
-                said(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
-                    .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
-                    .help("or let the operator have a ClusterRole: `namespaced: false` in PROJECT, then `opctl manifests`")
-            }
+            Why::OnlyRoles => said(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
+                .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
+                .help("or let the operator have a ClusterRole: `namespaced: false` in PROJECT, then `opctl manifests`"),
             Why::Rule(number) => {
                 let marker = &operator.rbac[number];
                 match &marker.namespace {
                     Some(namespace) => {
-                        let everywhere = if request.reach == Reach::Cluster { "in the whole cluster" } else { "where only runs tell" };
-                        let message = format!("{verbs} on `{resource}` is granted in `{namespace}` only, and asked for {everywhere}");
-                        let severity = if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
+                        let everywhere = if request.reach == Reach::Cluster {
+                            "in the whole cluster"
+                        } else {
+                            "where only runs tell"
+                        };
+                        let message = format!(
+                            "{verbs} on `{resource}` is granted in `{namespace}` only, and asked for {everywhere}"
+                        );
+                        let severity =
+                            if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
                         Diagnostic { severity, ..said(message) }
                             .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.place))
                             .help(format!("or ask in that namespace: `Api::namespaced(client, \"{namespace}\")`"))
@@ -112,17 +112,6 @@ impl Narrow<'_> {
                 }
             }
         }
-    }
-}
-
-fn is_in_no_namespace(operator: &Operator, Request { group, resource, .. }: &Request) -> bool {
-    let plural = resource.split('/').next().unwrap_or_default();
-    let own = operator.apis.iter().find(|api| (&*api.group, &*api.plural) == (group, plural));
-    let group = if group.is_empty() { "core" } else { group };
-    let builtin = || builtin::in_group(group).find(|builtin| builtin.plural == plural);
-    match own {
-        Some(api) => api.scope == Scope::Cluster,
-        None => builtin().is_some_and(|builtin| !builtin.namespaced),
     }
 }
 

@@ -29,6 +29,11 @@ impl Builtin {
     }
 }
 
+/// All of them, by group.
+pub fn all() -> impl Iterator<Item = &'static Builtin> {
+    BUILTINS.iter()
+}
+
 /// Everything in a group of Kubernetes, named as the user does; empty when it is no such group.
 pub fn in_group(group: &str) -> impl Iterator<Item = &'static Builtin> {
     BUILTINS.iter().filter(move |builtin| builtin.group() == group)
@@ -47,6 +52,25 @@ pub fn in_groups(groups: &[impl AsRef<str>]) -> Option<Vec<&'static Builtin>> {
     }
     Some(all)
 }
+
+/// Whether a resource is one of Kubernetes that is in no namespace, stored or not; a subresource is where its resource is.
+pub fn is_in_no_namespace(group: &str, resource: &str) -> bool {
+    let group = if group == "core" { "" } else { group };
+    let plural = resource.split('/').next().unwrap_or(resource);
+    let mut stored = BUILTINS.iter().filter(|builtin| builtin.api_group == group && builtin.plural == plural);
+    stored.any(|builtin| !builtin.namespaced) || OTHERS_IN_NO_NAMESPACE.contains(&(group, plural))
+}
+
+/// What is in no namespace, and nothing that controllers reconcile, by group and plural.
+const OTHERS_IN_NO_NAMESPACE: [(&str, &str); 7] = [
+    ("apiextensions.k8s.io", "customresourcedefinitions"),
+    ("apiregistration.k8s.io", "apiservices"),
+    ("authentication.k8s.io", "selfsubjectreviews"),
+    ("authentication.k8s.io", "tokenreviews"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews"),
+    ("authorization.k8s.io", "subjectaccessreviews"),
+];
 
 /// The kinds with this plural, of all groups and versions.
 pub fn with_plural(plural: &str) -> impl Iterator<Item = &'static Builtin> {
@@ -137,5 +161,13 @@ mod tests {
         assert_eq!(full_group("networking"), Some("networking.k8s.io"));
         assert_eq!(full_group("rbac"), Some("rbac.authorization.k8s.io"));
         assert_eq!(full_group("apps"), None);
+    }
+
+    #[test]
+    fn knows_what_is_in_no_namespace() {
+        let all = [("core", "nodes/status"), ("", "namespaces"), ("authorization.k8s.io", "subjectaccessreviews")];
+        assert!(all.iter().all(|(group, resource)| is_in_no_namespace(group, resource)));
+        let none = [("core", "pods"), ("apps", "nodes"), ("authorization.k8s.io", "localsubjectaccessreviews")];
+        assert!(!none.iter().any(|(group, resource)| is_in_no_namespace(group, resource)));
     }
 }

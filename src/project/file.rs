@@ -9,9 +9,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::builtin::Builtin;
 use super::{ReadError, Tree};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::names::{Domain, Group, Kind, NameError, Plural, ProjectName, Version, nearest};
+use crate::names::{ControllerName, Domain, Group, Kind, NameError, Namespace, Plural, ProjectName, Version, nearest};
 
 /// What opctl needs of a PROJECT file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct ProjectFile {
     pub domain: Domain,
     /// Watches and is granted one namespace instead of the cluster.
     pub namespaced: bool,
+    /// The namespaces that these are, where it is not the operator's own; sorted.
+    pub namespaces: Vec<Namespace>,
     pub descriptions: Descriptions,
     pub resources: Vec<Resource>,
 }
@@ -49,11 +52,14 @@ pub struct Resource {
     pub domain: Option<Domain>,
     /// `None`: regular.
     pub plural: Option<Plural>,
-    /// The Rust module of the type.
+    /// The Rust module of the type; of an external one the type itself, which need not have the kind's name.
     pub path: String,
     /// `None`: the type is not this project's.
     pub api: Option<Api>,
+    /// Whether there is a controller that is called after the kind.
     pub controller: bool,
+    /// The other controllers, in the order of their creation.
+    pub controllers: Vec<ControllerName>,
     pub origin: Origin,
 }
 
@@ -63,8 +69,10 @@ pub enum Origin {
     Own,
     /// In k8s-openapi.
     Kubernetes,
-    /// In another crate.
-    External,
+    /// In another crate, or here for a CRD of others.
+    External {
+        namespaced: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,16 +122,28 @@ impl ProjectFile {
     }
 
     /// The text of a new project's file.
-    pub fn text(name: &ProjectName, domain: &Domain, namespaced: bool) -> String {
+    pub fn text(name: &ProjectName, domain: &Domain, namespaced: bool, namespaces: &[Namespace]) -> String {
+        let mut manifests = String::new();
+        if !namespaces.is_empty() {
+            let items: String = namespaces.iter().map(|namespace| format!("  - {}\n", quoted(namespace))).collect();
+            manifests = format!("manifests:\n  namespaces:\n{items}");
+        }
         let namespaced = if namespaced { "namespaced: true\n" } else { "" };
         format!(
-            "{HEAD}domain: {domain}\nlayout:\n- {LAYOUT}\n{namespaced}projectName: {name}\nresources: []\nversion: \"3\"\n"
+            "{HEAD}domain: {domain}\nlayout:\n- {LAYOUT}\n{manifests}{namespaced}projectName: {name}\nresources: []\nversion: \"3\"\n"
         )
     }
 
     pub fn find(&self, id: &Resource) -> Option<&Resource> {
         self.resources.iter().find(|resource| resource.is_same(id))
     }
+}
+
+/// `on` and `1` are names, too, and YAML would read something else.
+fn quoted(namespace: &Namespace) -> String {
+    let text = namespace.to_string();
+    let is_plain = text.contains('-') && text.starts_with(|c: char| c.is_ascii_lowercase());
+    if is_plain { text } else { format!("\"{text}\"") }
 }
 
 impl Resource {
@@ -135,6 +155,53 @@ impl Resource {
     pub fn is_same_kind(&self, other: &Self) -> bool {
         (&self.group, &self.domain, &self.kind, self.origin == Origin::Kubernetes)
             == (&other.group, &other.domain, &other.kind, other.origin == Origin::Kubernetes)
+    }
+
+    /// The group as the API server knows it: `cache.example.com`.
+    pub fn full_group(&self) -> String {
+        match &self.domain {
+            Some(domain) => format!("{}.{domain}", self.group),
+            None => self.group.to_string(),
+        }
+    }
+
+    /// The module of the group below `src/controller`: groups of others stand there whole.
+    pub fn group_module(&self) -> String {
+        match self.origin {
+            Origin::External { .. } => {
+                Group::parse(&self.full_group()).map_or_else(|_| self.group.module(), |group| group.module())
+            }
+            Origin::Own | Origin::Kubernetes => self.group.module(),
+        }
+    }
+
+    pub fn plural(&self) -> Plural {
+        self.plural.clone().unwrap_or_else(|| self.kind.plural())
+    }
+
+    /// The Rust type.
+    pub fn type_path(&self) -> String {
+        match self.origin {
+            Origin::Own => format!("{}::{}::{}", self.path, self.kind.module(), self.kind),
+            Origin::Kubernetes => format!("{}::{}", self.path, self.kind),
+            Origin::External { .. } => self.path.clone(),
+        }
+    }
+
+    /// Whether its objects live in a namespace.
+    pub fn is_namespaced(&self) -> bool {
+        match self.origin {
+            Origin::Own => self.api.is_none_or(|api| api.namespaced),
+            Origin::Kubernetes => Builtin::find(self.group.as_str(), self.version.as_str(), self.kind.as_str())
+                .is_none_or(|builtin| builtin.namespaced),
+            Origin::External { namespaced } => namespaced,
+        }
+    }
+
+    /// The modules of its controllers, below that of the group.
+    pub fn controller_modules(&self) -> Vec<String> {
+        let first = self.controller.then(|| self.kind.module());
+        first.into_iter().chain(self.controllers.iter().map(ControllerName::module)).collect()
     }
 
     /// The keys that tell one entry from another.
@@ -154,17 +221,24 @@ impl Resource {
         if self.controller {
             put("controller", json!(true));
         }
+        if !self.controllers.is_empty() {
+            let named = self.controllers.iter().map(|name| json!({"name": name}));
+            put("controllers", named.collect());
+        }
         if self.origin == Origin::Kubernetes {
             put("core", json!(true));
         }
         if let Some(domain) = &self.domain {
             put("domain", json!(domain));
         }
-        if self.origin == Origin::External {
+        if let Origin::External { .. } = self.origin {
             put("external", json!(true));
         }
         put("group", json!(self.group));
         put("kind", json!(self.kind));
+        if let Origin::External { namespaced } = self.origin {
+            put("namespaced", json!(namespaced));
+        }
         put("path", json!(self.path));
         if let Some(plural) = &self.plural {
             put("plural", json!(plural));
@@ -200,7 +274,8 @@ struct RawResource {
     api: Option<RawApi>,
     #[serde(default)]
     controller: bool,
-    controllers: Option<Vec<serde::de::IgnoredAny>>,
+    #[serde(default)]
+    controllers: Vec<RawController>,
     #[serde(default)]
     core: bool,
     domain: Option<String>,
@@ -208,15 +283,34 @@ struct RawResource {
     external: bool,
     group: Option<String>,
     kind: Option<String>,
+    namespaced: Option<bool>,
     path: Option<String>,
     plural: Option<String>,
     version: Option<String>,
 }
 
 #[derive(Deserialize)]
+struct RawController {
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
 struct RawApi {
     #[serde(default)]
     namespaced: bool,
+}
+
+/// Sorted, each once.
+fn listed(value: &yaml_serde::Value) -> Result<Vec<Namespace>, String> {
+    let items = value.as_sequence().ok_or("write e.g. `[team-a, team-b]`")?;
+    let text = |item: &yaml_serde::Value| item.as_str().map(str::to_owned).ok_or("one of them is not a text");
+    let mut names = Vec::new();
+    for item in items {
+        names.push(Namespace::parse(&text(item)?).map_err(|error| error.to_string())?);
+    }
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 fn not_yaml(file: &Arc<SourceFile>, error: &yaml_serde::Error) -> Diagnostic {
@@ -290,25 +384,34 @@ impl Reader {
         let domain = self.need("domain", raw.domain, Domain::parse);
         let resources: Vec<_> =
             raw.resources.into_iter().flatten().map(|resource| self.resource(resource, domain.as_ref())).collect();
-        let descriptions = raw.manifests.map_or_else(Descriptions::default, |manifests| self.descriptions(&manifests));
+        let mut descriptions = Descriptions::default();
+        let mut namespaces = Vec::new();
+        if let Some(manifests) = &raw.manifests {
+            self.manifests(manifests, &mut descriptions, &mut namespaces);
+        }
+        let namespaced = raw.namespaced || !namespaces.is_empty();
         match (name, domain, resources.into_iter().collect()) {
             (Some(name), Some(domain), Some(resources)) if self.diagnostics.is_empty() => {
-                Ok(ProjectFile { name, domain, namespaced: raw.namespaced, descriptions, resources })
+                Ok(ProjectFile { name, domain, namespaced, namespaces, descriptions, resources })
             }
             _ => Err(self.diagnostics),
         }
     }
 
-    /// The mapping `manifests`. A slip in it is an error: the CRDs would silently be others.
-    fn descriptions(&mut self, manifests: &yaml_serde::Value) -> Descriptions {
-        let mut descriptions = Descriptions::default();
+    /// The mapping `manifests`. A slip in it is an error: the manifests would silently be others.
+    fn manifests(
+        &mut self,
+        manifests: &yaml_serde::Value,
+        descriptions: &mut Descriptions,
+        namespaces: &mut Vec<Namespace>,
+    ) {
         let Some(settings) = manifests.as_mapping() else {
             let place = find(&self.file, "manifests:");
             let help = "write `manifests: {maxDescription: 200}`, or remove it";
             self.diagnostics.push(
                 Diagnostic::error("OP205", "`manifests` in the PROJECT file is not a mapping").at(place, "").help(help),
             );
-            return descriptions;
+            return;
         };
         for (key, value) in settings {
             let key = key.as_str().unwrap_or_default();
@@ -328,24 +431,32 @@ impl Reader {
                     }
                     None => Diagnostic::error("OP206", "`foreignDescriptions` takes `true` or `false`"),
                 },
+                "namespaces" => match listed(value) {
+                    Ok(names) => {
+                        *namespaces = names;
+                        continue;
+                    }
+                    Err(problem) => {
+                        Diagnostic::error("OP206", format!("`namespaces` takes a list of namespaces: {problem}"))
+                    }
+                },
                 _ => {
-                    let known = ["foreignDescriptions", "maxDescription"];
+                    let known = ["foreignDescriptions", "maxDescription", "namespaces"];
                     let help = match nearest(key, known) {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("it takes `{}`", known.join("` and `")),
+                        None => format!("it takes {}", known.map(|key| format!("`{key}`")).join(", ")),
                     };
                     Diagnostic::error("OP205", format!("`manifests` in the PROJECT file takes no `{key}`")).help(help)
                 }
             };
             self.diagnostics.push(problem.at(place, ""));
         }
-        descriptions
     }
 
     fn resource(&mut self, raw: RawResource, project_domain: Option<&Domain>) -> Option<Resource> {
         let origin = match (raw.core, raw.external) {
             (true, _) => Origin::Kubernetes,
-            (false, true) => Origin::External,
+            (false, true) => Origin::External { namespaced: raw.namespaced.unwrap_or(true) },
             (false, false) => Origin::Own,
         };
         let group = self.need("group", raw.group, Group::parse);
@@ -353,10 +464,12 @@ impl Reader {
         let kind = self.need("kind", raw.kind, Kind::parse);
         let plural = raw.plural.map(|text| self.need("plural", Some(text), Plural::parse));
         let domain = raw.domain.map(|text| self.need("domain", Some(text), Domain::parse));
+        let controllers = raw.controllers.into_iter();
+        let controllers: Vec<_> = controllers.map(|each| self.need("name", each.name, ControllerName::parse)).collect();
         let domain = match (domain, origin) {
             (Some(domain), _) => Some(domain?),
             (None, Origin::Own) => project_domain.cloned(),
-            (None, Origin::Kubernetes | Origin::External) => None,
+            (None, Origin::Kubernetes | Origin::External { .. }) => None,
         };
         let plural = match plural {
             Some(plural) => Some(plural?),
@@ -370,7 +483,8 @@ impl Reader {
             plural,
             path: raw.path.unwrap_or_default(),
             api: raw.api.map(|api| Api { namespaced: api.namespaced }),
-            controller: raw.controller || raw.controllers.is_some_and(|list| !list.is_empty()),
+            controller: raw.controller,
+            controllers: controllers.into_iter().collect::<Option<_>>()?,
             origin,
         })
     }
@@ -410,10 +524,13 @@ mod tests {
     fn reads_what_it_writes() {
         let name = ProjectName::parse("shop").unwrap();
         let domain = Domain::parse("example.com").unwrap();
-        let text = ProjectFile::text(&name, &domain, true);
-        let file = ProjectFile::parse(&text).unwrap();
-        let descriptions = Descriptions::default();
-        assert_eq!(file, ProjectFile { name, domain, namespaced: true, descriptions, resources: Vec::new() });
+        for namespaces in [vec![], vec!["1", "on", "team-a"]] {
+            let namespaces: Vec<_> = namespaces.into_iter().map(|name| Namespace::parse(name).unwrap()).collect();
+            let text = ProjectFile::text(&name, &domain, true, &namespaces);
+            let file = ProjectFile::parse(&text).unwrap();
+            assert_eq!((file.name, file.domain, file.namespaced), (name.clone(), domain.clone(), true));
+            assert_eq!((file.namespaces, file.descriptions), (namespaces, Descriptions::default()));
+        }
     }
 
     #[test]
@@ -424,7 +541,8 @@ mod tests {
              - {core: true, group: core, kind: Pod, path: k8s.io/api/core/v1, version: v1, webhooks: {defaulting: true}}\n",
         )
         .unwrap();
-        assert!(file.resources[0].controller && file.resources[0].api.is_some());
+        assert_eq!(file.resources[0].controller_modules(), ["x"]);
+        assert!(file.resources[0].api.is_some());
         assert_eq!(file.resources[1].origin, Origin::Kubernetes);
         assert_eq!(file.resources[1].domain, None);
     }
@@ -449,6 +567,8 @@ mod tests {
         assert_eq!(read("{maxDescription: 200}"), Descriptions { max: Some(200), foreign: true });
         assert_eq!(read("{foreignDescriptions: false}"), Descriptions { max: None, foreign: false });
         assert_eq!(codes(&project("[]")), ["OP205"]);
+        assert_eq!(codes(&project("{namespaces: a}")), ["OP206"]);
+        assert_eq!(codes(&project("{namespaces: [A]}")), ["OP206"]);
         assert_eq!(codes(&project("{maxDescriptions: 2, engine: cargo}")), ["OP205", "OP205"]);
         assert_eq!(codes(&project("{maxDescription: -1, foreignDescriptions: 'no'}")), ["OP206", "OP206"]);
     }

@@ -1,11 +1,15 @@
 //! Breaks the lines that a long name makes longer than rustfmt allows, as rustfmt would, so that templates read like
 //! the code they make.
 //!
-//! Only the two forms that hold names of the user next to other text are known: a `fn` signature and a `use` list.
+//! Only the forms that hold what the user said next to other text are known: a `fn` signature, a `use` list, a `let` with
+//! a type, a constant that is a text or a list of texts, and what a controller watches.
 //! The tests run rustfmt over every template with the longest names.
 
 /// rustfmt's default.
 const WIDTH: usize = 100;
+
+/// rustfmt's `fn_call_width`: the longest arguments that stay on one line.
+const CALL_WIDTH: usize = 60;
 
 /// Rust text with its long signatures and imports broken.
 pub fn break_long_lines(text: &str) -> String {
@@ -13,7 +17,68 @@ pub fn break_long_lines(text: &str) -> String {
 }
 
 fn break_line(line: &str) -> String {
-    signature(line).or_else(|| import(line)).unwrap_or_else(|| line.to_owned())
+    let broken = signature(line).or_else(|| import(line)).or_else(|| binding(line)).or_else(|| constant(line));
+    broken.or_else(|| method(line)).unwrap_or_else(|| line.to_owned())
+}
+
+/// The value of a `let` with a type on a line of its own.
+fn binding(line: &str) -> Option<String> {
+    let (indent, text) = indented(line);
+    if line.trim_end().len() <= WIDTH || !text.starts_with("let ") {
+        return None;
+    }
+    let (head, value) = text.split_once(" = ").filter(|(head, _)| head.contains(": "))?;
+    Some(format!("{indent}{head} =\n{indent}    {value}"))
+}
+
+/// One argument a line, where they are longer than [`CALL_WIDTH`].
+fn method(line: &str) -> Option<String> {
+    let (indent, text) = indented(line);
+    let (head, rest) = text.split_once('(').filter(|(head, _)| matches!(*head, ".owns" | ".watches"))?;
+    let (arguments, tail) = rest.rsplit_once(')')?;
+    if arguments.len() <= CALL_WIDTH {
+        return None;
+    }
+    let arguments: String = arguments.split(", ").map(|each| format!("{indent}    {each},\n")).collect();
+    Some(format!("{indent}{head}(\n{arguments}{indent}){tail}"))
+}
+
+fn indented(line: &str) -> (&str, &str) {
+    line.split_at(line.len() - line.trim_start().len())
+}
+
+/// Rust text whose `use` lines are sorted within each block, as rustfmt sorts them.
+pub fn sort_imports(text: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_import = |line: &&str| line.starts_with("use ") && line.ends_with(";\n");
+    for block in lines.chunk_by_mut(|a, b| is_import(a) && is_import(b)) {
+        block.sort_by_key(|line| import_key(line));
+    }
+    lines.concat()
+}
+
+/// Segment by segment; keywords come first, `_` before all letters, a list after all names, and numbers count as such.
+fn import_key(line: &str) -> Vec<Vec<(u8, u64)>> {
+    let path = line.trim_start_matches("use ").trim_end_matches([';', '\n']);
+    path.split("::").map(segment_key).collect()
+}
+
+fn segment_key(segment: &str) -> Vec<(u8, u64)> {
+    if let Some(place) = ["self", "super", "crate"].iter().position(|keyword| *keyword == segment) {
+        return vec![(0, place as u64)];
+    }
+    let mut key: Vec<(u8, u64)> = Vec::new();
+    let mut in_number = false;
+    for byte in segment.bytes() {
+        match (byte, key.last_mut()) {
+            (b'0'..=b'9', Some((_, number))) if in_number => *number = *number * 10 + u64::from(byte - b'0'),
+            (b'0'..=b'9', _) => key.push((b'0', u64::from(byte - b'0'))),
+            (b'_', _) => key.push((1, 0)),
+            _ => key.push((byte, 0)),
+        }
+        in_number = byte.is_ascii_digit();
+    }
+    key
 }
 
 /// One parameter a line.
@@ -27,8 +92,36 @@ fn signature(line: &str) -> Option<String> {
         return None;
     }
     let (parameters, tail) = rest.split_once(") ->")?;
-    let parameters: String = parameters.split(", ").map(|each| format!("{indent}    {each},\n")).collect();
+    let parameters: String = split(parameters).map(|each| format!("{indent}    {each},\n")).collect();
     Some(format!("{head}(\n{parameters}{indent}) ->{tail}"))
+}
+
+/// At the commas outside of all brackets.
+fn split(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    list.split_inclusive(move |c| {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
+    .map(|part| part.trim().trim_end_matches(','))
+}
+
+/// The value on lines of its own: a text on the next if it fits there, a list with one text a line.
+fn constant(line: &str) -> Option<String> {
+    if line.trim_end().len() <= WIDTH || !line.starts_with("const ") {
+        return None;
+    }
+    let (head, value) = line.split_once(" = ")?;
+    if value.starts_with('"') {
+        return (value.trim_end().len() <= WIDTH - 4).then(|| format!("{head} =\n    {value}"));
+    }
+    let texts: Vec<String> = serde_json::from_str(value.trim_end().strip_suffix(';')?).ok()?;
+    let texts: String = texts.iter().map(|text| format!("    {text:?},\n")).collect();
+    Some(format!("{head} = [\n{texts}];\n"))
 }
 
 /// As many names a line as fit. rustfmt leaves room here: two columns in the whole, one in a list.
@@ -68,6 +161,18 @@ mod tests {
             format!(
                 "    async fn f(\n        object: Arc<{long}>,\n        ctx: Arc<Context>,\n    ) -> Result<(), Error> {{\n"
             ),
+        );
+        assert_eq!(
+            break_long_lines(&format!("fn f(a: {long}, b: Result<(A, B), C>) -> Result<A, B> {{\n")),
+            format!("fn f(\n    a: {long},\n    b: Result<(A, B), C>,\n) -> Result<A, B> {{\n"),
+        );
+        assert_eq!(
+            break_long_lines(&format!("const A: &str = \"{long}{}\";\n", "l".repeat(30))),
+            format!("const A: &str =\n    \"{long}{}\";\n", "l".repeat(30)),
+        );
+        assert_eq!(
+            break_long_lines(&format!("const A: [&str; 2] = [\"{long}\", \"{long}\"];\n")),
+            format!("const A: [&str; 2] = [\n    \"{long}\",\n    \"{long}\",\n];\n"),
         );
         assert_eq!(
             break_long_lines(&format!("use a::{{{long}, {long}Status}};\n")),

@@ -1,18 +1,22 @@
 //! Answers → typed contexts → Tera → text. The only room that knows Tera.
 //!
 //! `templates/` holds one folder a bundle; below it stands the tree of the generated project, one to one, every file
-//! with `.tera` at its end. A kind's bundle touches files that may exist already: what to insert there is returned as
-//! data, and the caller makes edits of it.
+//! with `.tera` at its end; `parts` has what several of them include. A kind's bundle touches files that may exist
+//! already: what to insert there is returned as data, and the caller makes edits of it.
 
 mod bundle;
 mod layout;
 mod license;
+mod wiring;
 
 use serde::Serialize;
 
-use crate::names::{Domain, Group, Kind, Plural, ProjectName, Version};
+use wiring::WiringContext;
+
+use crate::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
 
 pub use license::{License, license};
+pub use wiring::{Related, Wiring};
 
 /// A file of the generated project: its path from the project root, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +60,8 @@ pub struct Project {
     pub domain: Domain,
     /// Watches and is granted one namespace (Role) instead of the cluster (ClusterRole).
     pub namespaced: bool,
+    /// These instead of its own; empty: that.
+    pub namespaces: Vec<Namespace>,
     /// The comment that starts every generated source file, without comment signs; empty: none. It is kept in
     /// `hack/boilerplate.txt`, where later commands find it.
     pub header: String,
@@ -76,11 +82,28 @@ pub struct Api {
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
     pub namespaced: bool,
-    /// Set for a type of Kubernetes itself.
+    /// Set for a type of Kubernetes itself, or of another project.
     pub core: Option<CoreType>,
+    pub wiring: Wiring,
+    /// What its controller runs for each object.
+    pub workload: Option<Workload>,
+    /// Whether its controller cleans up before an object goes.
+    pub finalizer: bool,
 }
 
-/// A type of Kubernetes itself, as k8s-openapi has it: only a controller can be made for it.
+/// A container that runs for each object of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    pub image: Image,
+    /// What it listens on, and a Service leads to.
+    pub port: Option<u16>,
+    /// Instead of the image's entrypoint; empty: none.
+    pub command: Vec<String>,
+    /// By number.
+    pub user: Option<i64>,
+}
+
+/// A type of Kubernetes itself, as k8s-openapi has it, or one of another project: only a controller can be made for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreType {
     /// The group as the API server knows it: empty for `core`, `networking.k8s.io`.
@@ -118,7 +141,13 @@ impl Api {
 
     /// What `all` in `src/controller/mod.rs` lists: `cache::memcached::CONTROLLER`.
     pub fn controller_item(&self) -> String {
-        format!("{}::{}::CONTROLLER", self.group.module(), self.kind.module())
+        format!("{}::{}::CONTROLLER", self.group.module(), self.wiring.module(&self.kind))
+    }
+
+    /// What a controller that cleans up puts on an object: each one its own.
+    pub fn finalizer(&self, project: &Project) -> String {
+        let name = self.wiring.name.as_ref().map_or(project.name.as_str(), |name| name.as_str());
+        format!("{}/{name}", project.domain)
     }
 
     /// The file in `config/samples`.
@@ -157,41 +186,69 @@ pub fn api(project: &Project, api: &Api) -> Rendered {
     assert!(api.core.is_none(), "the types of {} are Kubernetes' own", api.kind);
     let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
     rendered(
-        "api",
+        if api.workload.is_some() { "workload-api" } else { "api" },
         project,
         api,
+        &kind,
+        &ApiContext::new(project, api),
         [
             ("src/api/mod.rs".into(), Inserted::Module(group.clone())),
             (format!("src/api/{group}/mod.rs"), Inserted::Module(version.clone())),
-            (format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(kind)),
+            (format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(kind.clone())),
             ("src/api/mod.rs".into(), Inserted::ListItem { function: "all", item: api.crd_item() }),
             ("config/samples/kustomization.yaml".into(), Inserted::YamlItem { key: "resources", item: api.sample() }),
         ],
     )
 }
 
+/// The types of a kind of another project, as `types` has them.
+pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
+    let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
+    let what = [
+        ("src/lib.rs".into(), Inserted::Module("external".into())),
+        ("src/external/mod.rs".into(), Inserted::Module(group.clone())),
+        (format!("src/external/{group}/mod.rs"), Inserted::Module(version.clone())),
+        (format!("src/external/{group}/{version}/mod.rs"), Inserted::Module(kind.clone())),
+    ];
+    let context = ApiContext { types: types.trim_end(), ..ApiContext::new(project, api) };
+    rendered("external", project, api, &kind, &context, what)
+}
+
 /// The controller of a kind: one for all its versions, which works with the version given here.
 pub fn controller(project: &Project, api: &Api) -> Rendered {
-    let bundle = if api.core.is_some() { "core-controller" } else { "controller" };
-    let (group, kind) = (api.group.module(), api.kind.module());
+    let bundle = match (&api.core, &api.workload) {
+        (Some(_), _) => "core-controller",
+        (None, Some(_)) => "workload-controller",
+        (None, None) => "controller",
+    };
+    let (group, module) = (api.group.module(), api.wiring.module(&api.kind));
     rendered(
         bundle,
         project,
         api,
+        &module,
+        &ApiContext::new(project, api),
         [
             ("src/controller/mod.rs".into(), Inserted::Module(group.clone())),
-            (format!("src/controller/{group}/mod.rs"), Inserted::Module(kind)),
+            (format!("src/controller/{group}/mod.rs"), Inserted::Module(module.clone())),
             ("src/controller/mod.rs".into(), Inserted::ListItem { function: "all", item: api.controller_item() }),
         ],
     )
 }
 
-/// Renders the bundle of a kind. Its `mod.rs` files are bases of insertions: other kinds of the group have them too.
-fn rendered<const N: usize>(bundle: &str, project: &Project, api: &Api, what: [(String, Inserted); N]) -> Rendered {
-    let (group, version, kind) = (api.group.module(), api.version.as_str(), api.kind.module());
+/// Renders the bundle of a kind, whose file is called `module`. Its `mod.rs` files are bases of insertions: other kinds of the group have them too.
+fn rendered<const N: usize>(
+    bundle: &str,
+    project: &Project,
+    api: &Api,
+    module: &str,
+    context: &ApiContext,
+    what: [(String, Inserted); N],
+) -> Rendered {
+    let (group, version) = (api.group.module(), api.version.as_str());
     let placeholders =
-        [("_group_", group.as_str()), ("_version_", version), ("_kind_", &kind), ("_sample_.yaml", &api.sample())];
-    let files = bundle::render(bundle, &ApiContext::new(project, api), &placeholders);
+        [("_group_", group.as_str()), ("_version_", version), ("_kind_", module), ("_sample_.yaml", &api.sample())];
+    let files = bundle::render(bundle, context, &placeholders);
     let (bases, files): (Vec<_>, _) =
         files.into_iter().map(|file| finish(project, file)).partition(|file| file.path.ends_with("/mod.rs"));
     let base = |path: &str| bases.iter().find(|file| file.path == path).map(|file| file.text.clone());
@@ -203,7 +260,7 @@ fn rendered<const N: usize>(bundle: &str, project: &Project, api: &Api, what: [(
 fn finish(project: &Project, file: File) -> File {
     let File { path, mut text } = file;
     if path.ends_with(".rs") {
-        text = layout::break_long_lines(&text);
+        text = layout::break_long_lines(&layout::sort_imports(&text));
     }
     if !project.header.is_empty()
         && let Some(comment) = license::comment(&path, &project.header)
@@ -221,6 +278,8 @@ struct ProjectContext {
     crate_name: String,
     domain: String,
     namespaced: bool,
+    /// Empty where there are none, with commas between them.
+    namespaces: String,
     spdx: Option<&'static str>,
     workspace: Option<String>,
     opctl_version: &'static str,
@@ -233,6 +292,7 @@ impl ProjectContext {
             crate_name: project.name.crate_name(),
             domain: project.domain.to_string(),
             namespaced: project.namespaced,
+            namespaces: project.namespaces.iter().map(Namespace::as_str).collect::<Vec<_>>().join(","),
             spdx: project.spdx,
             workspace: project.workspace.clone(),
             opctl_version: env!("CARGO_PKG_VERSION"),
@@ -252,6 +312,8 @@ struct ApiContext<'a> {
     rbac_group: String,
     version: &'a str,
     kind: &'a str,
+    /// Before the kind, in a sentence.
+    article: &'static str,
     module: String,
     singular: String,
     plural: Plural,
@@ -262,8 +324,15 @@ struct ApiContext<'a> {
     short_names: &'a [String],
     categories: &'a [String],
     namespaced: bool,
-    /// Of a type of Kubernetes itself.
+    /// Of a type of Kubernetes itself, or of another project.
     rust_path: Option<&'a str>,
+    /// Of another project, where they are made from its CRD.
+    types: &'a str,
+    #[serde(flatten)]
+    wiring: WiringContext<'a>,
+    workload: Option<WorkloadContext<'a>>,
+    /// The finalizer that the controller sets, if it cleans up: one of the project's, `example.com/memcached-operator`.
+    finalizer: Option<String>,
 }
 
 impl<'a> ApiContext<'a> {
@@ -277,6 +346,7 @@ impl<'a> ApiContext<'a> {
             api_group,
             version: api.version.as_str(),
             kind: api.kind.as_str(),
+            article: if api.kind.as_str().starts_with(['A', 'E', 'I', 'O']) { "an" } else { "a" },
             module: api.kind.module(),
             singular: api.kind.singular(),
             plural: api.plural(),
@@ -286,6 +356,30 @@ impl<'a> ApiContext<'a> {
             categories: &api.categories,
             namespaced: api.namespaced,
             rust_path: api.core.as_ref().map(|core| core.rust_path.as_str()),
+            types: "",
+            wiring: WiringContext::new(project, api),
+            workload: api.workload.as_ref().map(WorkloadContext::new),
+            finalizer: api.finalizer.then(|| api.finalizer(project)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WorkloadContext<'a> {
+    image: &'a str,
+    port: Option<u16>,
+    /// As Rust writes them, with quotes.
+    command: Vec<String>,
+    user: Option<i64>,
+}
+
+impl<'a> WorkloadContext<'a> {
+    fn new(workload: &'a Workload) -> Self {
+        Self {
+            image: workload.image.as_str(),
+            port: workload.port,
+            command: workload.command.iter().map(|word| format!("{word:?}")).collect(),
+            user: workload.user,
         }
     }
 }

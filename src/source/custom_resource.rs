@@ -48,16 +48,22 @@ impl Deriver<'_> {
                 if let TypeDecl::Data(input) = declared
                     && derives(&input.attrs, "CustomResource")
                 {
-                    apis.extend(self.custom_resource(input, &Scope::of(module)));
+                    apis.extend(self.custom_resource(input, &Scope::of(module)).ok().flatten());
                 }
             }
         }
         apis
     }
 
-    fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Api> {
+    /// `None`: the kind of another project, whose CRD is not made here.
+    fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Option<Api>> {
         let kube = self.kube(&input.attrs, scope)?;
         let place = self.span(scope, &input.ident);
+        // Without a schema it could be no CRD: only requests need the type.
+        let is_disabled = kube.text.get("schema").is_some_and(|mode| mode.value() == "disabled");
+        if is_disabled && place.file.path.split('/').any(|folder| folder == "external") {
+            return Ok(None);
+        }
         let missing: Vec<&str> =
             ["group", "version", "kind"].into_iter().filter(|key| !kube.text.contains_key(key)).collect();
         if !missing.is_empty() {
@@ -100,7 +106,7 @@ impl Deriver<'_> {
             let reasons = std::mem::take(&mut self.reasons);
             self.underivable.push(Underivable { kind: Some((required("group"), kind.clone())), reasons });
         })?;
-        Ok(Api {
+        Ok(Some(Api {
             group: required("group"),
             version: required("version"),
             kind,
@@ -121,7 +127,7 @@ impl Deriver<'_> {
             schema: schema.map(schemars::Schema::to_value),
             enums: Arc::default(),
             place,
-        })
+        }))
     }
 
     /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.

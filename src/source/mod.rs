@@ -188,6 +188,12 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     source
 }
 
+/// Whether the source of the package can name this crate.
+pub fn can_name(tree: &Tree, folder: &str, krate: &str) -> bool {
+    let packages = Package::read(tree, folder);
+    packages.is_ok_and(|packages| packages.iter().any(|package| package.dependencies.contains_key(krate)))
+}
+
 /// The packages and their modules, and a source with nothing but what is wrong with them.
 fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };

@@ -31,6 +31,8 @@ impl Sandbox {
         command
             .current_dir(&self.folder)
             .env("PATH", path.unwrap())
+            // The folder of a program that stands in for kopium.
+            .env("KOPIUM", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kopium"))
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
             .env("LC_ALL", "C.UTF-8")

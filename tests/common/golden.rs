@@ -15,9 +15,7 @@ impl Golden {
     pub fn read(name: &str) -> Self {
         let text = fs::read_to_string(path(name)).unwrap();
         let head = text.split("\n\n").next().unwrap();
-        let commands = head.lines().filter_map(|line| line.strip_prefix("$ "));
-        let commands = commands.map(String::from).collect();
-        Self { name: name.into(), commands }
+        Self { name: name.into(), commands: commands(head) }
     }
 
     /// Plays its commands in a new folder, and tells of the tree after each; the sandbox is left in the project.
@@ -32,6 +30,11 @@ impl Golden {
         }
         sandbox
     }
+}
+
+/// Those of a recipe's head.
+pub fn commands(head: &str) -> Vec<String> {
+    head.lines().filter_map(|line| line.strip_prefix("$ ")).map(String::from).collect()
 }
 
 /// The file that says it all: what it is about, its commands, and after an empty line its files; where

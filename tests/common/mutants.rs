@@ -15,7 +15,7 @@ pub struct Mutant {
 }
 
 pub fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached-operator")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached")
 }
 
 /// What is read of the example, as it is but for one file.
@@ -38,11 +38,16 @@ fn without(rule: &RbacRule, verb: &str) -> Mutant {
     let RbacRule { groups, resources, verbs, place, .. } = rule;
     let ([group], [resource]) = (&groups[..], &resources[..]) else { panic!("the example has a marker a resource") };
     let left: Vec<&str> = verbs.iter().map(String::as_str).filter(|other| *other != verb).collect();
+    let text = &place.file.text;
+    let list = |verbs: &[&str]| format!("verbs={}", verbs.join(";"));
     let marker = match &left[..] {
         [] => String::new(),
-        left => format!("+kubebuilder:rbac:groups={group},resources={resource},verbs={}", left.join(";")),
+        left => {
+            let all: Vec<&str> = verbs.iter().map(String::as_str).collect();
+            assert!(text[place.range.clone()].contains(&list(&all)), "the example has its verbs in order");
+            text[place.range.clone()].replace(&list(&all), &list(left))
+        }
     };
-    let text = &place.file.text;
     let text = [&text[..place.range.start], &marker, &text[place.range.end..]].concat();
     Mutant {
         verb: verb.to_owned(),

@@ -1,0 +1,85 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! An API server for unit tests: answers as the test says and keeps what it was asked.
+
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+
+use crate::manager::{Context, Options};
+
+/// A request that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub method: String,
+    pub path: String,
+    /// JSON, or null where there was none.
+    pub body: Value,
+}
+
+/// The requests that were made so far.
+#[derive(Clone, Default)]
+pub struct Calls(Arc<Mutex<Vec<Call>>>);
+
+impl Calls {
+    pub fn take(&self) -> Vec<Call> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A client whose requests get the HTTP status and body that `answer` gives.
+pub fn api_server<F>(answer: F) -> (Client, Calls)
+where
+    F: Fn(&Call) -> (u16, Value) + Send + 'static,
+{
+    let (service, mut requests) =
+        tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
+    let calls = Calls::default();
+    let seen = calls.clone();
+    tokio::spawn(async move {
+        while let Some((request, response)) = requests.next_request().await {
+            let (head, body) = request.into_parts();
+            let body = body.collect_bytes().await.unwrap();
+            let call = Call {
+                method: head.method.to_string(),
+                path: head.uri.path().to_owned(),
+                body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+            };
+            let (status, body) = answer(&call);
+            seen.0.lock().unwrap().push(call);
+            let body = Body::from(serde_json::to_vec(&body).unwrap());
+            response.send_response(http::Response::builder().status(status).body(body).unwrap());
+        }
+    });
+    (Client::new(service, "default"), calls)
+}
+
+/// What a controller is given, with a client as [`api_server`] makes it.
+pub fn context<F>(answer: F) -> (Arc<Context>, Calls)
+where
+    F: Fn(&Call) -> (u16, Value) + Send + 'static,
+{
+    let (client, calls) = api_server(answer);
+    let context = Context::new(client, &Options::parse_from(["manager"]));
+    (Arc::new(context), calls)
+}
+
+/// The body with which the API server refuses a request.
+pub fn status(code: u16, reason: &str) -> Value {
+    json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason })
+}

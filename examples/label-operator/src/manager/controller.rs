@@ -1,0 +1,162 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! The life of one controller: from the check that it can start to the last reconcile at shutdown.
+
+use std::error::Error as _;
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::StreamExt;
+use kube::api::{Api, ApiResource, ListParams};
+use kube::runtime::controller::{Action, Config, Controller, Error as Outcome};
+use kube::runtime::reflector::{self, Lookup, ObjectRef};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use tracing::{Instrument, debug, error, error_span, field, warn};
+
+use super::backoff::{Backoff, Pauses};
+use super::{Context, Error, brief, telemetry};
+
+/// Why a reconcile failed.
+pub trait Failure: std::error::Error + Send + 'static {
+    /// One CamelCase word of a few: the reason in the condition, and the label of the metric.
+    fn reason(&self) -> &'static str;
+}
+
+/// Lists one object, so that a missing CRD or right stops the start with its reason.
+///
+/// Only metadata is read: an object that does not fit the Rust type must not stop the operator.
+pub async fn check<K>(api: &Api<K>) -> Result<(), Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    match api.list_metadata(&ListParams::default().limit(1)).await {
+        Ok(_) => Ok(()),
+        // The code: this 404 is about the path, so it comes without a reason.
+        Err(kube::Error::Api(status)) if status.code == 404 => {
+            let resource = ApiResource::erase::<K>(&());
+            Err(Error::NotInstalled(format!(
+                "{} {}",
+                resource.api_version, resource.kind
+            )))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What `Controller::new` gives, but without `managedFields` in memory: they are often larger than the object.
+pub fn controller<K>(api: Api<K>, config: watcher::Config) -> Controller<K>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + Sync + 'static,
+{
+    let (store, writer) = reflector::store();
+    let objects = watcher(api, config)
+        .modify(|object: &mut K| object.managed_fields_mut().clear())
+        .reflect(writer)
+        .touched_objects();
+    Controller::for_stream(objects, store)
+}
+
+/// Runs a controller until shutdown. Around each reconcile: a span with a trace id, metrics, a log line, and after a failure
+/// a pause that is longer each time.
+///
+/// `reconcile` is a closure where it needs more than the context: clones of what it captures go into each future.
+pub async fn drive<K, R, F, E>(
+    name: &'static str,
+    controller: Controller<K>,
+    reconcile: R,
+    ctx: Context,
+) -> Result<(), Error>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + Sync + 'static,
+    R: Fn(Arc<K>, Arc<Context>) -> F,
+    F: Future<Output = Result<Action, E>> + Send + 'static,
+    E: Failure,
+{
+    let controller = controller
+        .with_config(Config::default().concurrency(ctx.concurrency))
+        .trigger_backoff(Pauses::default())
+        .graceful_shutdown_on(ctx.shutdown());
+    let store = controller.store();
+    let backoff = Backoff::default();
+    let observed = |object: Arc<K>, ctx: Arc<Context>| {
+        let id = ObjectRef::from_obj(&*object);
+        let path = [id.namespace, Some(id.name)];
+        // Of this level, so that it is there for all lines, whatever RUST_LOG says.
+        let span = error_span!(
+            "reconcile",
+            controller = name,
+            object = path.into_iter().flatten().collect::<Vec<_>>().join("/"),
+            trace_id = field::Empty
+        );
+        telemetry::identify(&span);
+        let reconcile = reconcile(object.clone(), ctx.clone());
+        let backoff = backoff.clone();
+        async move {
+            if ctx.turn().await.is_none() {
+                return Ok(Action::await_change());
+            }
+            let start = Instant::now();
+            let outcome = reconcile.await;
+            ctx.metrics.reconciled(name, &outcome, start.elapsed());
+            match &outcome {
+                Ok(_) => backoff.reset(&*object),
+                Err(error) => error!("not reconciled: {error}"),
+            }
+            outcome
+        }
+        .instrument(span)
+    };
+    let again = |object: Arc<K>, _: &E, _| Action::requeue(backoff.next(&*object));
+    let reconciles = controller
+        .run(observed, again, Arc::new(ctx.clone()))
+        .for_each(move |outcome| log(name, outcome));
+    // In one task: a store wakes only the task that asked last.
+    let filled = async {
+        if store.wait_until_ready().await.is_ok() {
+            ctx.readiness.reached(name);
+        }
+    };
+    tokio::join!(reconciles, filled);
+    Ok(())
+}
+
+/// Logs what a controller's stream yields, errors of its watches included: they start again after a while.
+async fn log<K, E>(
+    name: &'static str,
+    outcome: Result<(ObjectRef<K>, Action), Outcome<E, watcher::Error>>,
+) where
+    K: Lookup,
+    K::DynamicType: Eq + Hash + Clone,
+    E: Display + 'static,
+{
+    match outcome {
+        Ok((object, _)) => debug!(%object, "reconciled"),
+        // Deleted while it was waiting to be reconciled.
+        Err(Outcome::ObjectNotFound(object)) => debug!(%object, "gone"),
+        // Logged where its span is.
+        Err(Outcome::ReconcilerFailed(..)) => {}
+        Err(Outcome::QueueError(error)) => {
+            // The text of a request's error repeats the whole answer.
+            let request = error.source().and_then(|cause| cause.downcast_ref());
+            let why = request.map_or_else(|| error.to_string(), brief);
+            warn!(controller = name, "watch failed: {why}");
+        }
+        Err(Outcome::RunnerError(error)) => warn!("{error}"),
+    }
+}

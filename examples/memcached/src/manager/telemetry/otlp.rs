@@ -1,0 +1,55 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! Spans for an OpenTelemetry collector, by OTLP over gRPC, as the variables `OTEL_…` say.
+
+use std::env;
+
+use opentelemetry::trace::{TraceContextExt, TracerProvider};
+use opentelemetry_otlp::{ExporterBuildError, SpanExporter};
+use opentelemetry_sdk::{Resource, trace::SdkTracerProvider};
+use tracing::{Span, Subscriber};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan};
+
+use crate::manager::FIELD_MANAGER;
+
+pub struct Exporter(SdkTracerProvider);
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        // That the collector cannot be reached is logged, and must not change how the process ends.
+        let _ = self.0.shutdown();
+    }
+}
+
+/// Lays the export over the logs. Spans have a trace id also where no collector is named.
+pub fn add<S>(logs: S) -> Result<(impl Subscriber + Send + Sync, Exporter), ExporterBuildError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
+{
+    let name = env::var("OTEL_SERVICE_NAME").unwrap_or_else(|_| FIELD_MANAGER.to_owned());
+    let mut provider = SdkTracerProvider::builder()
+        .with_resource(Resource::builder().with_service_name(name).build());
+    if env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
+        provider = provider.with_batch_exporter(SpanExporter::builder().with_tonic().build()?);
+    }
+    let provider = provider.build();
+    let spans = tracing_opentelemetry::layer().with_tracer(provider.tracer(FIELD_MANAGER));
+    Ok((logs.with(spans), Exporter(provider)))
+}
+
+pub fn trace_id(span: &Span) -> String {
+    span.context().span().span_context().trace_id().to_string()
+}

@@ -1,0 +1,206 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! What every controller is given.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::NamespaceResourceScope;
+use kube::runtime::controller::Action;
+use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use kube::{Client, Resource, ResourceExt};
+use serde::Serialize;
+use serde_json::json;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tracing::warn;
+
+use super::backoff::{Pace, jittered};
+use super::metrics::Metrics;
+use super::{FIELD_MANAGER, Options, Runs, brief};
+
+/// Shared by all controllers; cheap to clone.
+#[derive(Clone)]
+pub struct Context {
+    pub client: Client,
+    pub metrics: Metrics,
+    pub readiness: Readiness,
+    pub(super) concurrency: u16,
+    requeue_interval: Duration,
+    reporter: Reporter,
+    /// Empty: the whole cluster.
+    namespaces: Vec<String>,
+    pace: Option<Pace>,
+    shutdown: CancellationToken,
+}
+
+impl Context {
+    pub fn new(client: Client, options: &Options) -> Self {
+        Self {
+            reporter: FIELD_MANAGER.into(),
+            client,
+            metrics: Metrics::default(),
+            readiness: Readiness::default(),
+            concurrency: options.concurrency,
+            requeue_interval: Duration::from_secs(options.requeue_interval),
+            namespaces: options.watch_namespace.iter().cloned().collect(),
+            pace: Pace::new(options.rate),
+            shutdown: CancellationToken::new(),
+        }
+    }
+
+    /// One context for each time that a part runs.
+    pub(super) fn split(&self, runs: Runs) -> Vec<Self> {
+        if runs != Runs::PerNamespace || self.namespaces.is_empty() {
+            return vec![self.clone()];
+        }
+        let within = |namespace: &String| Self {
+            namespaces: vec![namespace.clone()],
+            ..self.clone()
+        };
+        self.namespaces.iter().map(within).collect()
+    }
+
+    /// The objects to watch: of one namespace, or of the whole cluster. A part that runs [`Runs::Once`] gets all for several
+    /// namespaces, and needs the rights for it: what belongs to its objects may be in each of them.
+    pub fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        match self.namespaces.as_slice() {
+            [namespace] => Api::namespaced(self.client.clone(), namespace),
+            _ => Api::all(self.client.clone()),
+        }
+    }
+
+    /// Waits while `--rate` forbids one more reconcile; none when the operator shuts down meanwhile.
+    pub(super) async fn turn(&self) -> Option<()> {
+        let Some(pace) = &self.pace else {
+            return Some(());
+        };
+        let turn = tokio::time::sleep_until(pace.next().into());
+        self.shutdown.run_until_cancelled(turn).await
+    }
+
+    /// For an object that is as it should be: it is looked at again after a while, in case an event was lost.
+    pub fn requeue(&self) -> Action {
+        Action::requeue(jittered(self.requeue_interval))
+    }
+
+    /// Publishes an event, which `kubectl describe` shows with the object, if a condition has another status or reason than
+    /// it had before. That it cannot be published is logged, and no reason to fail.
+    // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+    pub async fn tell<K>(&self, object: &K, before: &[Condition], now: &Condition)
+    where
+        K: Resource<DynamicType = ()>,
+    {
+        let same = |old: &Condition| {
+            old.type_ == now.type_ && old.status == now.status && old.reason == now.reason
+        };
+        if before.iter().any(same) {
+            return;
+        }
+        let event = Event {
+            type_: match now.status.as_str() {
+                "True" => EventType::Normal,
+                _ => EventType::Warning,
+            },
+            reason: now.reason.clone(),
+            note: Some(now.message.clone()),
+            action: "Reconcile".to_owned(),
+            secondary: None,
+        };
+        // One that lasts would keep each event in memory for minutes.
+        let recorder = Recorder::new(self.client.clone(), self.reporter.clone());
+        if let Err(error) = recorder.publish(&event, &object.object_ref(&())).await {
+            warn!("event not published: {}", brief(&error));
+        }
+    }
+
+    /// Resolves when the operator shuts down.
+    pub fn shutdown(&self) -> WaitForCancellationFutureOwned {
+        self.shutdown.clone().cancelled_owned()
+    }
+
+    /// Begins the shutdown.
+    pub fn stop(&self) {
+        self.shutdown.cancel();
+    }
+}
+
+/// The parts that are not ready yet, and how often each runs.
+#[derive(Clone, Default)]
+pub struct Readiness(Arc<Mutex<BTreeMap<&'static str, usize>>>);
+
+impl Readiness {
+    pub fn wait_for(&self, name: &'static str) {
+        *self.parts().entry(name).or_default() += 1;
+    }
+
+    pub fn reached(&self, name: &'static str) {
+        let mut parts = self.parts();
+        match parts.get_mut(name) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(parts.remove(name)),
+        }
+    }
+
+    /// Empty when the operator is ready.
+    pub fn missing(&self) -> Vec<&'static str> {
+        self.parts().keys().copied().collect()
+    }
+
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<&'static str, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the status of an object by server-side apply, so that it replaces what this operator wrote before and leaves
+/// what others wrote.
+pub async fn apply_status<K>(
+    client: &Client,
+    object: &K,
+    status: &impl Serialize,
+) -> Result<(), kube::Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    apply_status_as(FIELD_MANAGER, client, object, status).await
+}
+
+/// The same as another field manager: a controller beside others of its kind, which write fields of their own.
+pub async fn apply_status_as<K>(
+    field_manager: &str,
+    client: &Client,
+    object: &K,
+    status: &impl Serialize,
+) -> Result<(), kube::Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let resource = ApiResource::erase::<K>(&());
+    let api: Api<DynamicObject> = match object.namespace() {
+        Some(namespace) => Api::namespaced_with(client.clone(), &namespace, &resource),
+        None => Api::all_with(client.clone(), &resource),
+    };
+    let patch =
+        json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
+    let params = PatchParams::apply(field_manager).force();
+    api.patch_status(&object.name_any(), &params, &Patch::Apply(patch))
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Kinds that another project serves: by their type in some crate, or by their CRD.
+
+use std::path::Path;
+
+use super::error::{Refusal, Refusals};
+use super::request::Names;
+use crate::cli::CreateApi;
+use crate::compiled::{self, KopiumError};
+use crate::names::{Domain, Group, Kind, Plural, TypePath, Version};
+use crate::project::{Origin, ProjectFile, Resource, Tree};
+use crate::source;
+
+/// The kind of another project that PROJECT has by this name, its group said whole.
+pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {
+    project.resources.iter().find(|resource| {
+        matches!(resource.origin, Origin::External { .. })
+            && (resource.full_group(), &resource.version, &resource.kind)
+                == (names.group.to_string(), &names.version, &names.kind)
+    })
+}
+
+/// The kind whose Rust type `path` is.
+pub fn of_type(path: &str, names: &Names, args: &CreateApi, project: &ProjectFile) -> Result<Resource, Refusal> {
+    let path = TypePath::parse(path)?;
+    let group = names.group.as_str();
+    if group == project.domain.as_str() || group.ends_with(&format!(".{}", project.domain)) {
+        return Err(Refusal::new(format!(
+            "the group `{group}` is this project's, and `--external-type` is for kinds of others"
+        ))
+        .help("leave out `--external-type` to create the kind, or say `--resource=false` for a controller of it"));
+    }
+    let kind = (names.version.clone(), names.kind.clone());
+    let resource = external(group, kind, names.plural.clone(), args.namespaced.unwrap_or(true), path.to_string());
+    match known(names, project) {
+        Some(known) if known.path != resource.path => {
+            Err(Refusal::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
+                .help("leave out `--external-type` and say `--resource=false`, or edit `path` in PROJECT"))
+        }
+        Some(known) => {
+            let Resource { controller, controllers, .. } = known.clone();
+            Ok(Resource { controller, controllers, ..resource })
+        }
+        None => Ok(resource),
+    }
+}
+
+/// The kind of a CRD, and its types.
+pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyhow::Result<(Resource, String)> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Refusal::new(format!("`{}` cannot be read: {error}", file.display())).help("name the file of a CRD")
+    })?;
+    let found = compiled::external(file, &text, version).map_err(Refusal::from)?;
+    let mut refusals = Refusals::default();
+    let group = refusals.check(Group::parse(&found.group));
+    let version = refusals.check(Version::parse(&found.version));
+    let kind = refusals.check(Kind::parse(&found.kind));
+    let plural = refusals.check(Plural::parse(&found.plural));
+    let (Some(group), Some(version), Some(kind), Some(_)) = (group, version, kind, &plural) else {
+        return Err(refusals.into());
+    };
+    if group.as_str().ends_with(&format!(".{}", project.domain)) {
+        let refusal = Refusal::new(format!("the CRD in `{}` is one of this project's group `{group}`", file.display()))
+            .help("`--external-crd` is for kinds of others; write the types of your own in src/api");
+        return Err(refusal.into());
+    }
+    let path = format!("crate::external::{}::{version}::{}::{kind}", group.module(), kind.module());
+    let resource = external(group.as_str(), (version, kind), plural, found.namespaced, path);
+    let known = project.find(&resource);
+    let controllers = known.map(|known| (known.controller, known.controllers.clone())).unwrap_or_default();
+    Ok((Resource { controller: controllers.0, controllers: controllers.1, ..resource }, found.rust))
+}
+
+/// Whether the source can name the crate of the type.
+pub fn refuse_unknown_crate(path: &str, tree: &Tree) -> Result<(), Refusal> {
+    let path = TypePath::parse(path)?;
+    match path.krate() {
+        Some(krate) if !source::can_name(tree, "", krate) => {
+            Err(Refusal::new(format!("`{krate}` is not among the dependencies in Cargo.toml"))
+                .help(format!("add it, then run the command again: `cargo add {krate}`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl From<KopiumError> for Refusal {
+    fn from(error: KopiumError) -> Self {
+        Self::new(error.message).help(error.help)
+    }
+}
+
+/// The entry of PROJECT, the group split as kubebuilder does: `cert-manager.io` → `cert-manager` and `io`.
+fn external(
+    group: &str,
+    (version, kind): (Version, Kind),
+    plural: Option<Plural>,
+    namespaced: bool,
+    path: String,
+) -> Resource {
+    let (first, domain) = match group.split_once('.') {
+        Some((first, domain)) => (first, Some(Domain::parse(domain).expect("the rest of a group is a domain"))),
+        None => (group, None),
+    };
+    Resource {
+        group: Group::parse(first).expect("the first part of a group is one"),
+        domain,
+        plural: plural.filter(|plural| *plural != kind.plural()),
+        version,
+        kind,
+        path,
+        api: None,
+        controller: false,
+        controllers: Vec::new(),
+        origin: Origin::External { namespaced },
+    }
+}

@@ -1,0 +1,130 @@
+//! `--controller-name`, `--owns` and `--watches`: which controller is asked for, and which kinds it watches beside its own.
+
+use super::error::{Refusal, Refusals};
+use super::request::list;
+use crate::cli;
+use crate::names::{ControllerName, Kind, Plural, nearest};
+use crate::project::builtin::{self, Builtin};
+use crate::project::{Origin, ProjectFile, Resource};
+use crate::scaffold::{Related, Wiring};
+
+/// A flag about the controller that was given, if any was.
+pub fn said(args: &cli::Wiring) -> Option<&'static str> {
+    let said = [
+        ("--controller-name", args.controller_name.is_some()),
+        ("--owns", !args.owns.is_empty()),
+        ("--watches", !args.watches.is_empty()),
+    ];
+    said.iter().find(|(_, said)| *said).map(|(flag, _)| *flag)
+}
+
+/// The wiring of a controller of `subject`; all that is wrong with it is told at once.
+pub fn wiring(args: &cli::Wiring, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
+    let mut refusals = Refusals::default();
+    let name = args.controller_name.as_deref().and_then(|text| refusals.check(ControllerName::parse(text)));
+    if let Some(name) = &name {
+        refuse_taken(name, subject, project, &mut refusals);
+    }
+    let mut seen = Vec::new();
+    let mut related = |flag: &str, texts: &[String]| -> Vec<Related> {
+        let mut found = Vec::new();
+        for text in texts {
+            let Some(kind) = refusals.check(find(flag, text, project)) else { continue };
+            if kind.rust_path == subject.type_path() {
+                refusals.push(
+                    Refusal::new(format!("`{flag} {text}` is the kind of the controller itself"))
+                        .help("it is watched anyway: name another kind, or leave the flag out"),
+                );
+            } else if seen.contains(&kind.rust_path) {
+                refusals.push(Refusal::new(format!("`{text}` is named twice")).help("name each kind once"));
+            } else {
+                seen.push(kind.rust_path.clone());
+                found.push(kind);
+            }
+        }
+        found
+    };
+    let (owns, watches) = (related("--owns", &args.owns), related("--watches", &args.watches));
+    for child in owns.iter().filter(|child| subject.is_namespaced() && !child.namespaced) {
+        refusals.push(
+            Refusal::new(format!("a `{}` lives in a namespace and cannot own a `{}`, which lives in none", subject.kind, child.kind))
+                .help("Kubernetes deletes an object whose owner is in a namespace that it is not in itself")
+                .help("watch it with `--watches`, and delete it in a finalizer; or make the owner cluster-scoped: `--namespaced=false`"),
+        );
+    }
+    refusals.settle()?;
+    Ok(Wiring { name, owns, watches })
+}
+
+/// Names are labels of metrics and logs, so each stands for one controller of the whole operator.
+fn refuse_taken(name: &ControllerName, subject: &Resource, project: &ProjectFile, refusals: &mut Refusals) {
+    let other = project.resources.iter().find(|other| {
+        let first = other.controller && other.origin == Origin::Kubernetes && other.plural().as_str() == name.as_str();
+        first || (!other.is_same(subject) && other.controllers.contains(name))
+    });
+    if let Some(other) = other {
+        refusals.push(
+            Refusal::new(format!("a controller `{name}` exists already: one of `{}` {}", other.kind, other.version))
+                .help("choose another name"),
+        );
+    }
+}
+
+/// The kind that `GROUP/VERSION/KIND` names: one that PROJECT has, or one of Kubernetes.
+fn find(flag: &str, text: &str, project: &ProjectFile) -> Result<Related, Refusal> {
+    let [group, version, kind] = text.split('/').collect::<Vec<_>>()[..] else {
+        return Err(Refusal::new(format!("invalid kind `{text}`"))
+            .help(format!("use GROUP/VERSION/KIND, e.g. `{flag} core/v1/ConfigMap`")));
+    };
+    let in_project = project.resources.iter().find(|resource| {
+        let groups = [resource.group.to_string(), resource.full_group()];
+        let is_own = matches!(resource.origin, Origin::Own) && groups.iter().any(|it| it == group);
+        let is_external = matches!(resource.origin, Origin::External { .. }) && groups[1] == group;
+        (is_own || is_external) && resource.version.as_str() == version && resource.kind.as_str() == kind
+    });
+    if let Some(resource) = in_project {
+        return Ok(Related {
+            rust_path: resource.type_path(),
+            kind: resource.kind.clone(),
+            group: resource.full_group(),
+            plural: resource.plural(),
+            namespaced: resource.is_namespaced(),
+            is_bare: false,
+        });
+    }
+    if let Some(builtin) = Builtin::find(group, version, kind) {
+        return Ok(Related {
+            rust_path: format!("{}::{kind}", builtin.path),
+            kind: Kind::parse(kind).expect("the kinds of Kubernetes are legal"),
+            group: if builtin.api_group.is_empty() { "core".into() } else { builtin.api_group.into() },
+            plural: Plural::parse(builtin.plural).expect("the plurals of Kubernetes are legal"),
+            namespaced: builtin.namespaced,
+            is_bare: matches!((group, kind), ("core", "ConfigMap" | "Secret" | "ServiceAccount")),
+        });
+    }
+    Err(unknown(flag, text, kind, project))
+}
+
+fn unknown(flag: &str, text: &str, kind: &str, project: &ProjectFile) -> Refusal {
+    let refusal = Refusal::new(format!("neither PROJECT nor Kubernetes itself has a kind `{text}`"));
+    let in_project = project.resources.iter().map(|resource| {
+        let group = match resource.origin {
+            Origin::External { .. } => resource.full_group(),
+            Origin::Own | Origin::Kubernetes => resource.group.to_string(),
+        };
+        format!("{group}/{}/{}", resource.version, resource.kind)
+    });
+    let of_kubernetes = builtin::all().map(|it| format!("{}/{}/{}", it.group(), it.version, it.kind));
+    let known: Vec<String> = in_project.chain(of_kubernetes).collect();
+    let same_kind = known.iter().find(|it| it.rsplit('/').next().is_some_and(|it| it.eq_ignore_ascii_case(kind)));
+    if let Some(near) = nearest(text, known.iter().map(String::as_str)).or(same_kind.map(String::as_str)) {
+        return refusal.help(format!("did you mean `{flag} {near}`?"));
+    }
+    let own = project.resources.iter().filter(|resource| resource.origin != Origin::Kubernetes);
+    let own: Vec<&str> = own.map(|resource| resource.kind.as_str()).collect();
+    let refusal = match own[..] {
+        [] => refusal,
+        _ => refusal.help(format!("PROJECT has {}", list(own.into_iter()))),
+    };
+    refusal.help("the kind of another project is made known by `opctl create api --external-crd` or `--external-type`")
+}

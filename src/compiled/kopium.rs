@@ -1,0 +1,129 @@
+//! Rust types of a CRD: kopium makes them, rustfmt forms them.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::documents;
+use crate::interrupt::Child;
+
+/// A kind that another project serves, in one version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct External {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub plural: String,
+    pub namespaced: bool,
+    /// Its types.
+    pub rust: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct KopiumError {
+    pub message: String,
+    pub help: String,
+}
+
+fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, KopiumError> {
+    Err(KopiumError { message: message.into(), help: help.into() })
+}
+
+/// The kind of the CRD that `file` holds, whose text is `text`; in the version that is stored unless another is named.
+pub fn external(file: &Path, text: &str, version: Option<&str>) -> Result<External, KopiumError> {
+    let shown = file.display();
+    let crd = definition(file, text)?;
+    let spec = &crd["spec"];
+    let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
+    let chosen = match version {
+        Some(version) => versions.iter().find(|it| it["name"] == version),
+        None => versions.iter().find(|it| it["storage"] == true),
+    };
+    let Some(chosen) = chosen else {
+        let names: Vec<String> = versions.iter().map(|it| said(&it["name"])).collect();
+        let message = match version {
+            Some(version) => format!("the CRD in `{shown}` has no version `{version}`"),
+            None => format!("the CRD in `{shown}` has no version that is stored"),
+        };
+        return refuse(message, format!("say `--external-crd-version`; it has `{}`", names.join("`, `")));
+    };
+    let version = said(&chosen["name"]);
+    Ok(External {
+        rust: formatted(&types(file, &version)?)?,
+        group: said(&spec["group"]),
+        kind: said(&spec["names"]["kind"]),
+        plural: said(&spec["names"]["plural"]),
+        namespaced: spec["scope"] == "Namespaced",
+        version,
+    })
+}
+
+/// The one CRD of a file.
+fn definition(file: &Path, text: &str) -> Result<Value, KopiumError> {
+    let shown = file.display();
+    let documents = match documents::values(text) {
+        Ok(documents) => documents,
+        Err(reason) => return refuse(format!("`{shown}` is not YAML: {reason}"), "name the file of a CRD"),
+    };
+    let mut crds: Vec<Value> =
+        documents.into_iter().filter(|document| document["kind"] == "CustomResourceDefinition").collect();
+    match (crds.pop(), crds.len()) {
+        (Some(crd), 0) => Ok(crd),
+        (None, _) => refuse(format!("there is no CustomResourceDefinition in `{shown}`"), "name the file of a CRD"),
+        (Some(_), more) => {
+            let help = "put the one that is meant into a file of its own";
+            refuse(format!("there are {} CustomResourceDefinitions in `{shown}`", more + 1), help)
+        }
+    }
+}
+
+/// What kopium prints, without what it says of itself.
+fn types(file: &Path, version: &str) -> Result<String, KopiumError> {
+    let mut command = Command::new("kopium");
+    command.args(["--docs", "--derive", "PartialEq", "--api-version", version, "--filename"]).arg(file);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = match Child::spawn(&mut command).and_then(Child::output) {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return refuse(
+                "kopium, which makes Rust types of a CRD, is not on the PATH",
+                "install it: `cargo install kopium`",
+            );
+        }
+        Err(error) => return refuse(format!("kopium does not run: {error}"), "try it by itself: `kopium --version`"),
+    };
+    let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() || printed.trim().is_empty() {
+        let message = format!("kopium makes no types of `{}`: {}", file.display(), said.trim());
+        return refuse(message, format!("try it by itself: `kopium --filename {}`", file.display()));
+    }
+    let lines = printed.lines().skip_while(|line| line.starts_with("//") || line.is_empty());
+    Ok(lines.map(|line| format!("{line}\n")).collect())
+}
+
+/// As `cargo fmt` would have it.
+fn formatted(text: &str) -> Result<String, KopiumError> {
+    let mut command = Command::new("rustfmt");
+    command.args(["--edition", "2024", "--emit", "stdout"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = Child::spawn(&mut command).and_then(|mut child| {
+        // It reads all before it prints anything.
+        child.stdin().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()))?;
+        child.output()
+    });
+    match output {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            refuse(
+                format!("rustfmt does not read what kopium printed: {said}"),
+                "update kopium: `cargo install kopium`",
+            )
+        }
+        Err(error) => refuse(format!("rustfmt does not run: {error}"), "install it: `rustup component add rustfmt`"),
+    }
+}

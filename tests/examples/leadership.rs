@@ -1,0 +1,214 @@
+//! Several replicas of `examples/memcached`: one leads, another takes over, and a shutdown leaves nothing half-done.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use serde_json::{Deserializer, Value, json};
+
+use crate::control_plane::ControlPlane;
+use crate::eventually;
+use crate::example::{Example, service_account};
+use crate::manager::Manager;
+
+const MEMCACHED: Example = Example { folder: "memcached", name: "memcached-operator" };
+
+const NAMESPACE: &str = "memcached-operator-system";
+const DURATION: Duration = Duration::from_secs(4);
+const RETRY: Duration = Duration::from_secs(1);
+/// What a machine that is busy with other tests takes for a request.
+const SLACK: Duration = Duration::from_secs(2);
+const ARGUMENTS: [&str; 6] = [
+    "--leader-elect",
+    "--leader-election-namespace",
+    NAMESPACE,
+    "--lease-duration=4",
+    "--renew-deadline=3",
+    "--retry-period=1",
+];
+
+#[test]
+fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
+    let Some(cluster) = ControlPlane::start("leadership", 0) else { return };
+    MEMCACHED.make(&cluster, &["install"]);
+    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    let history = History::record(&cluster);
+    let replica = || Replica::start(&cluster);
+
+    let mut leader = replica();
+    eventually("a leader", || leader.leads());
+    let mut follower = replica();
+    follower.0.becomes_ready();
+    assert!(!follower.leads(), "a replica that waits is ready");
+    for round in 0..20 {
+        // Leaders of different ages: before, at and after their first renewal.
+        sleep(RETRY * (round % 3));
+        leader.0.signal("KILL");
+        let killed = Instant::now();
+        leader.0.exit();
+        eventually("the other one leads", || follower.leads());
+        let waited = killed.elapsed();
+        assert!(waited < DURATION + RETRY + SLACK, "{round}: {waited:?}");
+        leader = std::mem::replace(&mut follower, replica());
+    }
+    // It reconciles.
+    cluster.kubectl(&["apply", "-f", "-"], &objects(&BTreeSet::from(["one".to_owned()])));
+    eventually("a Deployment", || deployments(&cluster).contains("one"));
+
+    // Told to end, it does not leave the others waiting.
+    assert!(leader.0.terminate().success());
+    let released = Instant::now();
+    eventually("the other one leads", || follower.leads());
+    assert!(released.elapsed() < RETRY + SLACK, "{:?}", released.elapsed());
+    leader = std::mem::replace(&mut follower, replica());
+    follower.0.becomes_ready();
+
+    // Asleep for too long, it finds another leader, and ends.
+    leader.0.signal("STOP");
+    eventually("the other one leads", || follower.leads());
+    leader.0.signal("CONT");
+    assert_eq!(leader.0.exit().code(), Some(1));
+    let log = leader.0.log();
+    assert!(log.contains("this replica may not lead any more"), "{log}");
+
+    history.never_has_two_leaders(23);
+}
+
+#[test]
+fn a_shutdown_amid_100_reconciles_leaves_nothing_half_written() {
+    let Some(cluster) = ControlPlane::start("shutdown", 0) else { return };
+    MEMCACHED.make(&cluster, &["install"]);
+    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    let names: BTreeSet<String> = (0..100).map(|number| format!("sample-{number}")).collect();
+    cluster.kubectl(&["create", "-f", "-"], &objects(&names));
+    let mut replica = Replica::start(&cluster);
+    let start = Instant::now();
+    while replica.reconciles() < 40 {
+        assert!(start.elapsed() < Duration::from_secs(60), "no reconciles");
+    }
+    assert!(replica.0.terminate().success(), "{}", replica.0.log());
+
+    let written = list(&cluster, "deployments");
+    assert!((1..100).contains(&written.len()), "it ended amid them: {}", written.len());
+    for deployment in &written {
+        let object = deployment["metadata"]["name"].as_str().unwrap();
+        assert!(names.contains(object), "{object}");
+        assert_eq!(deployment["metadata"]["ownerReferences"][0]["name"], object);
+        assert_eq!(deployment["spec"]["replicas"], 1);
+        assert!(deployment["spec"]["template"]["spec"]["containers"][0]["image"].is_string(), "{deployment}");
+    }
+    let holder = ["get", "lease", MEMCACHED.name, "-n", NAMESPACE, "-o", "jsonpath={.spec.holderIdentity}"];
+    assert_eq!(cluster.kubectl(&holder, ""), "", "released");
+
+    let _again = Replica::start(&cluster);
+    eventually("all Deployments and statuses", || {
+        let told = list(&cluster, "memcacheds");
+        deployments(&cluster) == names && told.iter().all(|object| object["status"]["observedGeneration"] == 1)
+    });
+}
+
+/// A process with the rights of the generated roles.
+struct Replica(Manager);
+
+impl Replica {
+    fn start(cluster: &ControlPlane) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let account = service_account(cluster, NAMESPACE, "memcached-operator-controller-manager");
+        let name = format!("replica-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        Self(Manager::start(&MEMCACHED.manager(), &account, &name, &ARGUMENTS))
+    }
+
+    fn leads(&self) -> bool {
+        self.0.metrics().lines().any(|line| line == "controller_leader 1")
+    }
+
+    fn reconciles(&self) -> u32 {
+        let metrics = self.0.metrics();
+        let counts = metrics.lines().filter(|line| line.starts_with("controller_reconciles_total{"));
+        counts.map(|line| line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()).sum()
+    }
+}
+
+/// Every state of the Leases in the operator's namespace, in order.
+struct History {
+    watch: Child,
+    file: PathBuf,
+}
+
+impl History {
+    fn record(cluster: &ControlPlane) -> Self {
+        let file = cluster.folder.join("leases.json");
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases?watch=1");
+        let watch = Command::new(&cluster.kubectl)
+            .args(["get", "--raw", &path])
+            .env("KUBECONFIG", &cluster.kubeconfig)
+            .stdout(File::create(&file).unwrap())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        Self { watch, file }
+    }
+
+    /// All replicas are on one machine, so the times that they write can be compared here.
+    fn never_has_two_leaders(&self, terms: i32) {
+        let text = fs::read_to_string(&self.file).unwrap();
+        let states: Vec<Lease> = Deserializer::from_str(&text)
+            .into_iter::<Value>()
+            // The last may be half-written.
+            .map_while(Result::ok)
+            .map(|event| serde_json::from_value(event["object"].clone()).unwrap())
+            .collect();
+        let specs: Vec<&LeaseSpec> = states.iter().map(|lease| lease.spec.as_ref().unwrap()).collect();
+        for pair in specs.windows(2) {
+            let [before, after] = pair else { unreachable!() };
+            let transitions = after.lease_transitions.unwrap() - before.lease_transitions.unwrap();
+            let holder = before.holder_identity.as_deref().unwrap();
+            if before.holder_identity == after.holder_identity {
+                assert_eq!((transitions, &after.acquire_time), (0, &before.acquire_time), "{pair:?}");
+            } else if after.holder_identity.as_deref() == Some("") {
+                assert_eq!(transitions, 0, "{pair:?}");
+            } else {
+                let [renewed, acquired] =
+                    [&before.renew_time, &after.acquire_time].map(|time| time.as_ref().unwrap().0);
+                let waited = Duration::try_from(acquired.duration_since(renewed)).unwrap();
+                assert!(holder.is_empty() || waited >= DURATION, "{pair:?}");
+                assert_eq!(transitions, 1, "{pair:?}");
+            }
+        }
+        let renewals = specs.windows(2).filter(|pair| pair[0].holder_identity == pair[1].holder_identity).count();
+        assert!(renewals > 10, "renewals are seen");
+        assert_eq!(specs.last().unwrap().lease_transitions, Some(terms - 1), "so many changes of the leader");
+    }
+}
+
+impl Drop for History {
+    fn drop(&mut self) {
+        let _ = self.watch.kill();
+        let _ = self.watch.wait();
+    }
+}
+
+fn objects(names: &BTreeSet<String>) -> String {
+    let object = |name| {
+        let (version, metadata) = ("cache.example.com/v1alpha1", json!({ "name": name, "namespace": "default" }));
+        json!({ "apiVersion": version, "kind": "Memcached", "metadata": metadata, "spec": { "size": 1 } })
+    };
+    json!({ "apiVersion": "v1", "kind": "List", "items": names.iter().map(object).collect::<Vec<_>>() }).to_string()
+}
+
+fn list(cluster: &ControlPlane, resource: &str) -> Vec<Value> {
+    let text = cluster.kubectl(&["get", resource, "-n", "default", "-o", "json"], "");
+    let mut list: Value = serde_json::from_str(&text).unwrap();
+    serde_json::from_value(list["items"].take()).unwrap()
+}
+
+/// Their names.
+fn deployments(cluster: &ControlPlane) -> BTreeSet<String> {
+    let name = |object: &Value| object["metadata"]["name"].as_str().unwrap().to_owned();
+    list(cluster, "deployments").iter().map(name).collect()
+}

@@ -1,0 +1,39 @@
+//! The worked examples against a real API server, as their users run them: installed by their Makefile, built by cargo, and
+//! with the token of their own service account, so with the rights of their generated roles and no others.
+//!
+//! They compile operators, so they run only when asked for: `cargo test --test examples [NAME]`.
+#![cfg(unix)]
+
+mod application;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/control_plane.rs"]
+mod control_plane;
+mod example;
+mod hpa;
+mod label_operator;
+mod leadership;
+#[path = "../common/manager.rs"]
+mod manager;
+mod memcached;
+mod metrics;
+#[path = "../common/mutants.rs"]
+mod mutants;
+mod mysrv;
+mod namespace;
+mod resilience;
+mod scope;
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Tries until it is so.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        sleep(Duration::from_millis(200));
+    }
+}

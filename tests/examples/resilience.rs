@@ -1,0 +1,235 @@
+//! What the operator does when the cluster fails it, shown on `examples/memcached`: nothing is lost, it needs no restart, and
+//! its log stays readable.
+
+use std::fs::{self, OpenOptions};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::control_plane::ControlPlane;
+use crate::eventually;
+use crate::manager::Manager;
+use crate::memcached::{MEMCACHED, object};
+
+/// The operator sees nothing of what happens between its last look and the end of the API server, so its watches start at a
+/// version that the new one does not know any more ("410 Gone"): it has to list everything again.
+#[test]
+fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
+    let Some(cluster) = ControlPlane::start("restart", 0) else { return };
+    let zoo = Zoo::new(&cluster, 8);
+    let mut manager = MEMCACHED.run(&cluster, &[]);
+    zoo.await_reconciled(8);
+
+    manager.signal("STOP");
+    zoo.apply("m0", 3);
+    zoo.apply("new", 2);
+    zoo.run(&["delete", "memcached", "m1", "--wait=false"]);
+    zoo.run(&["delete", "deployment", "m2"]);
+    let api_server = ApiServer::kill(&cluster);
+    manager.signal("CONT");
+    sleep(Duration::from_secs(5));
+    api_server.start();
+    eventually("an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
+    zoo.await_reconciled(8);
+    assert!(zoo.get(&["memcached", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
+
+    // The watches work: what comes now does not wait for another list.
+    zoo.apply("m3", 4);
+    zoo.await_reconciled(8);
+    let log = manager.log();
+    assert!(log.contains("410") || log.contains("too old resource version"), "no watch expired:\n{log}");
+    assert_no_flood(&log);
+    assert_eq!(manager.terminate().code(), Some(0));
+}
+
+#[test]
+fn two_that_write_the_same_fields_are_no_endless_loop() {
+    let Some(cluster) = ControlPlane::start("storm", 0) else { return };
+    let zoo = Zoo::new(&cluster, 3);
+    let manager = MEMCACHED.run(&cluster, &[]);
+    zoo.await_reconciled(3);
+
+    let before = reconciles_of(&manager);
+    let over = AtomicBool::new(false);
+    let writes: u32 = thread::scope(|scope| {
+        let writers = ["m0", "m1", "m2"].map(|name| {
+            let (zoo, over) = (&zoo, &over);
+            scope.spawn(move || {
+                let mut writes = 0;
+                while !over.load(Ordering::Relaxed) {
+                    zoo.interfere(name, writes);
+                    writes += 1;
+                }
+                writes
+            })
+        });
+        sleep(Duration::from_secs(5));
+        over.store(true, Ordering::Relaxed);
+        writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    });
+    zoo.await_reconciled(3);
+    for name in ["m0", "m1", "m2"] {
+        let (memcached, deployment) = (zoo.get(&["memcached", name]), zoo.get(&["deployment", name]));
+        assert_eq!(deployment["metadata"]["labels"]["app.kubernetes.io/managed-by"], "memcached-operator");
+        assert!(deployment["metadata"]["annotations"]["example.com/other"].is_string(), "of another: {deployment}");
+        let conditions = memcached["status"]["conditions"].as_array().unwrap();
+        let mut types: Vec<&str> = conditions.iter().map(|condition| condition["type"].as_str().unwrap()).collect();
+        types.sort_unstable();
+        assert_eq!(types, ["Ready", "Reviewed"]);
+        assert_ne!(memcached["status"]["replicas"], 99);
+    }
+
+    // Each write of theirs makes one of the operator's and some of the Deployment controller's, each of which is an event.
+    let reconciles = reconciles_of(&manager);
+    assert!(writes > 10, "no storm: {writes} writes");
+    assert!(reconciles - before < 10 * writes, "{} reconciles after {writes} writes", reconciles - before);
+    sleep(Duration::from_secs(3));
+    assert_eq!(reconciles_of(&manager), reconciles, "it goes on though all is as it should be");
+}
+
+#[test]
+fn rights_and_crds_may_go_and_come_back() {
+    let Some(cluster) = ControlPlane::start("rights", 0) else { return };
+    let zoo = Zoo::new(&cluster, 1);
+    let mut manager = MEMCACHED.run(&cluster, &[]);
+    zoo.await_reconciled(1);
+
+    cluster.kubectl(&["delete", "clusterrolebinding", "memcached-operator-manager-rolebinding"], "");
+    zoo.apply("m0", 2);
+    let lacks = "cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"zoo\"";
+    eventually("a word about the right that it lacks", || manager.log().contains(lacks));
+    assert!(manager.metrics().contains(r#"reason="RequestFailed"}"#));
+    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    zoo.await_reconciled(1);
+
+    // With the objects, whose finalizers it takes off.
+    cluster.kubectl(&["delete", "crd", "memcacheds.cache.example.com"], "");
+    let gone = "watch failed";
+    eventually("a word about the CRD that is gone", || manager.log().contains(gone));
+    MEMCACHED.make(&cluster, &["install"]);
+    zoo.apply("again", 1);
+    zoo.await_reconciled(1);
+    let log = manager.log();
+    assert_no_flood(&log);
+    assert_eq!(manager.terminate().code(), Some(0));
+}
+
+/// A line for each try, and not too many tries; what libraries log beside it is not counted.
+fn assert_no_flood(log: &str) {
+    let lines = |words: &str| log.lines().filter(|line| line.contains(words)).count();
+    assert!(lines("watch failed") < 15 && lines("not reconciled") < 60, "a flood:\n{log}");
+}
+
+/// How many have ended.
+fn reconciles_of(manager: &Manager) -> u32 {
+    let metrics = manager.metrics();
+    let lines = metrics.lines().filter(|line| line.starts_with("controller_reconciles_total{"));
+    lines.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u32>().unwrap()).sum()
+}
+
+/// The process that `up` started.
+struct ApiServer {
+    folder: PathBuf,
+    command: Vec<String>,
+}
+
+impl ApiServer {
+    fn kill(cluster: &ControlPlane) -> Self {
+        let folder = cluster.folder.canonicalize().unwrap();
+        let pid = fs::read_to_string(folder.join("kube-apiserver.pid")).unwrap();
+        let process = PathBuf::from("/proc").join(pid.trim());
+        let command = fs::read_to_string(process.join("cmdline")).unwrap();
+        let command: Vec<String> = command.split_terminator('\0').map(String::from).collect();
+        assert!(command[0].ends_with("kube-apiserver"), "{command:?}");
+        assert!(Command::new("kill").args(["-KILL", pid.trim()]).status().unwrap().success());
+        Self { folder, command }
+    }
+
+    /// Not as a child of this process, which would have to wait for its end; `down` ends it as any other.
+    fn start(self) {
+        let log = OpenOptions::new().append(true).open(self.folder.join("kube-apiserver.log")).unwrap();
+        let start = r#"setsid "$@" & echo $! >kube-apiserver.pid"#;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", start, "sh"]).args(self.command).current_dir(self.folder);
+        shell.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        assert!(shell.status().unwrap().success());
+    }
+}
+
+/// The namespace of the objects.
+struct Zoo<'a>(&'a ControlPlane);
+
+impl<'a> Zoo<'a> {
+    /// With so many objects: `m0`, `m1` and so on.
+    fn new(cluster: &'a ControlPlane, objects: usize) -> Self {
+        MEMCACHED.make(cluster, &["install", "deploy", "IMG=example:test"]);
+        cluster.kubectl(&["create", "namespace", "zoo"], "");
+        let zoo = Self(cluster);
+        let all: Vec<String> = (0..objects).map(|index| object(&format!("m{index}"), 1)).collect();
+        cluster.kubectl(&["-n", "zoo", "apply", "-f", "-"], &all.join("\n---\n"));
+        zoo
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        self.0.kubectl(&[&["-n", "zoo"], arguments].concat(), "")
+    }
+
+    fn apply(&self, name: &str, size: u8) {
+        self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &object(name, size));
+    }
+
+    /// An object, or a list; null when there is none.
+    fn get(&self, what: &[&str]) -> Value {
+        let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
+        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
+    }
+
+    /// Waits until there are so many objects, each with the Deployment that it asks for, and a status about it.
+    fn await_reconciled(&self, objects: usize) {
+        eventually(&format!("{objects} objects with their Deployments"), || {
+            let list = |resource: &str| self.get(&[resource])["items"].as_array().unwrap().clone();
+            let replicas = |deployment: &Value| deployment["status"]["replicas"].as_i64().unwrap_or(0);
+            let (memcacheds, deployments) = (list("memcacheds"), list("deployments"));
+            let has_its_own = |memcached: &Value| {
+                let name = &memcached["metadata"]["name"];
+                let status = &memcached["status"];
+                status["observedGeneration"] == memcached["metadata"]["generation"]
+                    && memcached["metadata"]["deletionTimestamp"].is_null()
+                    && deployments.iter().any(|deployment| {
+                        deployment["metadata"]["name"] == *name
+                            && deployment["spec"]["replicas"] == memcached["spec"]["size"]
+                            && deployment["metadata"]["ownerReferences"][0]["uid"] == memcached["metadata"]["uid"]
+                            && status["replicas"].as_i64() == Some(replicas(deployment))
+                    })
+            };
+            memcacheds.len() == objects && memcacheds.iter().all(has_its_own)
+        });
+    }
+
+    /// Changes fields of the operator, and others beside them.
+    fn interfere(&self, name: &str, turn: u32) {
+        let patch = |what: &[&str], patch: &str| {
+            self.run(&[&["patch", "--type=merge", "--patch", patch], what].concat());
+        };
+        match turn % 3 {
+            0 => patch(
+                &["deployment", name],
+                &format!(
+                    r#"{{"spec": {{"replicas": 0}}, "metadata": {{
+                        "labels": {{"app.kubernetes.io/managed-by": "me"}},
+                        "annotations": {{"example.com/other": "{turn}"}}}}}}"#
+                ),
+            ),
+            1 => patch(&["memcached", name, "--subresource=status"], r#"{"status": {"replicas": 99}}"#),
+            _ => patch(
+                &["memcached", name, "--subresource=status"],
+                r#"{"status": {"conditions": [{"type": "Reviewed", "status": "True", "reason": "Seen", "message": "",
+                    "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}"#,
+            ),
+        }
+    }
+}
