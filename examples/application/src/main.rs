@@ -20,7 +20,7 @@ use clap::Parser;
 use kube::Client;
 
 use application::manager::Options;
-use application::manager::telemetry::{self, LogOptions};
+use application::telemetry::{self, LogOptions};
 use application::{controller, manager};
 
 /// Runs the controllers of application.

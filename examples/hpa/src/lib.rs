@@ -16,6 +16,9 @@
 
 pub mod api;
 pub mod controller;
+pub mod leader_election;
 pub mod manager;
 #[cfg(test)]
 mod mock;
+pub mod server;
+pub mod telemetry;

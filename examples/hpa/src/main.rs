@@ -20,7 +20,7 @@ use clap::Parser;
 use kube::Client;
 
 use hpa_operator::manager::Options;
-use hpa_operator::manager::telemetry::{self, LogOptions};
+use hpa_operator::telemetry::{self, LogOptions};
 use hpa_operator::{controller, manager};
 
 /// Runs the controllers of hpa-operator.

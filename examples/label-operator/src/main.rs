@@ -20,7 +20,7 @@ use clap::Parser;
 use kube::Client;
 
 use label_operator::manager::Options;
-use label_operator::manager::telemetry::{self, LogOptions};
+use label_operator::telemetry::{self, LogOptions};
 use label_operator::{controller, manager};
 
 /// Runs the controllers of label-operator.

@@ -20,7 +20,7 @@ use clap::Parser;
 use kube::Client;
 
 use memcached_operator::manager::Options;
-use memcached_operator::manager::telemetry::{self, LogOptions};
+use memcached_operator::telemetry::{self, LogOptions};
 use memcached_operator::{controller, manager};
 
 /// Runs the controllers of memcached-operator.

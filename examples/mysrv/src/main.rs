@@ -20,7 +20,7 @@ use clap::Parser;
 use kube::Client;
 
 use mysrv::manager::Options;
-use mysrv::manager::telemetry::{self, LogOptions};
+use mysrv::telemetry::{self, LogOptions};
 use mysrv::{controller, manager};
 
 /// Runs the controllers of mysrv.

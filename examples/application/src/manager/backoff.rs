@@ -12,43 +12,33 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! How long to wait: before a reconcile, or after a watch failed.
+//! How long to wait after a failure.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use kube::ResourceExt;
 use kube::runtime::utils;
 
+use crate::telemetry::random;
+
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(5 * 60);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Failures in a row, by object: each doubles the time until the next try.
+/// Failures in a row and the last of them, by object.
 #[derive(Clone, Default)]
-pub struct Backoff(Arc<Mutex<HashMap<String, Failures>>>);
-
-struct Failures {
-    count: u32,
-    last: Instant,
-}
+pub struct Backoff(Arc<Mutex<HashMap<String, (u32, Instant)>>>);
 
 impl Backoff {
-    /// Counts a failure and says how long to wait: from a second up to five minutes.
+    /// Counts a failure and says how long to wait: a second, and twice as long each time, up to five minutes.
     pub fn next(&self, object: &impl ResourceExt) -> Duration {
-        let mut objects = self.objects();
-        let now = Instant::now();
+        let (mut objects, now) = (self.objects(), Instant::now());
         // Objects that were deleted while they failed; those that still fail are seen more often.
-        objects.retain(|_, failures| now - failures.last < 2 * LONGEST);
-        let (count, last) = (0, now);
-        let failures = objects
-            .entry(key(object))
-            .or_insert(Failures { count, last });
-        let wait = FIRST.saturating_mul(2_u32.saturating_pow(failures.count));
-        failures.count += 1;
-        failures.last = now;
+        objects.retain(|_, (_, last)| now - *last < 2 * LONGEST);
+        let (count, last) = objects.entry(key(object)).or_insert((0, now));
+        let wait = FIRST.saturating_mul(2_u32.saturating_pow(*count));
+        (*count, *last) = (*count + 1, now);
         jittered(wait.min(LONGEST))
     }
 
@@ -57,7 +47,7 @@ impl Backoff {
         self.objects().remove(&key(object));
     }
 
-    fn objects(&self) -> MutexGuard<'_, HashMap<String, Failures>> {
+    fn objects(&self) -> MutexGuard<'_, HashMap<String, (u32, Instant)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,64 +56,25 @@ fn key(object: &impl ResourceExt) -> String {
     object.uid().unwrap_or_default()
 }
 
-/// After failures of a controller's watches in a row: from a second up to five. All of its watches wait when one fails, so
-/// kube's own half a minute is too long.
-pub struct Pauses(Duration);
+/// The pause of a controller's watches after one of them failed. All of them wait, so kube's own, up to half a minute, is too
+/// long.
+pub struct Pause;
 
-impl Default for Pauses {
-    fn default() -> Self {
-        Self(FIRST)
-    }
-}
-
-impl Iterator for Pauses {
+impl Iterator for Pause {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        let pause = self.0;
-        self.0 = (2 * pause).min(LONGEST_PAUSE);
-        Some(jittered(pause))
+        Some(jittered(Duration::from_secs(3)))
     }
 }
 
-impl utils::Backoff for Pauses {
-    fn reset(&mut self) {
-        *self = Self::default();
-    }
-}
-
-/// Turns at even distances: so many a second.
-#[derive(Clone)]
-pub struct Pace {
-    pause: Duration,
-    next: Arc<Mutex<Instant>>,
-}
-
-impl Pace {
-    /// None for 0, which is no limit.
-    pub fn new(rate: u32) -> Option<Self> {
-        let pause = Duration::from_secs(1).checked_div(rate)?;
-        let next = Arc::new(Mutex::new(Instant::now()));
-        Some(Self { pause, next })
-    }
-
-    /// When it is one's turn.
-    pub fn next(&self) -> Instant {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = Instant::now().max(*next);
-        *next = turn + self.pause;
-        turn
-    }
+impl utils::Backoff for Pause {
+    fn reset(&mut self) {}
 }
 
 /// Up to a tenth longer, so that many objects do not come due in the same moment.
 pub fn jittered(duration: Duration) -> Duration {
     duration + duration.mul_f64((random() % 1000) as f64 / 10_000.0)
-}
-
-/// The keys of the standard library's hasher are random; that is all the randomness needed here.
-pub(super) fn random() -> u64 {
-    RandomState::new().hash_one(())
 }
 
 #[cfg(test)]
@@ -152,29 +103,5 @@ mod tests {
         );
         backoff.reset(&failing);
         assert_eq!(backoff.next(&failing).as_secs(), 1);
-    }
-
-    #[test]
-    fn a_watch_that_works_again_begins_with_short_pauses() {
-        let mut pauses = Pauses::default();
-        let seconds: Vec<u64> = pauses
-            .by_ref()
-            .take(5)
-            .map(|pause| pause.as_secs())
-            .collect();
-        assert_eq!(seconds, [1, 2, 4, 5, 5]);
-        utils::Backoff::reset(&mut pauses);
-        assert_eq!(pauses.next().unwrap().as_secs(), 1);
-    }
-
-    #[test]
-    fn hands_out_so_many_turns_a_second() {
-        let start = Instant::now();
-        let pace = Pace::new(1000).unwrap();
-        let turns: Vec<Instant> = (0..100).map(|_| pace.next()).collect();
-        assert!(turns.is_sorted() && turns[99] - start >= Duration::from_millis(99));
-        let slow = Pace::new(1).unwrap();
-        assert!(slow.next() <= Instant::now(), "the first one does not wait");
-        assert!(Pace::new(0).is_none());
     }
 }

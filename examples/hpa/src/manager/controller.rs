@@ -15,22 +15,23 @@
 //! The life of one controller: from the check that it can start to the last reconcile at shutdown.
 
 use std::error::Error as _;
-use std::fmt::{Debug, Display};
-use std::hash::Hash;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Instant;
 
 use futures::StreamExt;
+use futures::future::ready;
 use kube::api::{Api, ApiResource, ListParams};
 use kube::runtime::controller::{Action, Config, Controller, Error as Outcome};
-use kube::runtime::reflector::{self, Lookup, ObjectRef};
+use kube::runtime::reflector::{self, ObjectRef};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use tracing::{Instrument, debug, error, error_span, field, warn};
 
-use super::backoff::{Backoff, Pauses};
-use super::{Context, Error, brief, telemetry};
+use super::backoff::{Backoff, Pause};
+use super::{Context, Error, brief};
+use crate::telemetry;
 
 /// Why a reconcile failed.
 pub trait Failure: std::error::Error + Send + 'static {
@@ -90,7 +91,7 @@ where
 {
     let controller = controller
         .with_config(Config::default().concurrency(ctx.concurrency))
-        .trigger_backoff(Pauses::default())
+        .trigger_backoff(Pause)
         .graceful_shutdown_on(ctx.shutdown());
     let store = controller.store();
     let backoff = Backoff::default();
@@ -113,11 +114,18 @@ where
             }
             let start = Instant::now();
             let outcome = reconcile.await;
-            ctx.metrics.reconciled(name, &outcome, start.elapsed());
-            match &outcome {
-                Ok(_) => backoff.reset(&*object),
-                Err(error) => error!("not reconciled: {error}"),
-            }
+            let result = match &outcome {
+                Ok(action) => {
+                    debug!("reconciled");
+                    backoff.reset(&*object);
+                    Ok(*action != Action::await_change())
+                }
+                Err(error) => {
+                    error!("not reconciled: {error}");
+                    Err(error.reason())
+                }
+            };
+            ctx.metrics.reconciled(name, result, start.elapsed());
             outcome
         }
         .instrument(span)
@@ -125,7 +133,20 @@ where
     let again = |object: Arc<K>, _: &E, _| Action::requeue(backoff.next(&*object));
     let reconciles = controller
         .run(observed, again, Arc::new(ctx.clone()))
-        .for_each(move |outcome| log(name, outcome));
+        .for_each(|outcome| {
+            match outcome {
+                Err(Outcome::QueueError(error)) => {
+                    // The text of a request's error repeats the whole answer.
+                    let request = error.source().and_then(|cause| cause.downcast_ref());
+                    let why = request.map_or_else(|| error.to_string(), brief);
+                    warn!(controller = name, "watch failed: {why}");
+                }
+                Err(Outcome::RunnerError(error)) => warn!(controller = name, "{error}"),
+                // Logged above, within its span; or the object was deleted before its turn.
+                Ok(_) | Err(Outcome::ReconcilerFailed(..) | Outcome::ObjectNotFound(_)) => {}
+            }
+            ready(())
+        });
     // In one task: a store wakes only the task that asked last.
     let filled = async {
         if store.wait_until_ready().await.is_ok() {
@@ -134,29 +155,4 @@ where
     };
     tokio::join!(reconciles, filled);
     Ok(())
-}
-
-/// Logs what a controller's stream yields, errors of its watches included: they start again after a while.
-async fn log<K, E>(
-    name: &'static str,
-    outcome: Result<(ObjectRef<K>, Action), Outcome<E, watcher::Error>>,
-) where
-    K: Lookup,
-    K::DynamicType: Eq + Hash + Clone,
-    E: Display + 'static,
-{
-    match outcome {
-        Ok((object, _)) => debug!(%object, "reconciled"),
-        // Deleted while it was waiting to be reconciled.
-        Err(Outcome::ObjectNotFound(object)) => debug!(%object, "gone"),
-        // Logged where its span is.
-        Err(Outcome::ReconcilerFailed(..)) => {}
-        Err(Outcome::QueueError(error)) => {
-            // The text of a request's error repeats the whole answer.
-            let request = error.source().and_then(|cause| cause.downcast_ref());
-            let why = request.map_or_else(|| error.to_string(), brief);
-            warn!(controller = name, "watch failed: {why}");
-        }
-        Err(Outcome::RunnerError(error)) => warn!("{error}"),
-    }
 }

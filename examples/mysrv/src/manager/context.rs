@@ -14,7 +14,7 @@
 
 //! What every controller is given.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,12 +26,13 @@ use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde_json::json;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::warn;
 
-use super::backoff::{Pace, jittered};
-use super::metrics::Metrics;
+use super::backoff::jittered;
 use super::{FIELD_MANAGER, Options, Runs, brief};
+use crate::telemetry::metrics::Metrics;
 
 /// Shared by all controllers; cheap to clone.
 #[derive(Clone)]
@@ -44,12 +45,22 @@ pub struct Context {
     reporter: Reporter,
     /// Empty: the whole cluster.
     namespaces: Vec<String>,
-    pace: Option<Pace>,
+    /// One turn for each reconcile, where `--rate` limits them.
+    turns: Option<Arc<tokio::sync::Mutex<Interval>>>,
     shutdown: CancellationToken,
 }
 
 impl Context {
     pub fn new(client: Client, options: &Options) -> Self {
+        let named = options.watch_namespace.iter().map(|name| name.trim());
+        // Each once.
+        let named: BTreeSet<_> = named.filter(|name| !name.is_empty()).collect();
+        let pause = Duration::from_secs(1).checked_div(options.rate);
+        let turns = pause.map(|pause| {
+            let mut turns = interval(pause);
+            turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            Arc::new(turns.into())
+        });
         Self {
             reporter: FIELD_MANAGER.into(),
             client,
@@ -57,8 +68,8 @@ impl Context {
             readiness: Readiness::default(),
             concurrency: options.concurrency,
             requeue_interval: Duration::from_secs(options.requeue_interval),
-            namespaces: options.watch_namespace.iter().cloned().collect(),
-            pace: Pace::new(options.rate),
+            namespaces: named.into_iter().map(str::to_owned).collect(),
+            turns,
             shutdown: CancellationToken::new(),
         }
     }
@@ -89,11 +100,11 @@ impl Context {
 
     /// Waits while `--rate` forbids one more reconcile; none when the operator shuts down meanwhile.
     pub(super) async fn turn(&self) -> Option<()> {
-        let Some(pace) = &self.pace else {
+        let Some(turns) = &self.turns else {
             return Some(());
         };
-        let turn = tokio::time::sleep_until(pace.next().into());
-        self.shutdown.run_until_cancelled(turn).await
+        let turn = async { turns.lock().await.tick().await };
+        self.shutdown.run_until_cancelled(turn).await.map(drop)
     }
 
     /// For an object that is as it should be: it is looked at again after a while, in case an event was lost.
@@ -142,29 +153,28 @@ impl Context {
     }
 }
 
-/// The parts that are not ready yet, and how often each runs.
+/// The parts that are not ready yet, each as often as it runs.
 #[derive(Clone, Default)]
-pub struct Readiness(Arc<Mutex<BTreeMap<&'static str, usize>>>);
+pub struct Readiness(Arc<Mutex<Vec<&'static str>>>);
 
 impl Readiness {
     pub fn wait_for(&self, name: &'static str) {
-        *self.parts().entry(name).or_default() += 1;
+        self.parts().push(name);
     }
 
     pub fn reached(&self, name: &'static str) {
         let mut parts = self.parts();
-        match parts.get_mut(name) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => drop(parts.remove(name)),
+        if let Some(at) = parts.iter().position(|part| *part == name) {
+            parts.remove(at);
         }
     }
 
     /// Empty when the operator is ready.
     pub fn missing(&self) -> Vec<&'static str> {
-        self.parts().keys().copied().collect()
+        Vec::from_iter(self.parts().iter().copied().collect::<BTreeSet<_>>())
     }
 
-    fn parts(&self) -> MutexGuard<'_, BTreeMap<&'static str, usize>> {
+    fn parts(&self) -> MutexGuard<'_, Vec<&'static str>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

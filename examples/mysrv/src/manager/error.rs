@@ -14,8 +14,6 @@
 
 //! Why the operator cannot start or go on, and how errors are told.
 
-use std::net::SocketAddr;
-
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("no cluster to talk to: set KUBECONFIG, or run in a Pod with a service account: {0}")]
@@ -28,19 +26,14 @@ pub enum Error {
     NotInstalled(String),
     #[error("missing rights: {0}; see config/rbac/role.yaml")]
     Forbidden(String),
-    #[error("cannot serve on {address}: {source}")]
-    Bind {
-        address: SocketAddr,
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Server(#[from] std::io::Error),
     #[error(
         "`--lease-duration` must be longer than `--renew-deadline`, and that twice as long as `--retry-period`"
     )]
     LeaseOptions,
     #[error("this replica may not lead any more: {0}")]
     LeadershipLost(String),
-    #[error("cannot serve by HTTPS: {0}")]
-    Certificate(String),
     #[error("`{0}` ended before shutdown")]
     Ended(&'static str),
     #[error("a task panicked or was aborted: {0}")]

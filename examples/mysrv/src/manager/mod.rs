@@ -12,25 +12,18 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! Runs controllers and servers together, and stops them together, with what each of them needs around it: probes, metrics,
-//! logs, backoff, conditions.
+//! Runs controllers and servers together, and stops them together, with what each of them needs around it: leader election,
+//! probes, backoff, conditions.
 //!
 //! This is what controller-runtime's Manager does for Go. It is plain kube-rs, and yours to change.
 
-mod access;
-pub mod backoff;
+mod backoff;
 pub mod conditions;
 mod context;
 mod controller;
+mod endpoints;
 mod error;
-mod lease;
-pub mod metrics;
 mod options;
-#[cfg(target_os = "linux")]
-mod process;
-mod server;
-pub mod telemetry;
-mod tls;
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -43,10 +36,12 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
+use crate::leader_election::Election;
+
+pub use backoff::jittered;
 pub use context::{Context, apply_status, apply_status_as};
 pub use controller::{Failure, check, controller, drive};
 pub use error::{Error, brief, with_causes};
-use lease::Election;
 pub use options::Options;
 
 /// The field manager of everything that this operator applies.
@@ -90,7 +85,7 @@ pub async fn run(client: Client, options: Options, runnables: Vec<Runnable>) -> 
     // Before the probes are answered, which say what is waited for.
     let mut parts = start(runnables, &ctx, &elected);
     // Not among the parts: the probes are answered until the last reconcile has ended.
-    let _servers = server::start(&options, &ctx).await?;
+    let _servers = endpoints::start(&options, &ctx).await?;
 
     let mut leadership = Box::pin(async {
         tokio::select! {
@@ -165,22 +160,18 @@ fn reason(ended: Result<Result<&'static str, Error>, JoinError>) -> Error {
 
 /// Resolves at SIGTERM, as the kubelet sends it, or SIGINT, as Ctrl-C does.
 async fn signal() {
-    let interrupt = async {
-        tokio::signal::ctrl_c()
-            .await
-            .expect("a signal handler can be set")
-    };
     #[cfg(unix)]
-    {
+    let terminate = async {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate()).expect("a signal handler can be set");
-        tokio::select! {
-            () = interrupt => (),
-            _ = terminate.recv() => (),
-        }
-    }
+        let kind = SignalKind::terminate();
+        signal(kind).expect("a handler can be set").recv().await;
+    };
     #[cfg(not(unix))]
-    interrupt.await;
+    let terminate = pending();
+    tokio::select! {
+        set = tokio::signal::ctrl_c() => set.expect("a handler can be set"),
+        () = terminate => (),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,60 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! HTTP and HTTPS servers, with certificates that are followed and clients that are asked who they are.
+
+pub mod access;
+mod tls;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum_server::Server;
+use axum_server::tls_rustls::RustlsAcceptor;
+use hyper_util::rt::TokioTimer;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+pub use tls::Certificate;
+
+/// How long a client may take for the head of a request: longer than Prometheus pauses, which keeps its connection.
+const IDLE: Duration = Duration::from_secs(90);
+
+/// Serves HTTP, or with a certificate HTTPS, until the set is dropped.
+pub async fn serve(
+    servers: &mut JoinSet<()>,
+    address: SocketAddr,
+    router: Router,
+    certificate: Option<Certificate>,
+) -> io::Result<()> {
+    let in_vain = |error: io::Error| {
+        io::Error::new(error.kind(), format!("cannot serve on {address}: {error}"))
+    };
+    let listener = TcpListener::bind(address).await.map_err(in_vain)?;
+    let mut server = Server::<SocketAddr>::from_listener(listener).http1_only();
+    let mut http = server.http_builder().http1();
+    http.timer(TokioTimer::new()).header_read_timeout(IDLE);
+    let service = router.into_make_service();
+    // They never return: errors of single connections are axum-server's to handle.
+    if let Some(certificate) = certificate {
+        let server = server.acceptor(RustlsAcceptor::new(certificate.config.clone()));
+        servers.spawn(async move { drop(server.serve(service).await) });
+        servers.spawn(certificate.follow());
+    } else {
+        servers.spawn(async move { drop(server.serve(service).await) });
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! The certificate of a server: from files, which are followed, or made at the start.
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum_server::tls_rustls::RustlsConfig;
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tracing::warn;
+
+/// How often the files are read, which are small and in memory: few watchers tell of the symbolic link by which the kubelet
+/// replaces a Secret.
+const LOOK: Duration = Duration::from_secs(2);
+
+pub struct Certificate {
+    /// For as many servers as there are.
+    pub config: RustlsConfig,
+    folder: Option<PathBuf>,
+}
+
+impl Certificate {
+    /// What `tls.crt` and `tls.key` of a folder hold, such as a Secret that is mounted there. Without a folder, it is signed by
+    /// itself: nobody on the way can read along, but a client cannot tell who answers.
+    pub fn new(folder: Option<PathBuf>) -> io::Result<Self> {
+        let config = load(folder.as_deref())
+            .map_err(|error| io::Error::other(format!("cannot serve by HTTPS: {error}")))?;
+        let config = RustlsConfig::from_config(config);
+        Ok(Self { config, folder })
+    }
+
+    /// Follows the files. With files that do not fit together, the server goes on as before.
+    pub async fn follow(self) {
+        while self.folder.is_some() {
+            tokio::time::sleep(LOOK).await;
+            match load(self.folder.as_deref()) {
+                Ok(config) => self.config.reload_from_config(config),
+                Err(error) => warn!("the certificate stays as it was: {error}"),
+            }
+        }
+    }
+}
+
+fn load(folder: Option<&Path>) -> Result<Arc<ServerConfig>, Box<dyn Error + Send + Sync>> {
+    let (chain, key) = match folder {
+        Some(folder) => {
+            let file = |name| {
+                let path = folder.join(name);
+                std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+            };
+            (file("tls.crt")?, file("tls.key")?)
+        }
+        None => {
+            let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
+            let key = made.signing_key.serialize_pem();
+            (made.cert.pem().into(), key.into())
+        }
+    };
+    let chain = CertificateDer::pem_slice_iter(&chain).collect::<Result<_, _>>();
+    let chain = chain.map_err(|error| format!("tls.crt: {error}"))?;
+    let key = PrivateKeyDer::from_pem_slice(&key).map_err(|error| format!("tls.key: {error}"))?;
+    // Named, so that it does not depend on what other crates enable of rustls.
+    let config = ServerConfig::builder_with_provider(ring::default_provider().into())
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    Ok(config.into())
+}

@@ -1,0 +1,98 @@
+// Copyright The opctl Authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+//! What can be seen from outside: metrics, and logs on stderr, as text for people or as JSON for machines. With the cargo
+//! feature `telemetry`, an OpenTelemetry collector gets spans, too.
+
+pub mod metrics;
+#[cfg(feature = "telemetry")]
+mod otlp;
+#[cfg(target_os = "linux")]
+mod process;
+
+use std::error::Error;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{IsTerminal, stderr};
+
+use tracing::Span;
+use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct LogOptions {
+    /// How logs are written
+    #[arg(long, env, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub log_format: Format,
+    /// Which logs are written: a level, and others for some modules, e.g. `info,kube=debug`
+    #[arg(long, env = "RUST_LOG", value_name = "FILTER", value_parser = filter, default_value = "info")]
+    pub log_filter: String,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+/// Sends the last spans when it is dropped.
+pub struct Telemetry {
+    #[cfg(feature = "telemetry")]
+    _exporter: otlp::Exporter,
+}
+
+/// Starts logging, for the whole process.
+pub fn init(options: &LogOptions) -> Result<Telemetry, Box<dyn Error>> {
+    // kube has a span around each reconcile, too; it would say everything twice.
+    let filter = format!("kube_runtime::controller=off,{}", options.log_filter);
+    let lines = fmt::layer().with_writer(stderr);
+    let lines = match options.log_format {
+        Format::Text => lines.with_ansi(stderr().is_terminal()).boxed(),
+        // The list of spans has the current one.
+        Format::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .boxed(),
+    };
+    let logs = tracing_subscriber::registry()
+        .with(EnvFilter::try_new(filter)?)
+        .with(lines);
+    #[cfg(feature = "telemetry")]
+    let (logs, _exporter) = otlp::add(logs)?;
+    logs.init();
+    Ok(Telemetry {
+        #[cfg(feature = "telemetry")]
+        _exporter,
+    })
+}
+
+fn filter(text: &str) -> Result<String, ParseError> {
+    EnvFilter::try_new(text).map(|_| text.to_owned())
+}
+
+/// Gives a span its `trace_id`, which its log lines have: that of OpenTelemetry, or else a random one.
+pub fn identify(span: &Span) {
+    #[cfg(feature = "telemetry")]
+    let id = otlp::trace_id(span);
+    #[cfg(not(feature = "telemetry"))]
+    let id = format!("{:016x}{:016x}", random(), random());
+    span.record("trace_id", id);
+}
+
+/// The keys of the standard library's hasher are random; that is all the randomness needed here.
+pub fn random() -> u64 {
+    RandomState::new().hash_one(())
+}
