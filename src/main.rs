@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use opctl::cli::Cli;
 use opctl::commands::{self, Console, Outcome};
 
@@ -43,14 +43,23 @@ fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        ErrorKind::InvalidSubcommand => {
-            let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-            let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            if let Some(hint) = commands::habits::hint(&words) {
+        _ => {
+            if let Some(hint) = hint(error) {
                 anstream::eprintln!("\nhelp: {hint}");
             }
             ExitCode::from(FAILURE)
         }
-        _ => ExitCode::from(FAILURE),
+    }
+}
+
+/// What is said here instead, where somebody types out of habit.
+fn hint(error: &clap::Error) -> Option<&'static str> {
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::InvalidSubcommand, _) => {
+            let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+            commands::habits::hint(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => commands::habits::flag_hint(flag),
+        _ => None,
     }
 }

@@ -5,6 +5,21 @@ pub fn hint(words: &[&str]) -> Option<&'static str> {
     HABITS.iter().find(|(habit, _)| words.starts_with(habit)).map(|(_, here)| *here)
 }
 
+/// The hint for a flag that is none of opctl's, e.g. `--force`.
+pub fn flag_hint(flag: &str) -> Option<&'static str> {
+    FLAGS.iter().find(|(habit, _)| *habit == flag).map(|(_, here)| *here)
+}
+
+const FLAGS: &[(&str, &str)] = &[
+    (
+        "--external-api-path",
+        "`--external-type PATH` names the Rust type; `--external-crd FILE` has kopium make it of the CRD",
+    ),
+    ("--external-api-domain", "with `--external-type PATH`, `--group` is the whole group, e.g. `cert-manager.io`"),
+    ("--external-api-module", "`cargo add CRATE` adds the crate that has the type of `--external-type PATH`"),
+    ("--force", "`--overwrite PATH` replaces one file of yours"),
+];
+
 /// The longest match stands first.
 const HABITS: &[(&[&str], &str)] = &[
     (&["new"], "`opctl init DIR --domain DOMAIN` starts a project"),
