@@ -249,13 +249,17 @@ impl Operator {
             }
 
             let (group, version) = sample["apiVersion"].as_str().unwrap().split_once('/').unwrap();
-            if self.has_controller(group, sample["kind"].as_str().unwrap()) {
+            let conditions = self.conditions(group, sample["kind"].as_str().unwrap());
+            if let Some(condition) = conditions.first() {
                 let resource = format!("{}.{version}.{group}", sample["kind"].as_str().unwrap());
                 let timeout = format!("--timeout={}s", PATIENCE.as_secs());
-                let wait = ["wait", "-n", &namespace, &resource, "--all", "--for=condition=Ready", &timeout];
-                cluster.kubectl(&wait, "");
+                for condition in &conditions {
+                    let holds = format!("--for=condition={condition}");
+                    cluster.kubectl(&["wait", "-n", &namespace, &resource, "--all", &holds, &timeout], "");
+                }
                 if said.get("replicas").is_some() {
-                    follows_a_scale(cluster, &namespace, &resource, index);
+                    repairs_its_port(cluster, &namespace, index);
+                    follows_a_scale(cluster, &namespace, &resource, condition, index);
                 }
                 cluster.kubectl(&["delete", "-n", &namespace, &resource, "--all", &timeout], "");
             }
@@ -322,13 +326,23 @@ impl Operator {
             .collect()
     }
 
-    /// One controller serves all versions of a kind.
-    fn has_controller(&self, api_group: &str, kind: &str) -> bool {
-        self.project["resources"].as_array().unwrap().iter().any(|resource| {
+    /// What tells how far the controllers of a kind are, the one that is called after it first. One serves all versions.
+    fn conditions(&self, api_group: &str, kind: &str) -> Vec<String> {
+        let mut conditions = Vec::new();
+        for resource in self.project["resources"].as_array().unwrap() {
             let group =
                 format!("{}.{}", resource["group"].as_str().unwrap(), resource["domain"].as_str().unwrap_or("?"));
-            resource["controller"] == true && resource["kind"] == kind && group == api_group
-        })
+            if resource["kind"] != kind || group != api_group {
+                continue;
+            }
+            conditions.extend((resource["controller"] == true).then(|| "Ready".to_owned()));
+            for controller in resource["controllers"].as_array().into_iter().flatten() {
+                let words = controller["name"].as_str().unwrap().split('-');
+                let words: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+                conditions.push(words + "Ready");
+            }
+        }
+        conditions
     }
 
     fn kubectl(&self, cluster: &ControlPlane) -> Command {
@@ -355,8 +369,23 @@ impl Operator {
     }
 }
 
+/// The Service of one object, if it has one, gets its port back from one of the same name, beside which it cannot be applied.
+fn repairs_its_port(cluster: &ControlPlane, namespace: &str, index: usize) {
+    let service = format!("service/bare-{index}");
+    let get = ["get", "-n", namespace, &service, "--ignore-not-found", "-o", "jsonpath={.spec.ports[*].port}"];
+    let before = cluster.kubectl(&get, "");
+    if before.is_empty() {
+        return;
+    }
+    let other = r#"{"spec":{"ports":[{"name":"main","port":4321}]}}"#;
+    cluster.kubectl(&["patch", "-n", namespace, &service, "--type=merge", "--patch", other], "");
+    let is_back = format!("--for=jsonpath={{.spec.ports[0].port}}={before}");
+    cluster.kubectl(&["wait", "-n", namespace, &service, &is_back, "--timeout=60s"], "");
+    assert_eq!(cluster.kubectl(&get, ""), before);
+}
+
 /// The Deployment of one object becomes what `kubectl scale` says, and goes with the object.
-fn follows_a_scale(cluster: &ControlPlane, namespace: &str, resource: &str, index: usize) {
+fn follows_a_scale(cluster: &ControlPlane, namespace: &str, resource: &str, condition: &str, index: usize) {
     let object = format!("{resource}/bare-{index}");
     let deployment = format!("deployment/bare-{index}");
     let timeout = format!("--timeout={}s", PATIENCE.as_secs());
@@ -365,7 +394,8 @@ fn follows_a_scale(cluster: &ControlPlane, namespace: &str, resource: &str, inde
         let is_two = format!("--for=jsonpath={{{field}}}=2");
         cluster.kubectl(&["wait", "-n", namespace, name, &is_two, &timeout], "");
     }
-    cluster.kubectl(&["wait", "-n", namespace, &object, "--for=condition=Ready", &timeout], "");
+    let holds = format!("--for=condition={condition}");
+    cluster.kubectl(&["wait", "-n", namespace, &object, &holds, &timeout], "");
     cluster.kubectl(&["delete", "-n", namespace, &object, &timeout], "");
     cluster.kubectl(&["wait", "-n", namespace, &deployment, "--for=delete", &timeout], "");
 }

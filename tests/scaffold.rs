@@ -51,6 +51,7 @@ fn own(group: &str, version: &str, kind: &str) -> Api {
         core: None,
         wiring: Wiring::default(),
         workload: None,
+        has_image: false,
         finalizer: false,
     }
 }
@@ -203,7 +204,7 @@ fn everything() -> BTreeMap<String, File> {
             let workloads =
                 workloads().into_iter().flat_map(|each| [true, false].map(|finalizer| (each.clone(), finalizer)));
             for (workload, finalizer) in workloads.filter(|_| api.namespaced).take(combinations) {
-                let api = Api { workload: Some(workload), finalizer, ..api.clone() };
+                let api = Api { workload: Some(workload), has_image: true, finalizer, ..api.clone() };
                 kind("api", &api, scaffold::api(&project, &api));
                 kind("controller", &api, scaffold::controller(&project, &api));
             }
@@ -225,6 +226,15 @@ fn everything() -> BTreeMap<String, File> {
                 let api = Api { finalizer, ..api.clone() };
                 let what = if api.core.is_some() { "wired core" } else { "wired" };
                 kind(what, &api, scaffold::controller(&project, &api));
+                if api.core.is_some() {
+                    continue;
+                }
+                let of_image = Api { has_image: true, ..api.clone() };
+                kind("wired beside an image", &of_image, scaffold::controller(&project, &of_image));
+                for workload in workloads().into_iter().filter(|_| api.namespaced) {
+                    let api = Api { workload: Some(workload), has_image: true, ..api.clone() };
+                    kind("wired image", &api, scaffold::controller(&project, &api));
+                }
             }
         }
     }

@@ -133,6 +133,7 @@ fn api_of(request: &Request) -> scaffold::Api {
         wiring: request.wiring.clone(),
         workload: request.workload.clone(),
         finalizer: request.finalizer,
+        has_image: resource.has_image() || request.workload.is_some(),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Map;
+
 use super::error::{Refusal, Refusals};
 use super::request::Names;
 use crate::cli::CreateApi;
@@ -37,8 +39,8 @@ pub fn of_type(path: &str, names: &Names, args: &CreateApi, project: &ProjectFil
                 .help("leave out `--external-type` and say `--resource=false`, or edit `path` in PROJECT"))
         }
         Some(known) => {
-            let Resource { controller, controllers, .. } = known.clone();
-            Ok(Resource { controller, controllers, ..resource })
+            let Resource { controller, controllers, options, .. } = known.clone();
+            Ok(Resource { controller, controllers, options, ..resource })
         }
         None => Ok(resource),
     }
@@ -66,8 +68,13 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     let path = format!("crate::external::{}::{version}::{}::{kind}", group.module(), kind.module());
     let resource = external(group.as_str(), (version, kind), plural, found.namespaced, path);
     let known = project.find(&resource);
-    let controllers = known.map(|known| (known.controller, known.controllers.clone())).unwrap_or_default();
-    Ok((Resource { controller: controllers.0, controllers: controllers.1, ..resource }, found.rust))
+    let resource = match known.cloned() {
+        Some(Resource { controller, controllers, options, .. }) => {
+            Resource { controller, controllers, options, ..resource }
+        }
+        None => resource,
+    };
+    Ok((resource, found.rust))
 }
 
 /// Whether the source can name the crate of the type.
@@ -110,6 +117,7 @@ fn external(
         api: None,
         controller: false,
         controllers: Vec::new(),
+        options: Map::new(),
         origin: Origin::External { namespaced },
     }
 }

@@ -91,11 +91,8 @@ impl Request {
             None => subject(project, &names, args, resource_wish)?,
         };
         let wiring = wiring::wiring(&args.wiring, &resource, project)?;
-        if let (Some(flag), Some(_)) = (wiring::said(&args.wiring), &names.workload) {
-            let refusal =
-                Refusal::new(format!("`--image` makes a whole controller, and `{flag}` is about a plain one"))
-                    .help("leave out one of the two; what else the controller watches, you add to its `run`");
-            return Err(Refusals(vec![refusal]));
+        if let Some(workload) = &names.workload {
+            wiring::refuse_parts_of_workload(&wiring, workload)?;
         }
         let request = Self::decide(project, names, resource, resource_wish, controller_wish, wiring)?;
         Ok(Self { finalizer: args.finalizer, ..request })
@@ -171,6 +168,9 @@ impl Request {
                 .help("a Deployment needs one: leave out `--image`, or `--namespaced=false` if the kind is new"),
             );
         }
+        if controller_wish.granted() {
+            refuse_what_the_type_cannot(project, &resource, &wiring, names.workload.is_some(), &mut refusals);
+        }
         let module = controller_wish.granted().then(|| wiring.module(&resource.kind));
         if let Some(module) = &module {
             refuse_second_of_a_module(project, &resource, &wiring, module, &mut refusals);
@@ -200,13 +200,14 @@ impl Request {
 fn adds_to_known(args: &CreateApi, names: &Names, project: &ProjectFile) -> bool {
     args.wiring.controller_name.is_some()
         && args.resource.is_none()
+        && args.image.is_none()
         && project.find(&own(project, names, args)).is_some()
 }
 
 impl Request {
     /// What PROJECT keeps of it beside the resource; empty where nothing was asked.
     pub fn options(&self) -> Map<String, Value> {
-        let mut options = Map::new();
+        let mut options = self.resource.options.clone();
         if self.finalizer {
             options.insert("finalizer".into(), true.into());
         }
@@ -363,6 +364,7 @@ fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
         api: None,
         controller: false,
         controllers: Vec::new(),
+        options: Map::new(),
         origin: Origin::Own,
     };
     let sibling = project.resources.iter().find(|other| other.is_same_kind(&own) && other.api.is_some());
@@ -408,8 +410,10 @@ fn own_type(
             return Err(differs("plural", format!("--plural {}", args.plural.as_deref().unwrap_or_default())));
         }
     }
-    let controllers = known.map(|known| known.controllers.clone()).unwrap_or_default();
-    Ok(Resource { controller: known.is_some_and(|known| known.controller), controllers, ..own })
+    Ok(match known.cloned() {
+        Some(Resource { controller, controllers, options, .. }) => Resource { controller, controllers, options, ..own },
+        None => own,
+    })
 }
 
 fn own_domain(own: &Resource) -> &str {
@@ -457,6 +461,7 @@ fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Ref
             api: None,
             controller: false,
             controllers: Vec::new(),
+            options: Map::new(),
             origin: Origin::Kubernetes,
         };
         return Ok(project.find(&of_kubernetes).cloned().unwrap_or(of_kubernetes));
@@ -551,6 +556,47 @@ fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option
         if !refusals.0.contains(&refusal) {
             refusals.push(refusal);
         }
+    }
+}
+
+/// A controller for an image works with a type that `--image` made, and is the only such one of its kind: its Deployments
+/// are called as the objects, and `scale` tells of one. A plain one that writes the whole status fits a plain type alone.
+fn refuse_what_the_type_cannot(
+    project: &ProjectFile,
+    resource: &Resource,
+    wiring: &Wiring,
+    for_image: bool,
+    refusals: &mut Refusals,
+) {
+    let kind = &resource.kind;
+    let versions = || project.resources.iter().filter(|other| other.is_same_kind(resource) && other.api.is_some());
+    let runs = versions().filter(|version| version.has_image()).find_map(|version| match version.controller {
+        true => Some(None),
+        false => version.controllers.first().map(Some),
+    });
+    let is_there = versions().find(|version| version.version == resource.version);
+    match (for_image, runs) {
+        (true, Some(other)) if other != wiring.name.as_ref() => refusals.push(
+            Refusal::new(match other {
+                Some(name) => format!("the controller `{name}` runs an image for each `{kind}` already"),
+                None => format!("the controller of `{kind}` runs an image for each of its objects already"),
+            })
+                .help("an object has one number of replicas, which `kubectl scale` sets: give the other image a kind of its own")
+                .help("for a controller that does something else leave out `--image`; it may make Deployments: `--owns apps/v1/Deployment`"),
+        ),
+        (true, _) if wiring.name.is_some() && is_there.is_some_and(|version| !version.has_image()) => refusals.push(
+            Refusal::new(format!("`{kind}` was made without `--image`, so its objects have no `replicas` and no `scale`"))
+                .help("give the image a kind of its own")
+                .help("or leave out `--image`, and have the controller make Deployments: `--owns apps/v1/Deployment`"),
+        ),
+        (false, runs) if wiring.name.is_none() && resource.has_image() && !resource.controller => {
+            let refusal = Refusal::new(format!("`{kind}` was made with `--image`, and a plain controller does not fit its status"));
+            refusals.push(match runs {
+                Some(_) => refusal.help("for one beside the one that it has give it a name: `--controller-name NAME`"),
+                None => refusal.help("say `--image IMAGE` for this one, too, and leave out `--resource=false`"),
+            });
+        }
+        _ => {}
     }
 }
 

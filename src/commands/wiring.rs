@@ -6,7 +6,7 @@ use crate::cli;
 use crate::names::{ControllerName, Kind, Plural, nearest};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Origin, ProjectFile, Resource};
-use crate::scaffold::{Related, Wiring};
+use crate::scaffold::{Related, Wiring, Workload};
 
 /// A flag about the controller that was given, if any was.
 pub fn said(args: &cli::Wiring) -> Option<&'static str> {
@@ -54,6 +54,24 @@ pub fn wiring(args: &cli::Wiring, subject: &Resource, project: &ProjectFile) -> 
     }
     refusals.settle()?;
     Ok(Wiring { name, owns, watches })
+}
+
+/// A workload's Deployment and Service are made, and found by their labels, anyway.
+pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<(), Refusals> {
+    let mut refusals = Refusals::default();
+    for child in &wiring.owns {
+        let flag = match (child.group.as_str(), child.kind.as_str()) {
+            ("apps", "Deployment") => "--image",
+            ("core", "Service") if workload.port.is_some() => "--container-port",
+            _ => continue,
+        };
+        let kind = &child.kind;
+        refusals.push(
+            Refusal::new(format!("`{flag}` has the controller make a `{kind}` for each object anyway"))
+                .help(format!("leave out the `--owns` of it, and say in `workload.rs` what the `{kind}` is")),
+        );
+    }
+    refusals.settle()
 }
 
 /// Names are labels of metrics and logs, so each stands for one controller of the whole operator.

@@ -60,6 +60,8 @@ pub struct Resource {
     pub controller: bool,
     /// The other controllers, in the order of their creation.
     pub controllers: Vec<ControllerName>,
+    /// What was asked for beside the names.
+    pub options: Map<String, Value>,
     pub origin: Origin,
 }
 
@@ -198,6 +200,11 @@ impl Resource {
         }
     }
 
+    /// Whether its objects say what of an image runs, because `--image` made the type.
+    pub fn has_image(&self) -> bool {
+        self.options.contains_key("image")
+    }
+
     /// The modules of its controllers, below that of the group.
     pub fn controller_modules(&self) -> Vec<String> {
         let first = self.controller.then(|| self.kind.module());
@@ -284,6 +291,8 @@ struct RawResource {
     group: Option<String>,
     kind: Option<String>,
     namespaced: Option<bool>,
+    #[serde(default)]
+    options: Option<Map<String, Value>>,
     path: Option<String>,
     plural: Option<String>,
     version: Option<String>,
@@ -485,6 +494,7 @@ impl Reader {
             api: raw.api.map(|api| Api { namespaced: api.namespaced }),
             controller: raw.controller,
             controllers: controllers.into_iter().collect::<Option<_>>()?,
+            options: raw.options.unwrap_or_default(),
             origin,
         })
     }

@@ -57,10 +57,12 @@ pub fn sort_imports(text: &str) -> String {
     lines.concat()
 }
 
-/// Segment by segment; keywords come first, `_` before all letters, a list after all names, and numbers count as such.
-fn import_key(line: &str) -> Vec<Vec<(u8, u64)>> {
+/// Segment by segment, and then by the other name that it may get; keywords come first, `_` before all letters, a list
+/// after all names, and numbers count as such.
+fn import_key(line: &str) -> (Vec<Vec<(u8, u64)>>, &str) {
     let path = line.trim_start_matches("use ").trim_end_matches([';', '\n']);
-    path.split("::").map(segment_key).collect()
+    let (path, alias) = path.split_once(" as ").unwrap_or((path, ""));
+    (path.split("::").map(segment_key).collect(), alias)
 }
 
 fn segment_key(segment: &str) -> Vec<(u8, u64)> {

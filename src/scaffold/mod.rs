@@ -87,6 +87,8 @@ pub struct Api {
     pub wiring: Wiring,
     /// What its controller runs for each object.
     pub workload: Option<Workload>,
+    /// Whether its type is one of `--image`, which has no `suspend`.
+    pub has_image: bool,
     /// Whether its controller cleans up before an object goes.
     pub finalizer: bool,
 }
@@ -331,6 +333,7 @@ struct ApiContext<'a> {
     #[serde(flatten)]
     wiring: WiringContext<'a>,
     workload: Option<WorkloadContext<'a>>,
+    has_image: bool,
     /// The finalizer that the controller sets, if it cleans up: one of the project's, `example.com/memcached-operator`.
     finalizer: Option<String>,
 }
@@ -358,7 +361,8 @@ impl<'a> ApiContext<'a> {
             rust_path: api.core.as_ref().map(|core| core.rust_path.as_str()),
             types: "",
             wiring: WiringContext::new(project, api),
-            workload: api.workload.as_ref().map(WorkloadContext::new),
+            workload: api.workload.as_ref().map(|workload| WorkloadContext::new(workload, api)),
+            has_image: api.has_image,
             finalizer: api.finalizer.then(|| api.finalizer(project)),
         }
     }
@@ -371,15 +375,24 @@ struct WorkloadContext<'a> {
     /// As Rust writes them, with quotes.
     command: Vec<String>,
     user: Option<i64>,
+    /// Where the object `sample` of the tests has what is made for it, in the order in which it is applied.
+    paths: Vec<String>,
 }
 
 impl<'a> WorkloadContext<'a> {
-    fn new(workload: &'a Workload) -> Self {
+    fn new(workload: &'a Workload, api: &Api) -> Self {
+        let path = |api: &str, plural: &str, name: &str| format!("{api}/namespaces/default/{plural}/{name}");
+        let service = workload.port.map(|_| path("/api/v1", "services", "sample"));
+        let name = format!("sample-{}", api.kind.singular());
+        let owned = api.wiring.owns.iter().filter(|child| child.is_bare);
+        let owned = owned.map(|child| path("/api/v1", child.plural.as_str(), &name));
+        let deployment = path("/apis/apps/v1", "deployments", "sample");
         Self {
             image: workload.image.as_str(),
             port: workload.port,
             command: workload.command.iter().map(|word| format!("{word:?}")).collect(),
             user: workload.user,
+            paths: service.into_iter().chain(owned).chain([deployment]).collect(),
         }
     }
 }

@@ -76,6 +76,9 @@ impl<'a> WiringContext<'a> {
     pub fn new(project: &Project, api: &'a Api) -> Self {
         let Wiring { name, owns, watches } = &api.wiring;
         let mut names = BTreeSet::from([api.kind.to_string()]);
+        if api.workload.is_some() {
+            names.extend(["deployments", "services"].map(str::to_owned));
+        }
         let mut imports = vec![match &api.core {
             Some(core) => import(&core.rust_path, api.kind.as_str()),
             None => types(api),

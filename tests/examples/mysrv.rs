@@ -27,6 +27,7 @@ fn runs_a_server_of_a_name_on_a_port() {
             object["status"]["observedGeneration"] == object["metadata"]["generation"]
                 && (&ready["status"], &ready["reason"]) == (&json!("True"), &json!("Available"))
                 && container["args"] == json!([format!("-listen=:{port}"), format!("-text={name}")])
+                && service["spec"]["ports"].as_array().is_some_and(|ports| ports.len() == 1)
                 && service["spec"]["ports"][0]["port"] == port
                 && [&deployment, &service]
                     .iter()
@@ -37,6 +38,16 @@ fn runs_a_server_of_a_name_on_a_port() {
     zoo.run(&["patch", "mysrv", SAMPLE, "--type=merge", "--patch", r#"{"spec":{"port":8081,"name":"world"}}"#]);
     settled(8081, "world");
     zoo.run(&["scale", "deployment", SAMPLE, "--replicas=0"]);
+    settled(8081, "world");
+    // Another port of the same name, beside which its own cannot be applied.
+    zoo.run(&[
+        "patch",
+        "service",
+        SAMPLE,
+        "--type=merge",
+        "--patch",
+        r#"{"spec":{"ports":[{"name":"http","port":81}]}}"#,
+    ]);
     settled(8081, "world");
     for child in ["deployment", "service"] {
         zoo.run(&["delete", child, SAMPLE]);

@@ -28,6 +28,8 @@ use crate::manager::{Context, Options};
 pub struct Call {
     pub method: String,
     pub path: String,
+    /// Of the body; that of a patch tells which kind of patch it is.
+    pub content_type: String,
     /// JSON, or null where there was none.
     pub body: Value,
 }
@@ -55,9 +57,12 @@ where
         while let Some((request, response)) = requests.next_request().await {
             let (head, body) = request.into_parts();
             let body = body.collect_bytes().await.unwrap();
+            let content_type = head.headers.get(http::header::CONTENT_TYPE);
+            let content_type = content_type.map(|value| value.to_str().unwrap().to_owned());
             let call = Call {
                 method: head.method.to_string(),
                 path: head.uri.path().to_owned(),
+                content_type: content_type.unwrap_or_default(),
                 body: serde_json::from_slice(&body).unwrap_or(Value::Null),
             };
             let (status, body) = answer(&call);

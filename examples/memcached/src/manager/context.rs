@@ -15,6 +15,7 @@
 //! What every controller is given.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -179,6 +181,31 @@ impl Readiness {
     }
 }
 
+/// Makes an object what it should be by server-side apply, and by force: what others changed in these fields is changed back.
+///
+/// What others added to a list stays. Where that makes the object invalid, its lists become what they should be: two
+/// ports of a Service are one if both number and protocol are the same, and else must not have the same name.
+pub async fn apply<K>(
+    field_manager: &str,
+    api: &Api<K>,
+    name: &str,
+    object: &(impl Debug + Serialize),
+) -> Result<K, kube::Error>
+where
+    K: Clone + Debug + DeserializeOwned,
+{
+    let params = PatchParams::apply(field_manager);
+    let by_force = params.clone().force();
+    match api.patch(name, &by_force, &Patch::Apply(object)).await {
+        Err(kube::Error::Api(invalid)) if invalid.is_invalid() => {
+            let merged = api.patch(name, &params, &Patch::Merge(object)).await;
+            // Why that fails too is no better to know.
+            merged.map_err(|_| kube::Error::Api(invalid))
+        }
+        applied => applied,
+    }
+}
+
 /// Writes the status of an object by server-side apply, so that it replaces what this operator wrote before and leaves
 /// what others wrote.
 pub async fn apply_status<K>(
@@ -213,4 +240,40 @@ where
     api.patch_status(&object.name_any(), &params, &Patch::Apply(patch))
         .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use k8s_openapi::api::core::v1::Service;
+
+    use super::*;
+    use crate::mock;
+
+    #[tokio::test]
+    async fn replaces_lists_where_what_others_added_makes_an_object_invalid() {
+        let service = json!({ "spec": { "ports": [{ "name": "main", "port": 80 }] } });
+        for is_repaired in [true, false] {
+            let tries = AtomicUsize::new(0);
+            let (client, calls) = mock::api_server(move |call| {
+                match (tries.fetch_add(1, Ordering::Relaxed), is_repaired) {
+                    (0, _) => (422, mock::status(422, "Invalid")),
+                    (_, true) => (200, call.body.clone()),
+                    (_, false) => (404, mock::status(404, "NotFound")),
+                }
+            });
+            let api = Api::<Service>::namespaced(client, "default");
+            match apply(FIELD_MANAGER, &api, "sample", &service).await {
+                Ok(_) => assert!(is_repaired),
+                Err(error) => assert!(!is_repaired && brief(&error).contains("Invalid")),
+            }
+            let [first, second] = &calls.take()[..] else {
+                panic!("two requests")
+            };
+            assert_eq!(first.content_type, "application/apply-patch+yaml");
+            assert_eq!(second.content_type, "application/merge-patch+json");
+            assert_eq!(second.body, service);
+        }
+    }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::Api;
 use kube::runtime::controller::Action;
 use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
@@ -75,14 +75,11 @@ async fn reconcile(object: Arc<MySrv>, ctx: Arc<Context>) -> Result<Action, Erro
 async fn converge(object: &MySrv, ctx: &Context) -> Result<Condition, Error> {
     let (name, namespace) = (object.name_any(), object.namespace());
     let namespace = namespace.expect("a MySrv is namespaced");
-    // By force: what others changed in these fields is changed back.
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    let deployment = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace)
-        .patch(&name, &params, &Patch::Apply(deployment(object)))
-        .await?;
-    Api::<Service>::namespaced(ctx.client.clone(), &namespace)
-        .patch(&name, &params, &Patch::Apply(service(object)))
-        .await?;
+    let deployments = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace);
+    let services = Api::<Service>::namespaced(ctx.client.clone(), &namespace);
+    let deployment =
+        manager::apply(FIELD_MANAGER, &deployments, &name, &deployment(object)).await?;
+    manager::apply(FIELD_MANAGER, &services, &name, &service(object)).await?;
 
     let status = deployment.status.unwrap_or_default();
     // Until then the status is about an older spec.
