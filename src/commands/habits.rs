@@ -17,6 +17,7 @@ const FLAGS: &[(&str, &str)] = &[
     ),
     ("--external-api-domain", "with `--external-type PATH`, `--group` is the whole group, e.g. `cert-manager.io`"),
     ("--external-api-module", "`cargo add CRATE` adds the crate that has the type of `--external-type PATH`"),
+    ("false", "a value stands behind `=`: `--resource=false`, `--controller=false`, `--namespaced=false`"),
     ("--force", "`--overwrite PATH` replaces one file of yours"),
 ];
 

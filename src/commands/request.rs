@@ -307,10 +307,12 @@ pub fn ask(args: &CreateApi, project: &ProjectFile, console: &Console) -> anyhow
         return Ok(args);
     }
     if args.resource.is_none() {
-        args.resource = Some(console.ask_yes_no("Create Resource")?);
+        // Who describes a type wants it.
+        args.resource = Some(no_details(&args).is_err() || console.ask_yes_no("Create Resource")?);
     }
     let resource = subject(project, &Names::parse(&args)?, &args, Wish::of(args.resource))?;
-    if args.controller.is_none() {
+    let describes_controller = args.finalizer || wiring::said(&args.wiring).is_some();
+    if args.controller.is_none() && !describes_controller {
         let served = served_elsewhere(project, &resource).is_some();
         args.controller = Some(!served && console.ask_yes_no("Create Controller")?);
     }
