@@ -64,7 +64,7 @@ impl ControlPlane {
     }
 
     /// Kills a process that `up` started, if it did, and gives its command.
-    fn kill(&self, name: &str) -> Option<Vec<String>> {
+    pub fn kill(&self, name: &str) -> Option<Vec<String>> {
         let pid = fs::read_to_string(self.folder.join(format!("{name}.pid"))).ok()?;
         let pid = pid.trim();
         let command = fs::read_to_string(Path::new("/proc").join(pid).join("cmdline")).unwrap();
@@ -75,7 +75,7 @@ impl ControlPlane {
     }
 
     /// Not as a child of this process, which would have to wait for its end; `down` ends it as any other.
-    fn start_again(&self, name: &str, command: impl IntoIterator<Item = String>) {
+    pub fn start_again(&self, name: &str, command: impl IntoIterator<Item = String>) {
         let log = OpenOptions::new().append(true).open(self.folder.join(format!("{name}.log"))).unwrap();
         let start = r#"pid=$1; shift; setsid "$@" & echo $! >$pid"#;
         let mut shell = Command::new("sh");
