@@ -127,10 +127,7 @@ fn carry_out_with_manifests(
 ) -> anyhow::Result<Outcome> {
     let role = tree.read("config/rbac/role.yaml")?;
     if project.is_some() || role.is_some_and(|text| text.starts_with(emit::HEADER)) {
-        let (namespaced, descriptions) = project.map(|it| (it.namespaced, it.descriptions)).unwrap_or_default();
-        let namespaces = project.map(|it| &it.namespaces[..]).unwrap_or_default();
-        let place = Place { folder: "", output: "config", namespaced, namespaces, descriptions };
-        manifests::add_if_sound(&mut plan, tree, &place, console)?;
+        manifests::add_if_sound(&mut plan, tree, &Place::of(project), console)?;
     }
     let task = Task { again: "run `opctl check --fix`", tree, folder: "", plan, next: Vec::new() };
     carry_out(&task, console)

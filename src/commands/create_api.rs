@@ -48,14 +48,7 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     add(&mut plan, &project, &request);
     refuse_what_exists(&plan, &tree, &file, &request.resource, console)?;
 
-    let place = manifests::Place {
-        folder: "",
-        output: "config",
-        namespaced: file.namespaced,
-        namespaces: &file.namespaces,
-        descriptions: file.descriptions,
-    };
-    manifests::add_if_sound(&mut plan, &tree, &place, console)?;
+    manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
     carry_out(
         &Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: next(&request) },
         console,

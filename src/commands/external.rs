@@ -36,11 +36,7 @@ pub fn of_type(path: &str, names: &Names, args: &CreateApi, project: &ProjectFil
             Err(Refusal::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
                 .help("leave out `--external-type` and say `--resource=false`, or edit `path` in PROJECT"))
         }
-        Some(known) => {
-            let Resource { controller, controllers, .. } = known.clone();
-            Ok(Resource { controller, controllers, ..resource })
-        }
-        None => Ok(resource),
+        known => Ok(with_controllers_of(known, resource)),
     }
 }
 
@@ -65,9 +61,15 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     }
     let path = format!("crate::external::{}::{version}::{}::{kind}", group.module(), kind.module());
     let resource = external(group.as_str(), (version, kind), plural, found.namespaced, path);
-    let known = project.find(&resource);
-    let controllers = known.map(|known| (known.controller, known.controllers.clone())).unwrap_or_default();
-    Ok((Resource { controller: controllers.0, controllers: controllers.1, ..resource }, found.rust))
+    Ok((with_controllers_of(project.find(&resource), resource), found.rust))
+}
+
+/// What PROJECT has of the kind already stays.
+fn with_controllers_of(known: Option<&Resource>, resource: Resource) -> Resource {
+    match known.cloned() {
+        Some(Resource { controller, controllers, .. }) => Resource { controller, controllers, ..resource },
+        None => resource,
+    }
 }
 
 /// Whether the source can name the crate of the type.

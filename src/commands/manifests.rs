@@ -30,24 +30,35 @@ pub struct Place<'a> {
     pub descriptions: Descriptions,
 }
 
+impl<'a> Place<'a> {
+    /// From the project's own crate to its `config`, as PROJECT says, if there is one.
+    pub fn of(project: Option<&'a ProjectFile>) -> Self {
+        Self {
+            folder: "",
+            output: "config",
+            namespaced: project.is_some_and(|project| project.namespaced),
+            namespaces: project.map(|project| &project.namespaces[..]).unwrap_or_default(),
+            descriptions: project.map(|project| project.descriptions).unwrap_or_default(),
+        }
+    }
+}
+
 pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "manifests")?;
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;
     let tree = super::tree(&root);
-    let (namespaced, namespaces, descriptions) = match ProjectFile::read(&tree) {
-        Ok(project) => (project.namespaced, project.namespaces, project.descriptions),
+    let project = match ProjectFile::read(&tree) {
+        Ok(project) => Some(project),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
-        Err(ProjectError::Missing(_)) => Default::default(),
+        Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let descriptions = Descriptions {
-        max: args.max_description.or(descriptions.max),
-        foreign: descriptions.foreign && !args.no_foreign_descriptions,
-    };
+    let mut place = Place { output: &output.folder, ..Place::of(project.as_ref()) };
+    place.descriptions.max = args.max_description.or(place.descriptions.max);
+    place.descriptions.foreign &= !args.no_foreign_descriptions;
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
-    let place = Place { folder: "", output: &output.folder, namespaced, namespaces: &namespaces, descriptions };
     let choice = Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only };
     let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
     warn(&warnings, console);
