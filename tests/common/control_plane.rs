@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub struct ControlPlane {
     scripts: PathBuf,
@@ -22,6 +22,9 @@ pub struct ControlPlane {
 /// Those that `up` starts at the same ports in every control plane, where a second one's end without a word, and then
 /// nothing makes its Pods.
 const AT_FIXED_PORTS: [(&str, u16); 2] = [("kube-controller-manager", 10257), ("kube-scheduler", 10259)];
+
+/// With a control plane that somebody started by hand, which keeps its ports.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl ControlPlane {
     /// With so many nodes, which run Pods by word only; without one nothing is scheduled. `None`, and said on stderr,
@@ -42,32 +45,32 @@ impl ControlPlane {
         // Until it has left its fixed ports: one starts at a time, any number runs.
         let turn = File::create(env::temp_dir().join("opctl-control-plane.lock")).unwrap();
         turn.lock().unwrap();
-        let taken = AT_FIXED_PORTS.iter().find(|(_, port)| is_taken(*port));
-        assert!(taken.is_none(), "another control plane has the port of {taken:?}: stop it, then try again");
+        await_fixed_ports();
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         let mut up = Command::new(scripts.join("up"));
         let up = up.arg(&folder).args(["--nodes", &nodes.to_string()]).stderr(Stdio::inherit()).output().unwrap();
         let kubeconfig = String::from_utf8(up.stdout).unwrap().trim().to_owned();
         let cluster = Self { scripts, kubectl: kubectl?, folder, kubeconfig };
         assert!(up.status.success(), "the control plane did not start");
-        AT_FIXED_PORTS.iter().for_each(|(name, port)| cluster.leave_port(name, *port));
+        cluster.leave_fixed_ports();
         Some(cluster)
     }
 
-    /// Starts a process of it again, without its port, which another control plane needs to start.
-    fn leave_port(&self, name: &str, port: u16) {
-        let Some(command) = self.kill(name) else { return };
-        while is_taken(port) {
-            sleep(Duration::from_millis(10));
+    /// Another one needs them to start.
+    fn leave_fixed_ports(&self) {
+        let commands = AT_FIXED_PORTS.map(|(name, _)| Some((name, self.kill(name)?)));
+        await_fixed_ports();
+        for (name, command) in commands.into_iter().flatten() {
+            self.start_again(name, command.into_iter().chain(["--secure-port=0".to_owned()]));
         }
-        self.start_again(name, command.into_iter().chain(["--secure-port=0".to_owned()]));
     }
 
     /// Kills a process that `up` started, if it did, and gives its command.
     pub fn kill(&self, name: &str) -> Option<Vec<String>> {
         let pid = fs::read_to_string(self.folder.join(format!("{name}.pid"))).ok()?;
         let pid = pid.trim();
-        let command = fs::read_to_string(Path::new("/proc").join(pid).join("cmdline")).unwrap();
+        let command = fs::read_to_string(Path::new("/proc").join(pid).join("cmdline"));
+        let command = command.unwrap_or_else(|_| panic!("{name} has ended: has another control plane its port?"));
         let command: Vec<String> = command.split_terminator('\0').map(String::from).collect();
         assert!(command[0].ends_with(name), "{command:?}");
         assert!(Command::new("kill").args(["-KILL", pid]).status().unwrap().success());
@@ -114,8 +117,12 @@ impl Drop for ControlPlane {
     }
 }
 
-fn is_taken(port: u16) -> bool {
-    TcpListener::bind(("0.0.0.0", port)).is_err()
+fn await_fixed_ports() {
+    let start = Instant::now();
+    while let Some(taken) = AT_FIXED_PORTS.iter().find(|(_, port)| TcpListener::bind(("0.0.0.0", *port)).is_err()) {
+        assert!(start.elapsed() < PATIENCE, "another control plane has the port of {taken:?}: stop it, then try again");
+        sleep(Duration::from_millis(100));
+    }
 }
 
 /// Says that something was not tested; fails where OPCTL_TESTS_MUST_RUN is set.
