@@ -20,7 +20,7 @@ use opctl::config;
 use opctl::config::render::{Render, Renderer};
 use opctl::config::yaml::{self, Dialect, Node};
 use opctl::diagnostic::{self, Diagnostic, SourceFile};
-use opctl::project::Tree;
+use opctl::project::{ProjectFile, Tree};
 use proptest::prelude::*;
 use sandbox::Sandbox;
 use serde_json::Value;
@@ -100,6 +100,10 @@ fn on_disk(files: &BTreeMap<String, String>) -> tempfile::TempDir {
 fn said(root: &Path) -> (String, Vec<Diagnostic>) {
     let tree = Tree::at(root);
     let mut found = config::check(&tree, "");
+    // Most cases are no projects.
+    if let Ok(project) = ProjectFile::read(&tree) {
+        found.extend(config::unwatched(&config::objects(&tree, ""), &project.namespaces));
+    }
     let allows = config::allows(&tree, "");
     found.retain(|one| {
         let (place, _) = one.place.as_ref().unwrap();

@@ -31,6 +31,7 @@ use control_plane::ControlPlane;
 use dockerignore::Dockerignore;
 use golden::{Golden, shell};
 use manager::Manager;
+use opctl::names::ControllerName;
 use serde_json::{Value, json};
 
 /// One test a golden project, so that each can be run by itself.
@@ -67,6 +68,9 @@ fn prove(name: &str) {
     let operator = Operator::make(&Golden::read(name));
     operator.renders();
     let manager = operator.compiles();
+    if name == "minimal" {
+        operator.compiles_with("telemetry");
+    }
     if let Some(cluster) = ControlPlane::start(name, 2) {
         operator.installs(&cluster);
         operator.passes_its_integration_test(&cluster);
@@ -134,21 +138,27 @@ impl Operator {
         let Some(kubectl) = kubectl() else {
             return control_plane::skipped(&format!("kustomizations of {}", self.name), "no `kubectl`");
         };
-        let whole = self.folder.join("config/default/kustomization.yaml");
-        let text = fs::read_to_string(&whole).unwrap();
         let render = || {
             let mut command = Command::new(&kubectl);
             command.current_dir(&self.folder).args(["kustomize", "config/default"]);
             common::output(command)
         };
         assert!(render().contains("\nkind: Deployment\n"));
-        fs::write(&whole, text.replace("components:\n", "components:\n  - ../prometheus\n  - ../network-policy\n"))
-            .unwrap();
-        let with_options = render();
-        fs::write(&whole, text).unwrap();
+        let with_options = self.with_components(&["prometheus", "network-policy"], render);
         for kind in ["ServiceMonitor", "NetworkPolicy"] {
             assert!(with_options.contains(&format!("\nkind: {kind}\n")), "{with_options}");
         }
+    }
+
+    /// What comes of something while `config/default` lists these, too.
+    fn with_components<T>(&self, components: &[&str], something: impl FnOnce() -> T) -> T {
+        let whole = self.folder.join("config/default/kustomization.yaml");
+        let text = fs::read_to_string(&whole).unwrap();
+        let listed: String = components.iter().map(|component| format!("  - ../{component}\n")).collect();
+        fs::write(&whole, text.replace("components:\n", &format!("components:\n{listed}"))).unwrap();
+        let outcome = something();
+        fs::write(&whole, text).unwrap();
+        outcome
     }
 
     /// Without a warning, and as its own tests expect; gives the manager.
@@ -167,6 +177,17 @@ impl Operator {
         let manager = common::operators_target().join("golden").join(format!("{}-manager", self.name));
         fs::copy(common::operators_target().join("debug/manager"), &manager).unwrap();
         manager
+    }
+
+    /// With a cargo feature: without a warning, and as its unit tests expect.
+    fn compiles_with(&self, feature: &str) {
+        let cargo = |command: &str, arguments: &[&str]| {
+            let all = [&[command, "--locked", "--features", feature], arguments].concat();
+            self.succeeds(common::cargo(&self.folder, &all))
+        };
+        cargo("clippy", &["--all-targets", "--", "-D", "warnings"]);
+        let tested = cargo("test", &["--lib"]);
+        assert!(tested.contains("::log_lines_have_the_trace_id_of_their_span ... ok\n"), "{tested}");
     }
 
     /// The CRDs are served, and its Pods pass the restricted Pod Security of its namespace.
@@ -190,7 +211,10 @@ impl Operator {
         for namespace in self.watched() {
             cluster.kubectl(&["create", "namespace", &namespace], "");
         }
-        self.succeeds(self.target(cluster, &["deploy", "IMG=registry.example.com/manager:v1"]));
+        let deploy = || self.succeeds(self.target(cluster, &["deploy", "IMG=registry.example.com/manager:v1"]));
+        // What a component changes goes with it.
+        self.with_components(&["leader-election"], deploy);
+        deploy();
         let timeout = format!("--timeout={}s", PATIENCE.as_secs());
         cluster.kubectl(&["-n", &self.namespace(), "rollout", "status", "deployment", &timeout], "");
     }
@@ -326,23 +350,19 @@ impl Operator {
             .collect()
     }
 
-    /// What tells how far the controllers of a kind are, the one that is called after it first. One serves all versions.
+    /// Those that the controllers of a kind set; each of them serves all its versions.
     fn conditions(&self, api_group: &str, kind: &str) -> Vec<String> {
-        let mut conditions = Vec::new();
-        for resource in self.project["resources"].as_array().unwrap() {
-            let group =
-                format!("{}.{}", resource["group"].as_str().unwrap(), resource["domain"].as_str().unwrap_or("?"));
-            if resource["kind"] != kind || group != api_group {
-                continue;
-            }
-            conditions.extend((resource["controller"] == true).then(|| "Ready".to_owned()));
-            for controller in resource["controllers"].as_array().into_iter().flatten() {
-                let words = controller["name"].as_str().unwrap().split('-');
-                let words: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-                conditions.push(words + "Ready");
-            }
-        }
-        conditions
+        let of_it = |resource: &&Value| {
+            let (group, domain) = (resource["group"].as_str().unwrap(), resource["domain"].as_str().unwrap_or("?"));
+            resource["kind"] == kind && format!("{group}.{domain}") == api_group
+        };
+        let resources = self.project["resources"].as_array().unwrap().iter().filter(of_it);
+        let conditions = resources.flat_map(|resource| {
+            let named = resource["controllers"].as_array().into_iter().flatten();
+            let named = named.map(|it| ControllerName::parse(it["name"].as_str().unwrap()).unwrap().condition());
+            (resource["controller"] == true).then(|| "Ready".to_owned()).into_iter().chain(named)
+        });
+        conditions.collect()
     }
 
     fn kubectl(&self, cluster: &ControlPlane) -> Command {

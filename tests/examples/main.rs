@@ -13,6 +13,7 @@ mod example;
 mod hpa;
 mod label_operator;
 mod leadership;
+mod logs;
 #[path = "../common/manager.rs"]
 mod manager;
 mod memcached;

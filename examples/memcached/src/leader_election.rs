@@ -93,13 +93,15 @@ impl Election {
         info!(identity = self.identity, "waiting for the Lease");
         loop {
             match self.claim().await {
-                Ok(()) if self.leads() => return Ok(()),
+                Ok(()) if self.leads() => break,
                 Err(error) if self.seen == Lease::default() => return Err(error.into()),
                 Err(error) => warn!("the Lease was not read: {}", brief(&error)),
                 Ok(()) => {}
             }
             sleep(self.pause()).await;
         }
+        info!("leading");
+        Ok(())
     }
 
     /// Renews the Lease until that fails: then another replica may lead soon, and nothing may go on here.

@@ -12,9 +12,16 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
+use std::sync::Arc;
+
 use clap::Parser;
-use futures::FutureExt;
+use futures::channel::mpsc;
+use futures::{FutureExt, StreamExt, stream};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::runtime::reflector;
+use kube::runtime::watcher::Event;
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
 use super::*;
 use crate::mock::{self, Call, Calls};
@@ -110,4 +117,64 @@ async fn the_lease_is_released_when_all_have_ended() {
     // Renewed through the grace period of 20 seconds.
     assert!(before.len() > 8, "{holders:?}");
     assert!(before.iter().all(|holder| !holder.is_empty()));
+}
+
+impl Failure for Infallible {
+    fn reason(&self) -> &'static str {
+        match *self {}
+    }
+}
+
+/// When the first reconciles of a controller begin, in tenths of a second; each of them takes a second.
+async fn begins(reconciles: usize, objects: usize, arguments: &[&str]) -> Vec<u128> {
+    let (client, _calls) = mock::api_server(|_| (500, Value::Null));
+    let options = Options::parse_from([&["manager"], arguments].concat());
+    let (store, mut writer) = reflector::store();
+    let objects: Vec<ConfigMap> = (0..objects)
+        .map(|number| {
+            let mut object = ConfigMap::default();
+            object.metadata.name = Some(number.to_string());
+            object
+        })
+        .collect();
+    writer.apply_watcher_event(&Event::Init);
+    for object in &objects {
+        writer.apply_watcher_event(&Event::InitApply(object.clone()));
+    }
+    writer.apply_watcher_event(&Event::InitDone);
+    let seen = stream::iter(objects).map(Ok).chain(stream::pending());
+    let controller = kube::runtime::Controller::for_stream(seen, store);
+    let (begin, begun) = mpsc::unbounded();
+    let start = Instant::now();
+    let reconcile = |_: Arc<ConfigMap>, ctx: Arc<Context>| {
+        let begin = begin.clone();
+        async move {
+            let _ = begin.unbounded_send(start.elapsed().as_millis() / 100);
+            sleep(Duration::from_secs(1)).await;
+            Ok::<_, Infallible>(ctx.requeue())
+        }
+    };
+    tokio::select! {
+        _ = drive("test", controller, reconcile, Context::new(client, &options)) => Vec::new(),
+        begun = begun.take(reconciles).collect() => begun,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_reconciles_run_at_the_same_time_as_concurrency_says() {
+    assert_eq!(begins(4, 4, &[]).await, [0, 0, 0, 0]);
+    assert_eq!(begins(4, 4, &["--concurrency=2"]).await, [0, 0, 10, 10]);
+    assert_eq!(begins(4, 4, &["--concurrency=1"]).await, [0, 10, 20, 30]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_reconciles_start_in_a_second_as_rate_says() {
+    assert_eq!(begins(5, 5, &["--rate=2"]).await, [0, 5, 10, 15, 20]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_nobody_touches_is_reconciled_again() {
+    let begins = begins(2, 1, &["--requeue-interval=60"]).await;
+    // After the reconcile and the interval, which is up to a tenth longer.
+    assert!((610..=670).contains(&begins[1]), "{begins:?}");
 }

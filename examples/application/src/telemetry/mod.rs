@@ -53,10 +53,17 @@ pub struct Telemetry {
     _exporter: otlp::Exporter,
 }
 
+/// What kube says beside a line that is logged here anyway: a span around each reconcile, and of requests and watches that
+/// fail or break off, whole answers among it. Left out, unless the filter speaks of kube; what it says of certificates stays.
+const REPEATED: &str = "kube_runtime::controller=off,kube_runtime::watcher=error,\
+    kube_client::client=off,kube_client::client::tls=warn";
+
 /// Starts logging, for the whole process.
 pub fn init(options: &LogOptions) -> Result<Telemetry, Box<dyn Error>> {
-    // kube has a span around each reconcile, too; it would say everything twice.
-    let filter = format!("kube_runtime::controller=off,{}", options.log_filter);
+    let filter = match options.log_filter.as_str() {
+        of_kube if of_kube.contains("kube") => of_kube.to_owned(),
+        other => format!("{REPEATED},{other}"),
+    };
     let lines = fmt::layer().with_writer(stderr);
     let lines = match options.log_format {
         Format::Text => lines.with_ansi(stderr().is_terminal()).boxed(),

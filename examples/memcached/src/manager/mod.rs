@@ -93,7 +93,6 @@ pub async fn run(client: Client, options: Options, runnables: Vec<Runnable>) -> 
             // Who shuts down does not begin to lead.
             () = ctx.shutdown() => pending().await,
         }
-        info!("leading");
         ctx.metrics.leader.set(1);
         elected.cancel();
         Err::<Infallible, Error>(election.hold().await)

@@ -53,3 +53,38 @@ where
 pub fn trace_id(span: &Span) -> String {
     span.context().span().span_context().trace_id().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, pipe};
+    use std::sync::Mutex;
+
+    use tracing::{error_span, field, info, subscriber};
+    use tracing_subscriber::{fmt, layer::SubscriberExt, registry};
+
+    use crate::telemetry::identify;
+
+    #[test]
+    fn log_lines_have_the_trace_id_of_their_span() {
+        let (mut logs, writer) = pipe().unwrap();
+        let lines = fmt::layer()
+            .with_ansi(false)
+            .with_writer(Mutex::new(writer));
+        let (logging, _exporter) = super::add(registry().with(lines)).unwrap();
+        let ids = subscriber::with_default(logging, || {
+            ["one", "two"].map(|object| {
+                let span = error_span!("reconcile", object, trace_id = field::Empty);
+                identify(&span);
+                span.in_scope(|| info!("reconciled"));
+                super::trace_id(&span)
+            })
+        });
+        let mut text = String::new();
+        logs.read_to_string(&mut text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(ids[0] != ids[1] && lines.len() == 2, "{text}");
+        for (line, id) in lines.iter().zip(&ids) {
+            assert!(line.contains(&format!("trace_id=\"{id}\"")), "{id}: {line}");
+        }
+    }
+}
