@@ -27,7 +27,7 @@ pub struct Options {
     #[arg(long, env, value_name = "NAMESPACES", value_delimiter = ',')]
     pub watch_namespace: Vec<String>,
     /// Reconcile so many objects of a controller at the same time; 0 is no limit
-    #[arg(long, env, value_name = "NUMBER", default_value_t = 10)]
+    #[arg(long, env, value_name = "NUMBER", default_value_t = 50)]
     pub concurrency: u16,
     /// Start at most so many reconciles a second, of all controllers together, up to 1000; 0 is no limit
     #[arg(long, env, value_name = "NUMBER", value_parser = value_parser!(u32).range(..=1000), default_value_t = 0)]
