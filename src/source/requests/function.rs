@@ -108,7 +108,12 @@ impl Opening {
                 if let Some(ty) = world.structural(vars, &opening.env, bound, &mut inferred) {
                     match give {
                         Give::Themselves => drop(opening.env.names.insert(name, ty)),
-                        Give::Types(_) | Give::Fresh(_) => vars.unify(&opening.env.names[&name], &ty),
+                        Give::Types(_) | Give::Fresh(_) => {
+                            // `Self` of an impl is no parameter.
+                            if let Some(parameter) = opening.env.names.get(&name) {
+                                vars.unify(parameter, &ty);
+                            }
+                        }
                     }
                 } else if let Some(of) = world.trait_of(&opening.env, bound) {
                     opening.bounds.entry(name).or_default().push(of);
