@@ -38,7 +38,7 @@ pub fn of_type(path: &str, names: &Names, args: &CreateApi, project: &ProjectFil
             Err(Refusal::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
                 .help("leave out `--external-type` and say `--resource=false`, or edit `path` in PROJECT"))
         }
-        known => Ok(with_controllers_of(known, resource)),
+        known => Ok(resource.with_controllers_of(known)),
     }
 }
 
@@ -63,17 +63,8 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     }
     let path = format!("crate::external::{}::{version}::{}::{kind}", group.module(), kind.module());
     let resource = external(group.as_str(), (version, kind), plural, found.namespaced, path);
-    Ok((with_controllers_of(project.find(&resource), resource), found.rust))
-}
-
-/// What PROJECT has of the kind already stays.
-fn with_controllers_of(known: Option<&Resource>, resource: Resource) -> Resource {
-    match known.cloned() {
-        Some(Resource { controller, controllers, options, .. }) => {
-            Resource { controller, controllers, options, ..resource }
-        }
-        None => resource,
-    }
+    let known = project.find(&resource);
+    Ok((resource.with_controllers_of(known), found.rust))
 }
 
 /// Whether the source can name the crate of the type.

@@ -412,10 +412,7 @@ fn own_type(
             return Err(differs("plural", format!("--plural {}", args.plural.as_deref().unwrap_or_default())));
         }
     }
-    Ok(match known.cloned() {
-        Some(Resource { controller, controllers, options, .. }) => Resource { controller, controllers, options, ..own },
-        None => own,
-    })
+    Ok(own.with_controllers_of(known))
 }
 
 fn own_domain(own: &Resource) -> &str {

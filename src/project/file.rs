@@ -159,6 +159,14 @@ impl Resource {
             == (&other.group, &other.domain, &other.kind, other.origin == Origin::Kubernetes)
     }
 
+    /// With the controllers that PROJECT has of it already, and how they were made.
+    pub fn with_controllers_of(self, known: Option<&Self>) -> Self {
+        match known.cloned() {
+            Some(Self { controller, controllers, options, .. }) => Self { controller, controllers, options, ..self },
+            None => self,
+        }
+    }
+
     /// The group as the API server knows it: `cache.example.com`.
     pub fn full_group(&self) -> String {
         match &self.domain {

@@ -13,10 +13,9 @@ use serde_json::{Deserializer, Value, json};
 
 use crate::control_plane::ControlPlane;
 use crate::eventually;
-use crate::example::{Example, service_account};
+use crate::example::{reconciles_of, service_account};
 use crate::manager::Manager;
-
-const MEMCACHED: Example = Example { folder: "memcached", name: "memcached-operator" };
+use crate::memcached::MEMCACHED;
 
 const NAMESPACE: &str = "memcached-operator-system";
 const DURATION: Duration = Duration::from_secs(4);
@@ -129,9 +128,7 @@ impl Replica {
     }
 
     fn reconciles(&self) -> u32 {
-        let metrics = self.0.metrics();
-        let counts = metrics.lines().filter(|line| line.starts_with("controller_reconciles_total{"));
-        counts.map(|line| line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()).sum()
+        reconciles_of(&self.0)
     }
 }
 

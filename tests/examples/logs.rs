@@ -2,9 +2,7 @@
 
 use crate::control_plane::ControlPlane;
 use crate::eventually;
-use crate::example::Example;
-
-const MEMCACHED: Example = Example { folder: "memcached", name: "memcached-operator" };
+use crate::memcached::MEMCACHED;
 
 #[test]
 fn no_library_repeats_what_the_operator_says() {

@@ -201,19 +201,19 @@ pub fn object(name: &str, size: u8) -> String {
 }
 
 /// What kubectl tells about the namespace of the objects.
-struct Zoo<'a>(&'a ControlPlane);
+pub struct Zoo<'a>(pub &'a ControlPlane);
 
 impl Zoo<'_> {
-    fn run(&self, arguments: &[&str]) -> String {
+    pub fn run(&self, arguments: &[&str]) -> String {
         self.0.kubectl(&[&["-n", "zoo"], arguments].concat(), "")
     }
 
-    fn apply(&self, name: &str, size: u8) {
+    pub fn apply(&self, name: &str, size: u8) {
         self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &object(name, size));
     }
 
     /// An object, or a list; null when there is none.
-    fn get(&self, what: &[&str]) -> Value {
+    pub fn get(&self, what: &[&str]) -> Value {
         let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
     }

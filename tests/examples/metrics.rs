@@ -6,9 +6,7 @@ use std::process::Command;
 use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::eventually;
-use crate::example::Example;
-
-const MEMCACHED: Example = Example { folder: "memcached", name: "memcached-operator" };
+use crate::memcached::MEMCACHED;
 
 #[test]
 fn serves_metrics_to_those_whom_rbac_lets_read_them() {

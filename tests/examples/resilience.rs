@@ -1,9 +1,6 @@
 //! What the operator does when the cluster fails it, shown on `examples/memcached`: nothing is lost, it needs no restart, and
 //! its log stays readable.
 
-use std::fs::{self, OpenOptions};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -12,8 +9,8 @@ use serde_json::Value;
 
 use crate::control_plane::ControlPlane;
 use crate::eventually;
-use crate::manager::Manager;
-use crate::memcached::{MEMCACHED, object};
+use crate::example::reconciles_of;
+use crate::memcached::{MEMCACHED, Zoo, object};
 
 /// The operator sees nothing of what happens between its last look and the end of the API server, so its watches start at a
 /// version that the new one does not know any more ("410 Gone"): it has to list everything again.
@@ -30,10 +27,10 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     zoo.apply("new", 2);
     zoo.run(&["delete", "memcached", "m1", "--wait=false"]);
     zoo.run(&["delete", "deployment", "m2"]);
-    let api_server = ApiServer::kill(&cluster);
+    let api_server = cluster.kill("kube-apiserver").unwrap();
     manager.signal("CONT");
     sleep(Duration::from_secs(5));
-    api_server.start();
+    cluster.start_again("kube-apiserver", api_server);
     eventually("an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
     zoo.await_reconciled(8);
     assert!(zoo.get(&["memcached", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
@@ -130,45 +127,6 @@ fn assert_no_flood(log: &str, start: Instant) {
     assert!(lines("watch failed") < seconds && lines("not reconciled") < seconds, "a flood:\n{log}");
 }
 
-/// How many have ended.
-fn reconciles_of(manager: &Manager) -> u32 {
-    let metrics = manager.metrics();
-    let lines = metrics.lines().filter(|line| line.starts_with("controller_reconciles_total{"));
-    lines.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u32>().unwrap()).sum()
-}
-
-/// The process that `up` started.
-struct ApiServer {
-    folder: PathBuf,
-    command: Vec<String>,
-}
-
-impl ApiServer {
-    fn kill(cluster: &ControlPlane) -> Self {
-        let folder = cluster.folder.canonicalize().unwrap();
-        let pid = fs::read_to_string(folder.join("kube-apiserver.pid")).unwrap();
-        let process = PathBuf::from("/proc").join(pid.trim());
-        let command = fs::read_to_string(process.join("cmdline")).unwrap();
-        let command: Vec<String> = command.split_terminator('\0').map(String::from).collect();
-        assert!(command[0].ends_with("kube-apiserver"), "{command:?}");
-        assert!(Command::new("kill").args(["-KILL", pid.trim()]).status().unwrap().success());
-        Self { folder, command }
-    }
-
-    /// Not as a child of this process, which would have to wait for its end; `down` ends it as any other.
-    fn start(self) {
-        let log = OpenOptions::new().append(true).open(self.folder.join("kube-apiserver.log")).unwrap();
-        let start = r#"setsid "$@" & echo $! >kube-apiserver.pid"#;
-        let mut shell = Command::new("sh");
-        shell.args(["-c", start, "sh"]).args(self.command).current_dir(self.folder);
-        shell.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
-        assert!(shell.status().unwrap().success());
-    }
-}
-
-/// The namespace of the objects.
-struct Zoo<'a>(&'a ControlPlane);
-
 impl<'a> Zoo<'a> {
     /// With so many objects: `m0`, `m1` and so on.
     fn new(cluster: &'a ControlPlane, objects: usize) -> Self {
@@ -178,20 +136,6 @@ impl<'a> Zoo<'a> {
         let all: Vec<String> = (0..objects).map(|index| object(&format!("m{index}"), 1)).collect();
         cluster.kubectl(&["-n", "zoo", "apply", "-f", "-"], &all.join("\n---\n"));
         zoo
-    }
-
-    fn run(&self, arguments: &[&str]) -> String {
-        self.0.kubectl(&[&["-n", "zoo"], arguments].concat(), "")
-    }
-
-    fn apply(&self, name: &str, size: u8) {
-        self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &object(name, size));
-    }
-
-    /// An object, or a list; null when there is none.
-    fn get(&self, what: &[&str]) -> Value {
-        let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
-        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
     }
 
     /// Waits until there are so many objects, each with the Deployment that it asks for, and a status about it.

@@ -7,10 +7,9 @@ use opctl::source;
 
 use crate::control_plane::ControlPlane;
 use crate::eventually;
-use crate::example::{Example, service_account};
+use crate::example::service_account;
 use crate::manager::Manager;
-
-const MEMCACHED: Example = Example { folder: "memcached", name: "memcached-operator" };
+use crate::memcached::MEMCACHED;
 
 #[test]
 fn reconciles_where_it_watches_and_has_rights() {
