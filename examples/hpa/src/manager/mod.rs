@@ -40,7 +40,7 @@ use crate::leader_election::Election;
 
 pub use backoff::jittered;
 pub use context::{Context, apply, apply_status, apply_status_as};
-pub use controller::{Failure, check, controller, drive};
+pub use controller::{Failure, check, controller, drive, with_finalizer};
 pub use error::{Error, brief, with_causes};
 pub use options::Options;
 

@@ -24,8 +24,9 @@ use futures::future::ready;
 use kube::api::{Api, ApiResource, ListParams};
 use kube::runtime::controller::{Action, Config, Controller, Error as Outcome};
 use kube::runtime::reflector::{self, ObjectRef};
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::{WatchStreamExt, finalizer, watcher};
 use kube::{Resource, ResourceExt};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::{Instrument, debug, error, error_span, field, warn};
 
@@ -71,6 +72,35 @@ where
         .reflect(writer)
         .touched_objects();
     Controller::for_stream(objects, store)
+}
+
+/// kube's [`finalizer`], but with the errors of the reconcile, and without one where the object is gone already: the watch
+/// that tells so may be slower than that of what belonged to it.
+pub async fn with_finalizer<K, R, F, E>(
+    api: &Api<K>,
+    name: &str,
+    object: Arc<K>,
+    reconcile: R,
+) -> Result<Action, E>
+where
+    K: Resource + Clone + DeserializeOwned + Serialize + Debug,
+    R: FnOnce(finalizer::Event<K>) -> F,
+    F: Future<Output = Result<Action, E>>,
+    E: Failure + From<kube::Error>,
+{
+    match finalizer(api, name, object, reconcile).await {
+        Ok(action) => Ok(action),
+        Err(finalizer::Error::ApplyFailed(error) | finalizer::Error::CleanupFailed(error)) => {
+            Err(error)
+        }
+        Err(finalizer::Error::RemoveFinalizer(kube::Error::Api(gone))) if gone.is_not_found() => {
+            Ok(Action::await_change())
+        }
+        Err(finalizer::Error::AddFinalizer(error) | finalizer::Error::RemoveFinalizer(error)) => {
+            Err(error.into())
+        }
+        Err(error) => unreachable!("not of an object that the API server sent: {error}"),
+    }
 }
 
 /// Runs a controller until shutdown. Around each reconcile: a span with a trace id, metrics, a log line, and after a failure

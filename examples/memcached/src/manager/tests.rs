@@ -18,6 +18,8 @@ use clap::Parser;
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::Api;
+use kube::runtime::controller::Action;
 use kube::runtime::reflector;
 use kube::runtime::watcher::Event;
 use serde_json::{Value, json};
@@ -123,6 +125,30 @@ impl Failure for Infallible {
     fn reason(&self) -> &'static str {
         match *self {}
     }
+}
+
+/// How a reconcile ends that cleans up an object, whose finalizer the API server takes off with this answer.
+async fn lets_go(code: u16, reason: &'static str) -> Result<Action, kube::Error> {
+    let (client, _calls) = mock::api_server(move |_| (code, mock::status(code, reason)));
+    let api = Api::<ConfigMap>::namespaced(client, "default");
+    let object = json!({ "metadata": {
+        "name": "sample", "finalizers": ["example.com/a"], "deletionTimestamp": "2025-01-01T00:00:00Z",
+    } });
+    let object = serde_json::from_value::<ConfigMap>(object).unwrap();
+    let cleanup = |_| async { Ok(Action::await_change()) };
+    with_finalizer(&api, "example.com/a", object.into(), cleanup).await
+}
+
+impl Failure for kube::Error {
+    fn reason(&self) -> &'static str {
+        "RequestFailed"
+    }
+}
+
+#[tokio::test]
+async fn an_object_that_is_gone_already_needs_no_letting_go() {
+    assert!(lets_go(404, "NotFound").await.is_ok());
+    assert!(lets_go(422, "Invalid").await.is_err());
 }
 
 /// When the first reconciles of a controller begin, in tenths of a second; each of them takes a second.

@@ -207,7 +207,7 @@ where
 }
 
 /// Writes the status of an object by server-side apply, so that it replaces what this operator wrote before and leaves
-/// what others wrote.
+/// what others wrote. An object that is gone meanwhile needs none.
 pub async fn apply_status<K>(
     client: &Client,
     object: &K,
@@ -237,9 +237,11 @@ where
     let patch =
         json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
     let params = PatchParams::apply(field_manager).force();
-    api.patch_status(&object.name_any(), &params, &Patch::Apply(patch))
-        .await?;
-    Ok(())
+    let name = object.name_any();
+    match api.patch_status(&name, &params, &Patch::Apply(patch)).await {
+        Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(()),
+        written => written.map(drop),
+    }
 }
 
 #[cfg(test)]

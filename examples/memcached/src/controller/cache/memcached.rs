@@ -16,14 +16,17 @@
 
 mod deployment;
 
+use std::future;
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::runtime::controller::Action;
-use kube::runtime::{finalizer, watcher};
+use kube::runtime::finalizer::Event;
+use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Resource, ResourceExt};
 
 use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
@@ -50,7 +53,10 @@ async fn run(ctx: Context) -> Result<(), manager::Error> {
     manager::check(&ctx.api::<Pod>()).await?;
     // Pods are not watched: whatever happens to one, the numbers in the Deployment's status follow.
     let ours = watcher::Config::default().labels(&deployment::all());
-    let controller = manager::controller(api, watcher::Config::default()).owns(deployments, ours);
+    let changes = watcher(deployments, ours)
+        .try_filter(|event| future::ready(is_news(event)))
+        .touched_objects();
+    let controller = manager::controller(api, watcher::Config::default()).owns_stream(changes);
     manager::drive(CONTROLLER.name, controller, reconcile, ctx).await
 }
 
@@ -58,33 +64,36 @@ async fn run(ctx: Context) -> Result<(), manager::Error> {
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=patch
 async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Action, Error> {
     let api = Api::<Memcached>::namespaced(ctx.client.clone(), &namespace(&object));
-    let outcome = finalizer(&api, FINALIZER, object, |event| async {
+    manager::with_finalizer(&api, FINALIZER, object, |event| async {
         match event {
-            finalizer::Event::Apply(object) => {
+            Event::Apply(object) => {
                 let outcome = converge(&object, &ctx).await;
                 report(&object, outcome, &ctx).await
             }
-            finalizer::Event::Cleanup(object) => {
+            Event::Cleanup(object) => {
                 cleanup(&object, &ctx).await;
                 Ok(Action::await_change())
             }
         }
-    });
-    Ok(outcome.await?)
+    })
+    .await
 }
 
-/// Applies the Deployment, and returns the condition `Ready` and what else there is to say in the status.
+/// Applies the Deployment, and returns the condition `Ready` and what else there is to say in the status, once it is known.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;patch
 async fn converge(
     object: &Memcached,
     ctx: &Context,
-) -> Result<(Condition, MemcachedStatus), Error> {
+) -> Result<Option<(Condition, MemcachedStatus)>, Error> {
     // By force: what others changed in these fields is changed back.
     let params = PatchParams::apply(FIELD_MANAGER).force();
     let desired = Patch::Apply(deployment::deployment(object));
     let deployment = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace(object))
         .patch(&object.name_any(), &params, &desired)
         .await?;
+    if !is_observed(&deployment) {
+        return Ok(None);
+    }
     let replicas = deployment
         .status
         .as_ref()
@@ -99,7 +108,7 @@ async fn converge(
         },
         ..Default::default()
     };
-    Ok((ready(&deployment, object.spec.size), observed))
+    Ok(Some((ready(&deployment, object.spec.size), observed)))
 }
 
 /// The names of the Pods that stay, sorted.
@@ -117,6 +126,20 @@ async fn nodes(object: &Memcached, ctx: &Context) -> Result<Vec<String>, Error> 
     Ok(nodes)
 }
 
+/// Whether there is something to see in it: not in what was written a moment ago, by this operator most of all.
+fn is_news(event: &watcher::Event<Deployment>) -> bool {
+    match event {
+        watcher::Event::Apply(deployment) => is_observed(deployment),
+        _ => true,
+    }
+}
+
+/// Whether its status is about its present spec; if not, it will be in a moment.
+fn is_observed(deployment: &Deployment) -> bool {
+    let status = deployment.status.as_ref();
+    status.and_then(|it| it.observed_generation) == deployment.metadata.generation
+}
+
 /// As `kubectl rollout status` judges it.
 fn ready(deployment: &Deployment, size: i32) -> Condition {
     let status = deployment.status.clone().unwrap_or_default();
@@ -126,9 +149,7 @@ fn ready(deployment: &Deployment, size: i32) -> Condition {
         status.available_replicas,
     ]
     .map(Option::unwrap_or_default);
-    // Until then the numbers are about an older spec.
-    let seen = status.observed_generation == deployment.metadata.generation;
-    if seen && [total, updated, available] == [size; 3] {
+    if [total, updated, available] == [size; 3] {
         conditions::ready("Available", "every replica is available")
     } else {
         let progress =
@@ -148,11 +169,13 @@ async fn cleanup(object: &Memcached, ctx: &Context) {
 /// Says in the status how it went.
 async fn report(
     object: &Memcached,
-    outcome: Result<(Condition, MemcachedStatus), Error>,
+    outcome: Result<Option<(Condition, MemcachedStatus)>, Error>,
     ctx: &Context,
 ) -> Result<Action, Error> {
     let (ready, observed) = match &outcome {
-        Ok(observed) => observed.clone(),
+        Ok(Some(observed)) => observed.clone(),
+        // It will be observed, which is an event.
+        Ok(None) => return Ok(ctx.requeue()),
         Err(error) => {
             let known = object.status.clone().unwrap_or_default();
             let ready = conditions::not_ready(error.reason(), error.to_string());
@@ -203,27 +226,12 @@ fn namespace(object: &Memcached) -> String {
 enum Error {
     #[error("a request to the API server failed: {}", manager::brief(.0))]
     Request(#[from] kube::Error),
-    #[error("{0}")]
-    Finalizer(Box<finalizer::Error<Self>>),
-}
-
-impl From<finalizer::Error<Self>> for Error {
-    fn from(error: finalizer::Error<Self>) -> Self {
-        match error {
-            finalizer::Error::ApplyFailed(error) | finalizer::Error::CleanupFailed(error) => error,
-            finalizer::Error::AddFinalizer(error) | finalizer::Error::RemoveFinalizer(error) => {
-                Self::Request(error)
-            }
-            other => Self::Finalizer(Box::new(other)),
-        }
-    }
 }
 
 impl Failure for Error {
     fn reason(&self) -> &'static str {
         match self {
             Self::Request(_) => "RequestFailed",
-            Self::Finalizer(_) => "FinalizerFailed",
         }
     }
 }
