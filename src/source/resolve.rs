@@ -183,7 +183,19 @@ impl Search<'_> {
         // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then.
         let root = self.modules.enter(&via).ok()?;
         let segments: Vec<String> = path[1..].iter().cloned().chain([name.to_string()]).collect();
-        self.walk(Target::Module(root), &segments, namespace)
+        let found = self.walk(Target::Module(root), &segments, namespace)?;
+        self.is_there(&found, namespace).then_some(found)
+    }
+
+    /// Whether a crate that another one hands on has what the path says: `walk` stops at the door.
+    fn is_there(&mut self, target: &Target, namespace: Namespace) -> bool {
+        let Target::Foreign(Foreign { path, via: Some(via) }) = target else { return true };
+        if namespace == Namespace::Type && known::is_known(path) {
+            return true;
+        }
+        let Ok(root) = self.modules.enter(via) else { return false };
+        let found = self.walk(Target::Module(root), &path[1..], namespace);
+        found.is_some_and(|found| self.is_there(&found, namespace))
     }
 }
 

@@ -27,6 +27,19 @@
 //! - `#[collects(C, Item)]` on a function: what goes into a `C` is an `Item`.
 //! - `#[same_kind]` on a struct: its requests are about its first argument (`PartialObjectMeta<K>`).
 
+// The crates that `kube` is made of: code may depend on them, and a glob of `kube` leads into them.
+mod kube_client {
+    pub use kube::*;
+}
+
+mod kube_core {
+    pub use kube::core::*;
+}
+
+mod kube_runtime {
+    pub use kube::runtime::*;
+}
+
 mod kube {
     pub use self::api::Api;
     pub use self::client::Client;

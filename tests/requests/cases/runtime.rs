@@ -152,6 +152,20 @@ pub async fn finalizes(client: Client) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// patch configmaps in default
+pub async fn finalizes_by_variants_in_scope(client: Client) -> anyhow::Result<()> {
+    use finalizer::Event::*;
+    let configs = Api::<ConfigMap>::namespaced(client, "default");
+    let mut config = ConfigMap::default();
+    config.meta_mut().name = Some("a".into());
+    let finalized = finalizer(&configs, "example.com/finalizer", Arc::new(config), |event| async {
+        let (Apply(config) | Cleanup(config)) = event;
+        reconcile(config, Arc::new(())).await
+    });
+    finalized.await?;
+    Ok(())
+}
+
 /// list configmaps in default
 /// watch configmaps in default
 pub async fn awaits_a_condition(client: Client) -> anyhow::Result<()> {

@@ -4,6 +4,9 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[allow(unused_imports)]
+use widget::paint::Color::*;
+
 use self::globs::*;
 use crate::names::explicit::Both;
 
