@@ -147,8 +147,11 @@ impl Failure for kube::Error {
 
 #[tokio::test]
 async fn an_object_that_is_gone_already_needs_no_letting_go() {
-    assert!(lets_go(404, "NotFound").await.is_ok());
-    assert!(lets_go(422, "Invalid").await.is_err());
+    let done = Action::await_change();
+    assert_eq!(lets_go(404, "NotFound").await.unwrap(), done);
+    let again = Action::requeue(Duration::from_secs(1));
+    assert_eq!(lets_go(422, "Invalid").await.unwrap(), again);
+    assert!(lets_go(403, "Forbidden").await.is_err());
 }
 
 /// When the first reconciles of a controller begin, in tenths of a second; each of them takes a second.

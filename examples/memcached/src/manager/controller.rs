@@ -17,11 +17,12 @@
 use std::error::Error as _;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::future::ready;
 use kube::api::{Api, ApiResource, ListParams};
+use kube::core::Status;
 use kube::runtime::controller::{Action, Config, Controller, Error as Outcome};
 use kube::runtime::reflector::{self, ObjectRef};
 use kube::runtime::{WatchStreamExt, finalizer, watcher};
@@ -74,8 +75,8 @@ where
     Controller::for_stream(objects, store)
 }
 
-/// kube's [`finalizer`], but with the errors of the reconcile, and without one where the object is gone already: the watch
-/// that tells so may be slower than that of what belonged to it.
+/// kube's [`finalizer`], but with the errors of the reconcile, and without one where the object is gone already or has changed:
+/// the watch that tells so may be slower.
 pub async fn with_finalizer<K, R, F, E>(
     api: &Api<K>,
     name: &str,
@@ -96,11 +97,20 @@ where
         Err(finalizer::Error::RemoveFinalizer(kube::Error::Api(gone))) if gone.is_not_found() => {
             Ok(Action::await_change())
         }
+        Err(
+            finalizer::Error::AddFinalizer(kube::Error::Api(error))
+            | finalizer::Error::RemoveFinalizer(kube::Error::Api(error)),
+        ) if is_outdated(&error) => Ok(Action::requeue(Duration::from_secs(1))),
         Err(finalizer::Error::AddFinalizer(error) | finalizer::Error::RemoveFinalizer(error)) => {
             Err(error.into())
         }
         Err(error) => unreachable!("not of an object that the API server sent: {error}"),
     }
+}
+
+/// Whether a JSON patch was refused since the object has changed: what is wrong with an object itself is said with its name.
+fn is_outdated(error: &Status) -> bool {
+    error.is_invalid() && error.details.as_ref().is_none_or(|it| it.name.is_empty())
 }
 
 /// Runs a controller until shutdown. Around each reconcile: a span with a trace id, metrics, a log line, and after a failure
