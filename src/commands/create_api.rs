@@ -11,7 +11,7 @@ use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
-use crate::scaffold::{self, CoreType, Inserted, Insertion};
+use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, Wiring};
 
 pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
@@ -35,15 +35,7 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
         None => Request::new(&args, &file)?,
     };
 
-    let project = scaffold::Project {
-        name: file.name.clone(),
-        domain: file.domain.clone(),
-        namespaced: file.namespaced,
-        namespaces: file.namespaces.clone(),
-        header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
-        spdx: None,
-        workspace: None,
-    };
+    let project = project_of(&file, &tree)?;
     let mut plan = Plan::default();
     add(&mut plan, &project, &request);
     refuse_what_exists(&plan, &tree, &file, &request.resource, console)?;
@@ -58,6 +50,19 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
 /// Where the header of generated source files is kept.
 pub const BOILERPLATE: &str = "hack/boilerplate.txt";
 
+/// What the project was made with.
+pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::Project> {
+    Ok(scaffold::Project {
+        name: file.name.clone(),
+        domain: file.domain.clone(),
+        namespaced: file.namespaced,
+        namespaces: file.namespaces.clone(),
+        header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
+        spdx: None,
+        workspace: None,
+    })
+}
+
 /// Adds everything that one request changes, but the manifests.
 pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     let api = api_of(request);
@@ -66,14 +71,7 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
         None => request.adds_type.then(|| scaffold::api(project, &api)),
     };
     let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
-    for rendered in types.into_iter().chain(controller) {
-        for file in rendered.files {
-            plan.scaffold(file.path, file.text);
-        }
-        for insertion in rendered.insertions {
-            insert(plan, insertion);
-        }
-    }
+    types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
     let mut fields = request.resource.fields();
     let options = request.options();
     if !options.is_empty() {
@@ -82,11 +80,26 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
 }
 
+/// Adds new files, and edits of those that may be there.
+pub fn add_rendered(plan: &mut Plan, rendered: Rendered) {
+    for file in rendered.files {
+        plan.scaffold(file.path, file.text);
+    }
+    for insertion in rendered.insertions {
+        insert(plan, insertion);
+    }
+}
+
 fn insert(plan: &mut Plan, insertion: Insertion) {
     let edit = match insertion.what {
         Inserted::Module(name) => Edit::RustMod { name },
         Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
         Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
+        Inserted::Field { structure, field } => Edit::RustField { structure: structure.into(), field: field.into() },
+        Inserted::KubeArgument { kind, version, argument } => {
+            Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
+        }
+        Inserted::Unset { table, key } => Edit::CargoUnset { table: table.into(), key: key.into() },
     };
     match insertion.base {
         Some(base) => plan.edit_or_create(insertion.path, base, edit),
@@ -95,7 +108,19 @@ fn insert(plan: &mut Plan, insertion: Insertion) {
 }
 
 fn api_of(request: &Request) -> scaffold::Api {
-    let resource = &request.resource;
+    scaffold::Api {
+        short_names: request.short_names.clone(),
+        categories: request.categories.clone(),
+        wiring: request.wiring.clone(),
+        workload: request.workload.clone(),
+        finalizer: request.finalizer,
+        has_image: request.resource.has_image() || request.workload.is_some(),
+        ..api_of_resource(&request.resource)
+    }
+}
+
+/// A version of a kind as templates know it.
+pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
     let builtin = match resource.origin {
         Origin::Kubernetes => Builtin::find(resource.group.as_str(), resource.version.as_str(), resource.kind.as_str()),
         Origin::Own | Origin::External { .. } => None,
@@ -117,16 +142,16 @@ fn api_of(request: &Request) -> scaffold::Api {
             None if resource.kind.as_str() == "Y" => Some(resource.plural.clone().unwrap_or(resource.kind.plural())),
             None => resource.plural.clone(),
         },
-        short_names: request.short_names.clone(),
-        categories: request.categories.clone(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
         namespaced: resource.is_namespaced(),
         core: builtin
             .map(|builtin| CoreType { group: builtin.api_group.into(), rust_path: resource.type_path() })
             .or(external),
-        wiring: request.wiring.clone(),
-        workload: request.workload.clone(),
-        finalizer: request.finalizer,
-        has_image: resource.has_image() || request.workload.is_some(),
+        wiring: Wiring::default(),
+        workload: None,
+        finalizer: false,
+        has_image: resource.has_image(),
     }
 }
 

@@ -6,10 +6,9 @@ use serde_json::Map;
 
 use super::error::{Refusal, Refusals};
 use super::request::Names;
-use crate::cli::CreateApi;
 use crate::compiled::{self, KopiumError};
 use crate::names::{Domain, Group, Kind, Plural, TypePath, Version};
-use crate::project::{Origin, ProjectFile, Resource, Tree};
+use crate::project::{Origin, ProjectFile, Resource, Tree, Webhooks};
 use crate::source;
 
 /// The kind of another project that PROJECT has by this name, its group said whole.
@@ -22,7 +21,12 @@ pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource
 }
 
 /// The kind whose Rust type `path` is.
-pub fn of_type(path: &str, names: &Names, args: &CreateApi, project: &ProjectFile) -> Result<Resource, Refusal> {
+pub fn of_type(
+    path: &str,
+    names: &Names,
+    namespaced: Option<bool>,
+    project: &ProjectFile,
+) -> Result<Resource, Refusal> {
     let path = TypePath::parse(path)?;
     let group = names.group.as_str();
     if group == project.domain.as_str() || group.ends_with(&format!(".{}", project.domain)) {
@@ -32,7 +36,7 @@ pub fn of_type(path: &str, names: &Names, args: &CreateApi, project: &ProjectFil
         .help("leave out `--external-type` to create the kind, or say `--resource=false` for a controller of it"));
     }
     let kind = (names.version.clone(), names.kind.clone());
-    let resource = external(group, kind, names.plural.clone(), args.namespaced.unwrap_or(true), path.to_string());
+    let resource = external(group, kind, names.plural.clone(), namespaced.unwrap_or(true), path.to_string());
     match known(names, project) {
         Some(known) if known.path != resource.path => {
             Err(Refusal::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
@@ -108,6 +112,7 @@ fn external(
         controller: false,
         controllers: Vec::new(),
         options: Map::new(),
+        webhooks: Webhooks::default(),
         origin: Origin::External { namespaced },
     }
 }

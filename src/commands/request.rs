@@ -10,7 +10,7 @@ use super::{Console, external, wiring};
 use crate::cli::CreateApi;
 use crate::names::{Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
-use crate::project::{Api, Origin, ProjectFile, Resource};
+use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
 use crate::scaffold::{Wiring, Workload};
 
 /// A request that the project can fulfil.
@@ -87,7 +87,9 @@ impl Request {
         let is_there = args.external.external_type.is_some() || adds_to_known(args, &names, project);
         let resource_wish = if is_there { Wish::No } else { resource_wish };
         let resource = match &args.external.external_type {
-            Some(path) => external::of_type(path, &names, args, project).map_err(|refusal| Refusals(vec![refusal]))?,
+            Some(path) => {
+                external::of_type(path, &names, args.namespaced, project).map_err(|refusal| Refusals(vec![refusal]))?
+            }
             None => subject(project, &names, args, resource_wish)?,
         };
         let wiring = wiring::wiring(&args.wiring, &resource, project)?;
@@ -355,7 +357,7 @@ fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, wish: Wish) -
 }
 
 /// The entry of a type of this project, its details those of the kind's other versions unless said otherwise.
-fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
+pub fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
     let mut own = Resource {
         group: names.group.clone(),
         version: names.version.clone(),
@@ -367,6 +369,7 @@ fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
         controller: false,
         controllers: Vec::new(),
         options: Map::new(),
+        webhooks: Webhooks::default(),
         origin: Origin::Own,
     };
     let sibling = project.resources.iter().find(|other| other.is_same_kind(&own) && other.api.is_some());
@@ -447,7 +450,7 @@ fn no_details(args: &CreateApi) -> Result<(), Refusal> {
     }
 }
 
-fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Refusal> {
+pub fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Refusal> {
     let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
     if let Some(builtin) = Builtin::find(group, version, kind) {
         let of_kubernetes = Resource {
@@ -461,6 +464,7 @@ fn kubernetes_type(names: &Names, project: &ProjectFile) -> Result<Resource, Ref
             controller: false,
             controllers: Vec::new(),
             options: Map::new(),
+            webhooks: Webhooks::default(),
             origin: Origin::Kubernetes,
         };
         return Ok(project.find(&of_kubernetes).cloned().unwrap_or(of_kubernetes));

@@ -13,7 +13,8 @@ use super::{HEADER, Manifest, kustomization::kustomization, yaml};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
 
-/// `webhook/manifests.yaml` and what kustomize needs beside it, if there is a webhook.
+/// `webhook/manifests.yaml` and what kustomize needs beside it, if there is a webhook. The kustomization is there for a conversion
+/// alone, too, which stands in CRDs: what lists the folder need not know which webhooks there are.
 pub fn webhooks(operator: &Operator) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     let problems = [twice(operator), idle(operator)].concat();
     if !problems.is_empty() {
@@ -25,8 +26,11 @@ pub fn webhooks(operator: &Operator) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
         .collect();
     let mut manifests = Vec::new();
     if !configurations.is_empty() {
-        let file = Manifest { path: "webhook/manifests.yaml".into(), text: yaml::documents(HEADER, &configurations) };
-        manifests.extend([kustomization("webhook", std::slice::from_ref(&file)), file]);
+        let text = yaml::documents(HEADER, &configurations);
+        manifests.push(Manifest { path: "webhook/manifests.yaml".into(), text });
+    }
+    if !manifests.is_empty() || !operator.conversions.is_empty() {
+        manifests.insert(0, kustomization("webhook", &manifests));
     }
     if let Some(Authority { from: AuthorityFrom::Certificate(namespace, name), .. }) = &operator.authority
         && namespace == SYSTEM

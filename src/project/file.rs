@@ -62,7 +62,21 @@ pub struct Resource {
     pub controllers: Vec<ControllerName>,
     /// What was asked for beside the names.
     pub options: Map<String, Value>,
+    pub webhooks: Webhooks,
     pub origin: Origin,
+}
+
+/// What the API server asks of the operator before it stores objects of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Webhooks {
+    pub defaulting: bool,
+    /// `None`: the usual one.
+    pub defaulting_path: Option<String>,
+    pub validation: bool,
+    /// `None`: the usual one.
+    pub validation_path: Option<String>,
+    /// The versions that are converted to this one, the hub; empty: it is none.
+    pub spokes: Vec<Version>,
 }
 
 /// Where a resource's type is defined.
@@ -159,10 +173,12 @@ impl Resource {
             == (&other.group, &other.domain, &other.kind, other.origin == Origin::Kubernetes)
     }
 
-    /// With the controllers that PROJECT has of it already, and how they were made.
+    /// With the controllers and webhooks that PROJECT has of it already, and how they were made.
     pub fn with_controllers_of(self, known: Option<&Self>) -> Self {
         match known.cloned() {
-            Some(Self { controller, controllers, options, .. }) => Self { controller, controllers, options, ..self },
+            Some(Self { controller, controllers, options, webhooks, .. }) => {
+                Self { controller, controllers, options, webhooks, ..self }
+            }
             None => self,
         }
     }
@@ -259,6 +275,36 @@ impl Resource {
             put("plural", json!(plural));
         }
         put("version", json!(self.version));
+        let webhooks = self.webhooks.fields();
+        if !webhooks.is_empty() {
+            put("webhooks", webhooks.into());
+        }
+        fields
+    }
+}
+
+impl Webhooks {
+    /// kubebuilder's names; empty where there are none.
+    fn fields(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        for (name, is_there, path) in [
+            ("defaulting", self.defaulting, &self.defaulting_path),
+            ("validation", self.validation, &self.validation_path),
+        ] {
+            if is_there {
+                fields.insert(name.into(), true.into());
+            }
+            if let Some(path) = path {
+                fields.insert(format!("{name}Path"), json!(path));
+            }
+        }
+        if !self.spokes.is_empty() {
+            fields.insert("conversion".into(), true.into());
+            fields.insert("spoke".into(), json!(self.spokes));
+        }
+        if !fields.is_empty() {
+            fields.insert("webhookVersion".into(), "v1".into());
+        }
         fields
     }
 }
@@ -304,6 +350,18 @@ struct RawResource {
     path: Option<String>,
     plural: Option<String>,
     version: Option<String>,
+    #[serde(default)]
+    webhooks: RawWebhooks,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawWebhooks {
+    defaulting: bool,
+    defaulting_path: Option<String>,
+    spoke: Vec<String>,
+    validation: bool,
+    validation_path: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -483,6 +541,8 @@ impl Reader {
         let domain = raw.domain.map(|text| self.need("domain", Some(text), Domain::parse));
         let controllers = raw.controllers.into_iter();
         let controllers: Vec<_> = controllers.map(|each| self.need("name", each.name, ControllerName::parse)).collect();
+        let spokes = raw.webhooks.spoke.into_iter();
+        let spokes: Vec<_> = spokes.map(|each| self.need("spoke", Some(each), Version::parse)).collect();
         let domain = match (domain, origin) {
             (Some(domain), _) => Some(domain?),
             (None, Origin::Own) => project_domain.cloned(),
@@ -503,6 +563,13 @@ impl Reader {
             controller: raw.controller,
             controllers: controllers.into_iter().collect::<Option<_>>()?,
             options: raw.options.unwrap_or_default(),
+            webhooks: Webhooks {
+                defaulting: raw.webhooks.defaulting,
+                defaulting_path: raw.webhooks.defaulting_path,
+                validation: raw.webhooks.validation,
+                validation_path: raw.webhooks.validation_path,
+                spokes: spokes.into_iter().collect::<Option<_>>()?,
+            },
             origin,
         })
     }

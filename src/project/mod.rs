@@ -6,7 +6,7 @@ mod sources;
 mod tree;
 mod workspace;
 
-pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, root_above};
+pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, root_above};
 pub use sources::{Located, Sources};
 pub use tree::{ReadError, Tree, join};
 pub use workspace::workspace_above;

@@ -7,6 +7,7 @@
 mod bundle;
 mod layout;
 mod license;
+pub mod webhook;
 mod wiring;
 
 use serde::Serialize;
@@ -51,6 +52,12 @@ pub enum Inserted {
     ListItem { function: &'static str, item: String },
     /// A string in the YAML sequence under a top-level key.
     YamlItem { key: &'static str, item: String },
+    /// A field of a struct, with its attributes.
+    Field { structure: &'static str, field: &'static str },
+    /// An argument of the `#[kube(…)]` that declares a version of a kind.
+    KubeArgument { kind: Kind, version: Version, argument: &'static str },
+    /// A key that goes from a table of Cargo.toml.
+    Unset { table: &'static str, key: &'static str },
 }
 
 /// What the whole project depends on.
@@ -190,8 +197,7 @@ pub fn api(project: &Project, api: &Api) -> Rendered {
     rendered(
         if api.workload.is_some() { "workload-api" } else { "api" },
         project,
-        api,
-        &kind,
+        &[("_group_", &group), ("_version_", &version), ("_kind_", &kind), ("_sample_.yaml", &api.sample())],
         &ApiContext::new(project, api),
         [
             ("src/api/mod.rs".into(), Inserted::Module(group.clone())),
@@ -213,7 +219,7 @@ pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
         (format!("src/external/{group}/{version}/mod.rs"), Inserted::Module(kind.clone())),
     ];
     let context = ApiContext { types: types.trim_end(), ..ApiContext::new(project, api) };
-    rendered("external", project, api, &kind, &context, what)
+    rendered("external", project, &[("_group_", &group), ("_version_", &version), ("_kind_", &kind)], &context, what)
 }
 
 /// The controller of a kind: one for all its versions, which works with the version given here.
@@ -227,8 +233,7 @@ pub fn controller(project: &Project, api: &Api) -> Rendered {
     rendered(
         bundle,
         project,
-        api,
-        &module,
+        &[("_group_", &group), ("_kind_", &module)],
         &ApiContext::new(project, api),
         [
             ("src/controller/mod.rs".into(), Inserted::Module(group.clone())),
@@ -238,24 +243,39 @@ pub fn controller(project: &Project, api: &Api) -> Rendered {
     )
 }
 
-/// Renders the bundle of a kind, whose file is called `module`. Its `mod.rs` files are bases of insertions: other kinds of the group have them too.
+/// Renders the bundle of a kind, and says where its parts are listed.
 fn rendered<const N: usize>(
     bundle: &str,
     project: &Project,
-    api: &Api,
-    module: &str,
-    context: &ApiContext,
+    placeholders: &[(&str, &str)],
+    context: &impl Serialize,
     what: [(String, Inserted); N],
 ) -> Rendered {
-    let (group, version) = (api.group.module(), api.version.as_str());
-    let placeholders =
-        [("_group_", group.as_str()), ("_version_", version), ("_kind_", module), ("_sample_.yaml", &api.sample())];
-    let files = bundle::render(bundle, context, &placeholders);
-    let (bases, files): (Vec<_>, _) =
-        files.into_iter().map(|file| finish(project, file)).partition(|file| file.path.ends_with("/mod.rs"));
-    let base = |path: &str| bases.iter().find(|file| file.path == path).map(|file| file.text.clone());
-    let insertions = what.map(|(path, what)| Insertion { base: base(&path), path, what }).into();
-    Rendered { files, insertions }
+    Rendered { files: files(bundle, project, placeholders, context), insertions: what.map(Insertion::from).into() }
+        .settled()
+}
+
+fn files(bundle: &str, project: &Project, placeholders: &[(&str, &str)], context: &impl Serialize) -> Vec<File> {
+    let files = bundle::render(bundle, context, placeholders);
+    files.into_iter().map(|file| finish(project, file)).collect()
+}
+
+impl From<(String, Inserted)> for Insertion {
+    fn from((path, what): (String, Inserted)) -> Self {
+        Self { path, base: None, what }
+    }
+}
+
+impl Rendered {
+    /// Files that something is inserted in are what they start as: other kinds may have made them.
+    fn settled(mut self) -> Self {
+        for insertion in &mut self.insertions {
+            let file = self.files.iter().find(|file| file.path == insertion.path);
+            insertion.base = file.map(|file| file.text.clone());
+        }
+        self.files.retain(|file| self.insertions.iter().all(|insertion| insertion.path != file.path));
+        self
+    }
 }
 
 /// Long lines broken, the header at the top.

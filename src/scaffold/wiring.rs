@@ -140,7 +140,7 @@ fn types(api: &Api) -> String {
 }
 
 /// What `use` has to say for this type to have this name.
-fn import(rust_path: &str, name: &str) -> String {
+pub fn import(rust_path: &str, name: &str) -> String {
     match rust_path.rsplit("::").next() {
         Some(last) if last != name => format!("{rust_path} as {name}"),
         _ => rust_path.into(),

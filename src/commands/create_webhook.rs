@@ -1,0 +1,333 @@
+//! `opctl create webhook`: adds what the API server asks before it stores objects of a kind.
+
+use anyhow::Context;
+
+use super::create_api::{add_rendered, api_of_resource, project_of};
+use super::error::{Refusal, Refusals};
+use super::request::{self, Names, ask_for, list};
+use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
+use crate::cli::{CreateApi, CreateWebhook};
+use crate::edit::Edit;
+use crate::names::{Group, Kind, Version};
+use crate::plan::Plan;
+use crate::project::builtin::Builtin;
+use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
+use crate::scaffold::webhook::{self, Admission, Server, Spoke};
+use crate::scaffold::{self, Api};
+
+pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
+    let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
+    let mut args = args.clone();
+    if !args.yes && console.can_ask() {
+        // Asked before the lock is taken: nobody else has to wait for the answers.
+        ask(&mut args, &ProjectFile::read(&super::tree(&root))?, console)?;
+    }
+    let tree = super::tree(&root);
+    let _lock = lock(&root, console)?;
+    let file = ProjectFile::read(&tree)?;
+    if let Some(path) = &args.external_type {
+        external::refuse_unknown_crate(path, &tree)?;
+    }
+    let project = project_of(&file, &tree)?;
+    let request = Request::new(&args, &file, &project, &tree)?;
+    if args.validation {
+        console.note(&instead_of_validation(&request.resource));
+    }
+    let mut plan = Plan::default();
+    add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks));
+    let (key, identity, fields) = ("resources".into(), Resource::identity(), request.resource.fields());
+    plan.edit(PROJECT, Edit::YamlEntry { key, identity, fields });
+    manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
+    let next = next(&request);
+    carry_out(&Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next }, console)
+}
+
+/// What the project can be given.
+struct Request {
+    /// The entry of PROJECT as it will be.
+    resource: Resource,
+    webhooks: webhook::Webhooks,
+}
+
+impl Request {
+    /// Everything that is wrong with the arguments, and with what the project has, is told at once.
+    fn new(
+        args: &CreateWebhook,
+        file: &ProjectFile,
+        project: &scaffold::Project,
+        tree: &Tree,
+    ) -> Result<Self, Refusals> {
+        let mut refusals = flags(args);
+        let names = match Names::parse(&named(args)) {
+            Ok(names) => names,
+            Err(Refusals(more)) => {
+                refusals.0.extend(more);
+                return Err(refusals);
+            }
+        };
+        let Some(mut resource) = refusals.check(subject(args, &names, file)) else { return Err(refusals) };
+        let api = api_of_resource(&resource);
+        let server = server(args, tree, &mut refusals);
+        let mut admissions = Vec::new();
+        for (admission, wanted, said) in [
+            (Admission::Defaulting, args.defaulting, &args.defaulting_path),
+            (Admission::Validation, args.validation, &args.validation_path),
+        ] {
+            if !wanted {
+                continue;
+            }
+            let webhooks = &mut resource.webhooks;
+            let (is_there, kept) = match admission {
+                Admission::Defaulting => (&mut webhooks.defaulting, &mut webhooks.defaulting_path),
+                Admission::Validation => (&mut webhooks.validation, &mut webhooks.validation_path),
+            };
+            let usual = admission.path(project, &api);
+            if *is_there {
+                refusals.push(
+                    Refusal::new(format!(
+                        "`{}` in {} has this webhook already: {}",
+                        api.kind,
+                        api.version,
+                        admission.module()
+                    ))
+                    .help(format!("it answers in `{}`", webhook::file(&api, admission.module())))
+                    .help("for another version of the kind say `--version`"),
+                );
+            }
+            let path = said.clone().unwrap_or_else(|| usual.clone());
+            if let Some(refusal) = unfit_path(&path, file, project) {
+                refusals.push(refusal);
+            }
+            *is_there = true;
+            *kept = Some(path.clone()).filter(|path| *path != usual);
+            admissions.push((admission, path));
+        }
+        if let [(_, one), (_, other)] = &admissions[..]
+            && one == other
+        {
+            refusals.push(
+                Refusal::new(format!("both webhooks would be served at `{one}`"))
+                    .help("say another `--defaulting-path` or `--validation-path`"),
+            );
+        }
+        let conversion = args.conversion.then(|| spokes(args, &mut resource, file, &mut refusals));
+        refusals.settle()?;
+        Ok(Self { resource, webhooks: webhook::Webhooks { server, admissions, conversion } })
+    }
+}
+
+/// What is wrong with the flags, whatever the project has.
+fn flags(args: &CreateWebhook) -> Refusals {
+    let mut refusals = Refusals::default();
+    if !args.defaulting && !args.validation && !args.conversion {
+        refusals.push(
+            Refusal::new("nothing to create: no kind of webhook is asked for")
+                .help("say one or more of `--defaulting`, `--validation` and `--conversion`"),
+        );
+    }
+    for (flag, said, about, is_asked) in [
+        ("--defaulting-path", args.defaulting_path.is_some(), "--defaulting", args.defaulting),
+        ("--validation-path", args.validation_path.is_some(), "--validation", args.validation),
+        ("--spoke", !args.spokes.is_empty(), "--conversion", args.conversion),
+    ] {
+        if said && !is_asked {
+            refusals.push(
+                Refusal::new(format!("`{flag}` is about `{about}`, which is not said"))
+                    .help(format!("add `{about}`, or leave out `{flag}`")),
+            );
+        }
+    }
+    if args.conversion && args.spokes.is_empty() {
+        refusals.push(
+            Refusal::new("`--conversion` needs to know which versions are converted to this one")
+                .help("name them, e.g. `--spoke v1beta1,v1`"),
+        );
+    }
+    refusals
+}
+
+/// The same names as `create api` takes.
+fn named(args: &CreateWebhook) -> CreateApi {
+    let CreateWebhook { group, version, kind, .. } = args.clone();
+    CreateApi { group, version, kind, ..CreateApi::default() }
+}
+
+/// The kind that is meant, as PROJECT has it or will have it.
+fn subject(args: &CreateWebhook, names: &Names, file: &ProjectFile) -> Result<Resource, Refusal> {
+    if let Some(path) = &args.external_type {
+        return external::of_type(path, names, args.namespaced, file);
+    }
+    let own = request::own(file, names, &named(args));
+    if let Some(known) = file.find(&own).or_else(|| external::known(names, file)) {
+        return Ok(known.clone());
+    }
+    let (group, version, kind) = (names.group.as_str(), names.version.as_str(), names.kind.as_str());
+    if Builtin::find(group, version, kind).is_some() {
+        return request::kubernetes_type(names, file);
+    }
+    let versions = file.resources.iter().filter(|other| other.is_same_kind(&own)).map(|other| other.version.as_str());
+    let versions: Vec<&str> = versions.collect();
+    let refusal =
+        Refusal::new(format!("PROJECT has no `{kind}` in `{group}/{version}`, and Kubernetes itself has none"));
+    Err(match versions[..] {
+        [] => refusal
+            .help(format!("create it first: `opctl create api --group {group} --version {version} --kind {kind}`"))
+            .help("for a kind of another project say its type: `--external-type`"),
+        _ => refusal.help(format!("it has the versions {}", list(versions.into_iter()))).help(format!(
+            "create this one first: `opctl create api --group {group} --version {version} --kind {kind} --controller=false`"
+        )),
+    })
+}
+
+/// The server, unless the project has it.
+fn server(args: &CreateWebhook, tree: &Tree, refusals: &mut Refusals) -> Option<Server> {
+    if !tree.has(webhook::LIST) {
+        return Some(if args.cert_manager { Server::CertManager } else { Server::OwnCertificate });
+    }
+    if args.cert_manager && !tree.has("config/certmanager") {
+        refusals.push(
+            Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
+                .help("`config/certmanager` is missing; docs/concepts/webhooks.md of opctl says what it needs"),
+        );
+    } else if args.cert_manager {
+        refusals.push(
+            Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
+                .help("leave it out; `config/certmanager/kustomization.yaml` says how to change over"),
+        );
+    }
+    None
+}
+
+/// Why no webhook can be served there.
+fn unfit_path(path: &str, file: &ProjectFile, project: &scaffold::Project) -> Option<Refusal> {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+    if !path.starts_with('/') || path.len() == 1 || path.ends_with('/') || !path.chars().all(is_legal) {
+        return Some(
+            Refusal::new(format!("invalid path `{path}`"))
+                .help("use `/` and words of letters, digits, `-`, `.`, `_` and `~`"),
+        );
+    }
+    if path == webhook::CONVERT {
+        return Some(Refusal::new(format!("`{path}` is where conversions are served")).help("say another path"));
+    }
+    let taken = file.resources.iter().find(|other| {
+        let api = api_of_resource(other);
+        let webhooks = &other.webhooks;
+        let serves = |admission: Admission, is_there: bool, said: &Option<String>| {
+            is_there && *said.as_ref().unwrap_or(&admission.path(project, &api)) == path
+        };
+        serves(Admission::Defaulting, webhooks.defaulting, &webhooks.defaulting_path)
+            || serves(Admission::Validation, webhooks.validation, &webhooks.validation_path)
+    })?;
+    Some(
+        Refusal::new(format!("`{path}` is that of a webhook of `{}` in {} already", taken.kind, taken.version))
+            .help("say another path"),
+    )
+}
+
+/// The versions that are converted to this one from now on. All versions of a kind must be: the API server stores one.
+fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals: &mut Refusals) -> Vec<Spoke> {
+    let kind = hub.kind.clone();
+    if hub.origin != Origin::Own {
+        refusals.push(
+            Refusal::new(format!("`{kind}` is served by others, who convert its versions"))
+                .help("leave out `--conversion` and `--spoke`"),
+        );
+        return Vec::new();
+    }
+    let versions = || file.resources.iter().filter(|other| other.is_same_kind(hub) && other.api.is_some());
+    if let Some(other) = versions().find(|other| !other.webhooks.spokes.is_empty() && other.version != hub.version) {
+        refusals.push(
+            Refusal::new(format!("the hub of `{kind}` is {} already", other.version))
+                .help(format!("say `--version {}`", other.version)),
+        );
+    }
+    let mut new: Vec<Version> = Vec::new();
+    for text in &args.spokes {
+        let Some(version) = refusals.check(Version::parse(text)) else { continue };
+        let problem = if version == hub.version {
+            Refusal::new(format!("{version} is the hub, and no spoke of itself")).help("leave it out of `--spoke`")
+        } else if hub.webhooks.spokes.contains(&version) || new.contains(&version) {
+            Refusal::new(format!("{version} is a spoke already")).help("leave it out of `--spoke`")
+        } else if versions().all(|other| other.version != version) {
+            Refusal::new(format!("`{kind}` has no version {version}")).help(format!(
+                "create it first: `opctl create api --group {} --version {version} --kind {kind} --controller=false`",
+                hub.group
+            ))
+        } else {
+            new.push(version);
+            continue;
+        };
+        refusals.push(problem);
+    }
+    let left: Vec<&str> = versions()
+        .map(|other| &other.version)
+        .filter(|version| **version != hub.version && !new.contains(version) && !hub.webhooks.spokes.contains(version))
+        .map(Version::as_str)
+        .collect();
+    if !left.is_empty() && !args.spokes.is_empty() {
+        refusals.push(
+            Refusal::new(format!("`{kind}` has {} as well, which would not be converted", list(left.iter().copied())))
+                .help(format!("add `--spoke {}`", left.join(","))),
+        );
+    }
+    let spokes = new.iter().map(|version| Spoke { version: version.clone() }).collect();
+    hub.webhooks.spokes.extend(new);
+    spokes
+}
+
+/// What needs no webhook, and so no server, no certificate and no request more.
+fn instead_of_validation(resource: &Resource) -> String {
+    match resource.origin {
+        Origin::Own => format!(
+            "a rule about one object alone, old and new, needs no webhook: `#[x_kube(validation = …)]` in `{}` puts it into the \
+             CRD. A webhook is for what has to look elsewhere",
+            resource
+                .type_path()
+                .trim_start_matches("crate::")
+                .replace("::", "/")
+                .rsplit_once('/')
+                .map_or_else(String::new, |(file, _)| format!("src/{file}.rs"))
+        ),
+        Origin::Kubernetes | Origin::External { .. } => {
+            "a rule about one object alone, old and new, needs no webhook: a \
+             ValidatingAdmissionPolicy judges kinds of others, too. A webhook is for what has to look elsewhere"
+                .into()
+        }
+    }
+}
+
+/// Asks for what was not said.
+fn ask(args: &mut CreateWebhook, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
+    let said = args.defaulting || args.validation || args.conversion;
+    ask_for(&mut args.group, "Group, e.g. cache", Group::parse, console)?;
+    ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse, console)?;
+    ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse, console)?;
+    let resource = subject(args, &Names::parse(&named(args))?, file)?;
+    if !said {
+        args.defaulting = !resource.webhooks.defaulting && console.ask_yes_no("Create Defaulting Webhook")?;
+        args.validation = !resource.webhooks.validation && console.ask_yes_no("Create Validation Webhook")?;
+    }
+    Ok(())
+}
+
+fn next(request: &Request) -> Vec<Next> {
+    let api: Api = api_of_resource(&request.resource);
+    let mut next: Vec<Next> = Vec::new();
+    for (admission, _) in &request.webhooks.admissions {
+        let purpose = match admission {
+            Admission::Defaulting => "what objects get that they do not say",
+            Admission::Validation => "what is refused, and what users are warned of",
+        };
+        next.push(Next::new(format!("edit {}", webhook::file(&api, admission.module())), purpose));
+    }
+    for spoke in request.webhooks.conversion.iter().flatten() {
+        next.push(Next::new(format!("edit {}", spoke.file(&api)), "what becomes of each field"));
+    }
+    if request.webhooks.conversion.is_some() {
+        next.push(Next::new("cargo test", "tells what is lost between the versions"));
+    }
+    next.push(Next::new("opctl manifests", "regenerates config/webhook and config/rbac"));
+    next.push(Next::new("make run", "has the API server of KUBECONFIG call it here"));
+    next
+}

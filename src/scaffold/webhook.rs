@@ -1,0 +1,285 @@
+//! What the API server asks of an operator: the server, once for a project, and a file for each webhook of a kind.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::wiring::import;
+use super::{Api, ApiContext, Inserted, Project, Rendered, files};
+use crate::names::{Namespace, Version};
+
+/// A webhook that answers an AdmissionReview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Admission {
+    /// Fills in what an object does not say.
+    Defaulting,
+    /// Judges whether it may be stored.
+    Validation,
+}
+
+impl Admission {
+    /// The bundle, and the Rust module.
+    pub fn module(self) -> &'static str {
+        match self {
+            Self::Defaulting => "defaulting",
+            Self::Validation => "validation",
+        }
+    }
+
+    /// The path that kubebuilder gives it: `/mutate-cache-example-com-v1-memcached`; of the core group `/mutate--v1-pod`.
+    pub fn path(self, project: &Project, api: &Api) -> String {
+        let verb = match self {
+            Self::Defaulting => "mutate",
+            Self::Validation => "validate",
+        };
+        let group = api.api_group(project).replace('.', "-");
+        format!("/{verb}-{group}-{}-{}", api.version, api.kind.singular())
+    }
+
+    /// What sends the API server there.
+    fn registration(self) -> &'static str {
+        match self {
+            Self::Defaulting => "&server::mutating::CONFIGURATION",
+            Self::Validation => "&server::validating::CONFIGURATION",
+        }
+    }
+}
+
+/// The folder of a group's webhooks; `server` is taken.
+pub fn group_module(api: &Api) -> String {
+    match api.group.module().as_str() {
+        "server" => "server_".into(),
+        module => module.into(),
+    }
+}
+
+/// What to make for a kind.
+#[derive(Clone, Debug)]
+pub struct Webhooks {
+    /// The server too, which a project has once.
+    pub server: Option<Server>,
+    /// With their paths.
+    pub admissions: Vec<(Admission, String)>,
+    /// The versions that are converted to this one.
+    pub conversion: Option<Vec<Spoke>>,
+}
+
+/// A version that is converted to the hub, which is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spoke {
+    pub version: Version,
+}
+
+impl Spoke {
+    /// Where the conversion of a kind is written, there and back.
+    pub fn file(&self, hub: &Api) -> String {
+        format!("src/api/{}/{}/{}_conversion.rs", hub.group.module(), self.version, hub.kind.module())
+    }
+}
+
+/// Where the webhooks of a project are listed.
+pub const LIST: &str = "src/webhook/mod.rs";
+
+/// Where all conversions are served.
+pub const CONVERT: &str = "/convert";
+
+/// Where a webhook of a kind answers.
+pub fn file(api: &Api, module: &str) -> String {
+    format!("src/webhook/{}/{}/{}/{module}.rs", group_module(api), api.version, api.kind.module())
+}
+
+/// Whose certificate it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    OwnCertificate,
+    CertManager,
+}
+
+/// All of it, for one version of a kind.
+pub fn webhooks(project: &Project, api: &Api, wanted: &Webhooks) -> Rendered {
+    let mut rendered = Rendered::default();
+    if let Some(server) = wanted.server {
+        add_server(&mut rendered, project, server);
+    }
+    for (admission, path) in &wanted.admissions {
+        add_admission(&mut rendered, project, api, *admission, path);
+    }
+    if let Some(spokes) = &wanted.conversion {
+        add_conversion(&mut rendered, project, api, spokes);
+    }
+    rendered.settled()
+}
+
+/// The server, and what brings the API server to it.
+fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
+    let by_cert_manager = server == Server::CertManager;
+    let context = ServerContext { by_cert_manager, ..ServerContext::new(project) };
+    rendered.files.extend(files("webhook", project, &[], &context));
+    let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
+    let list = |key, item: &str| Inserted::YamlItem { key, item: item.into() };
+    edit("src/lib.rs", Inserted::Module("webhook".into()));
+    let item = "crate::webhook::server::SERVER".into();
+    edit("src/controller/mod.rs", Inserted::ListItem { function: "all", item });
+    let field = "#[command(flatten)]\npub webhook: crate::webhook::server::WebhookOptions";
+    edit("src/manager/options.rs", Inserted::Field { structure: "Options", field });
+    if project.workspace.is_none() {
+        edit("Cargo.toml", Inserted::Unset { table: "profile.release", key: "panic" });
+    }
+    let kustomization = "config/default/kustomization.yaml";
+    edit(kustomization, list("components", "../webhook-server"));
+    edit("config/network-policy/kustomization.yaml", list("resources", "allow_webhook_traffic.yaml"));
+    if by_cert_manager {
+        edit(kustomization, list("components", "../certmanager"));
+        edit(kustomization, list("transformers", "../webhook/certificate"));
+    }
+}
+
+fn add_admission(rendered: &mut Rendered, project: &Project, api: &Api, admission: Admission, path: &str) {
+    let (module, registration) = (admission.module(), admission.registration());
+    let path_of_it = add_module(rendered, project, api, module, module, &WebhookContext::new(project, api, path));
+    let edit = |what| (LIST.to_owned(), what).into();
+    rendered.insertions.extend([
+        edit(Inserted::ListItem { function: "all", item: format!("{path_of_it}::WEBHOOK") }),
+        edit(Inserted::ListItem { function: "registrations", item: registration.into() }),
+    ]);
+}
+
+/// The hub's part, and that of each spoke.
+fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes: &[Spoke]) {
+    rendered.files.extend(files("conversion", project, &[], &ServerContext::new(project)));
+    let context = ApiContext::new(project, hub);
+    let path_of_it = add_module(rendered, project, hub, "conversion-hub", "conversion", &context);
+    let server = "src/webhook/server";
+    let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
+    let list = |function, item: &str| Inserted::ListItem { function, item: item.into() };
+    edit(&format!("{server}/mod.rs"), Inserted::Module("conversion".into()));
+    edit(LIST, list("all", "server::conversion::WEBHOOK"));
+    edit(LIST, list("registrations", "&server::conversion::Crds"));
+    edit(&format!("{server}/conversion.rs"), list("all", &format!("crate::webhook::{path_of_it}::CONVERSION")));
+
+    let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
+    for spoke in spokes {
+        let version = &spoke.version;
+        let type_of = |version: &Version| format!("api::{version}::{module}::{kind}");
+        let item = format!("Spoke::of::<{}, {}>()", type_of(&hub.version), type_of(version));
+        let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
+        edit(&file(hub, "conversion"), list("spokes", &item));
+        edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));
+        let storage =
+            Inserted::KubeArgument { kind: kind.clone(), version: version.clone(), argument: "storage = false" };
+        edit(&format!("src/api/{group}/{version}/{module}.rs"), storage);
+        let api = Api { version: version.clone(), ..hub.clone() };
+        let context = SpokeContext { api: ApiContext::new(project, &api), hub: hub.version.as_str() };
+        let placeholders = [("_group_", group.as_str()), ("_version_", version.as_str()), ("_kind_", &module)];
+        rendered.files.extend(files("conversion-spoke", project, &placeholders, &context));
+    }
+}
+
+/// Adds a bundle that is a module of a kind's webhooks; gives its path below `webhook`.
+fn add_module(
+    rendered: &mut Rendered,
+    project: &Project,
+    api: &Api,
+    bundle: &str,
+    module: &str,
+    context: &impl Serialize,
+) -> String {
+    let (group, version, kind) = (group_module(api), api.version.as_str(), api.kind.module());
+    for file in files(bundle, project, &[("_group_", &group), ("_version_", version), ("_kind_", &kind)], context) {
+        // All have the folders.
+        if rendered.files.iter().all(|other| other.path != file.path) {
+            rendered.files.push(file);
+        }
+    }
+    let mut folder = "src/webhook".to_owned();
+    for inner in [&group, version, &kind, module] {
+        rendered.insertions.push((format!("{folder}/mod.rs"), Inserted::Module(inner.to_owned())).into());
+        folder = format!("{folder}/{inner}");
+    }
+    format!("{group}::{version}::{kind}::{module}")
+}
+
+#[derive(Serialize)]
+struct ServerContext<'a> {
+    name: &'a str,
+    crate_name: String,
+    by_cert_manager: bool,
+}
+
+impl<'a> ServerContext<'a> {
+    fn new(project: &'a Project) -> Self {
+        Self { name: project.name.as_str(), crate_name: project.name.crate_name(), by_cert_manager: false }
+    }
+}
+
+#[derive(Serialize)]
+struct SpokeContext<'a> {
+    #[serde(flatten)]
+    api: ApiContext<'a>,
+    /// The version that is stored.
+    hub: &'a str,
+}
+
+#[derive(Serialize)]
+struct WebhookContext<'a> {
+    #[serde(flatten)]
+    api: ApiContext<'a>,
+    path: &'a str,
+    /// What `use` says to have the type.
+    import: String,
+    /// Whether that stands among those of other crates.
+    import_first: bool,
+    /// Not that of something else that the file imports.
+    name_of_type: String,
+    /// Its name in the configuration, but for the letter that says which one it is.
+    webhook: String,
+    /// The end of the marker: in which namespaces it is asked.
+    selector: String,
+    is_own: bool,
+}
+
+impl<'a> WebhookContext<'a> {
+    fn new(project: &'a Project, api: &'a Api, path: &'a str) -> Self {
+        let kind = api.kind.as_str();
+        let is_taken = ["Rejection", "Request", "Warnings", "Webhook"].contains(&kind);
+        let name_of_type = if is_taken { format!("{kind}Object") } else { kind.into() };
+        let rust_path = match &api.core {
+            Some(core) => core.rust_path.clone(),
+            None => format!("crate::api::{}::{}::{}::{kind}", api.group.module(), api.version, api.kind.module()),
+        };
+        let group = match &api.core {
+            Some(_) => format!("{}.{}", api.group, project.domain),
+            None => api.api_group(project),
+        };
+        Self {
+            path,
+            import_first: !rust_path.starts_with("crate::"),
+            import: import(&rust_path, &name_of_type),
+            name_of_type,
+            webhook: format!("{}-{}.{group}", api.kind.singular(), api.version),
+            selector: selector(project, api),
+            is_own: api.core.is_none(),
+            api: ApiContext::new(project, api),
+        }
+    }
+}
+
+/// An operator for some namespaces is not asked about others. One that is asked about kinds of others is not asked where it and
+/// the cluster itself live: nothing of these could start while the operator does not answer.
+fn selector(project: &Project, api: &Api) -> String {
+    if !api.namespaced {
+        return String::new();
+    }
+    let own = format!("{}-system", project.name);
+    let (operator, namespaces) = if !project.namespaces.is_empty() {
+        ("In", project.namespaces.iter().map(Namespace::to_string).collect())
+    } else if project.namespaced {
+        ("In", vec![own])
+    } else if api.core.is_some() {
+        ("NotIn", vec!["kube-system".into(), own])
+    } else {
+        return String::new();
+    };
+    let expression = json!({ "key": "kubernetes.io/metadata.name", "operator": operator, "values": namespaces });
+    let patch = json!({ "namespaceSelector": { "matchExpressions": [expression] } });
+    format!(",\\\n//     patch=`{patch}`")
+}
