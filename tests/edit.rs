@@ -57,9 +57,12 @@ fn run(folder: &Path) -> Result<(), String> {
     if apply(&edits, &after).as_ref() != Ok(&after) {
         return Err(format!("made twice, it gives {:?}", apply(&edits, &after)));
     }
-    let is_rust = edits
-        .iter()
-        .any(|edit| matches!(edit, Edit::RustMod { .. } | Edit::RustListItem { .. } | Edit::RustComment { .. }));
+    let is_rust = edits.iter().any(|edit| {
+        !matches!(
+            edit,
+            Edit::YamlListItem { .. } | Edit::YamlEntry { .. } | Edit::CargoMember { .. } | Edit::CargoUnset { .. }
+        )
+    });
     if is_rust && !folder.join("unformatted").exists() && rustfmt(&after) != after.replace("\r\n", "\n") {
         return Err(format!("rustfmt would write:\n{}", rustfmt(&after)));
     }

@@ -24,6 +24,11 @@ pub enum Edit {
     /// `// COMMENT` above the function of this number (see [`function_at`]): after its docs and the comments that start
     /// alike, or in place of another comment about it.
     RustComment { function: usize, comment: String, instead_of: Option<String> },
+    /// A named field, its whole text with attributes, at the end of the fields of the one struct `structure`. One of that
+    /// name and type may have other attributes: they are the user's.
+    RustField { structure: String, field: String },
+    /// An argument such as `storage = false` in the `#[kube(…)]` of the type that says this kind and version there.
+    KubeArgument { kind: String, version: String, argument: String },
     /// A plain string item in the block sequence under the top-level key `key`, in sorted order.
     YamlListItem { key: String, item: String },
     /// A mapping in the block sequence under the top-level key `key`. `identity` are the keys that tell one entry from
@@ -32,6 +37,9 @@ pub enum Edit {
     YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
     /// A member in `[workspace] members` of a Cargo.toml, unless a glob there already matches it.
     CargoMember { path: String },
+    /// No `key` in the table `table` of a Cargo.toml, such as `panic` in `profile.release`. What is said about it alone
+    /// goes with it; the header of the table stays.
+    CargoUnset { table: String, key: String },
 }
 
 /// Why an edit was refused, and the snippet to paste by hand.
@@ -54,9 +62,12 @@ impl Edit {
             Self::RustComment { function, comment, instead_of } => {
                 rust::add_comment(text, *function, comment, instead_of.as_deref())
             }
+            Self::RustField { structure, field } => rust::add_field(text, structure, field),
+            Self::KubeArgument { kind, version, argument } => rust::add_argument(text, kind, version, argument),
             Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
             Self::CargoMember { path } => cargo::add_member(text, path),
+            Self::CargoUnset { table, key } => cargo::unset(text, table, key),
         }
     }
 }

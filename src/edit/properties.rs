@@ -104,6 +104,57 @@ proptest! {
     }
 
     #[test]
+    fn fields(
+        there in vec((
+            "[a-d]{1,3}x",
+            select(vec!["", "/// Its docs.\n", "#[arg(long, env)]\n", "// About it.\n", "\n"]),
+            select(vec![",\n", ", // it\n", ", "]),
+        ), 0..4),
+        end in select(vec!["", "// The end.\n"]),
+        in_module in any::<bool>(),
+        newline in select(vec!["\n", "\r\n"]),
+    ) {
+        let there: String = there.into_iter().map(|(name, before, after)| format!("{before}{name}: u8{after}")).collect();
+        let text = format!("/// All.\n#[derive(Args)]\npub struct Options {{{there}{end}}}");
+        let text = if in_module { format!("mod inner {{ {text} }}") } else { text };
+        let text = rustfmt(&text).replace('\n', newline);
+        let field = "#[command(flatten)]\npub new: crate::new::Options".to_owned();
+        let result = make(&text, &[Edit::RustField { structure: "Options".into(), field }], &[])?;
+        // Braces on one line are opened, and comments at the end may come to another column.
+        let plain = |text: &str| -> String { text.lines().map(|line| format!("{}\n", line.trim())).collect() };
+        keeps_lines(&plain(&text.replace("{}", "{")), &plain(&result))?;
+        prop_assert_eq!(rustfmt(&result), result.replace("\r\n", "\n"));
+        prop_assert_eq!(result.matches('\n').count(), result.matches(newline).count());
+    }
+
+    #[test]
+    fn kube_arguments(
+        before in select(KUBE_ARGUMENTS.to_vec()),
+        after in select(KUBE_ARGUMENTS.to_vec()),
+        group in "[a-z]{1,20}",
+        has_comma in any::<bool>(),
+        comment in select(vec!["", " // it", "\n// about it\n"]),
+        in_module in any::<bool>(),
+    ) {
+        let group = format!("group = \"{group}\"");
+        let mut arguments = vec![before, "version = \"v1\"", after, "kind = \"X\"", &group];
+        arguments.retain(|argument| !argument.is_empty());
+        // Now and then the version is the last one, or in an attribute of its own.
+        if group.len() % 3 == 0 {
+            arguments.sort_by_key(|argument| argument.starts_with("version"));
+        }
+        let between = if group.len() % 5 == 0 { ")]\n#[kube(" } else { ", " };
+        let comma = if has_comma { "," } else { "" };
+        let last = arguments.pop().unwrap();
+        let text = format!("#[kube({}{between}{last}{comma})]{comment}\npub struct XSpec {{}}", arguments.join(", "));
+        let text = rustfmt(&if in_module { format!("mod inner {{ {text} }}") } else { text });
+        let edit = Edit::KubeArgument { kind: "X".into(), version: "v1".into(), argument: "storage = false".into() };
+        let result = make(&text, &[edit], &[])?;
+        prop_assert_eq!(result.matches("storage = false").count(), 1);
+        prop_assert_eq!(&rustfmt(&result), &result);
+    }
+
+    #[test]
     fn yaml_items(
         there in btree_set("[a-e./]{1,4}x", 0..4),
         style in select(vec!["- ", "  - ", "# About it.\n- ", "\n- ", "  # About it.\n\n  - "]),
@@ -177,7 +228,44 @@ proptest! {
             keeps_lines(&text, &result)?;
         }
     }
+
+    #[test]
+    fn settings_of_cargo(
+        there in vec((
+            select(vec!["", "\n", "# About it.\n", "\n# About a.\n#\n# And more.\n", "# panic\n", "# b = 1\n"]),
+            select(vec!["", " # panic"]),
+        ), 4),
+        names in Just(vec!["a", "b", "panic", "d"]).prop_shuffle(),
+        table in select(vec![("[profile.release]\n", ""), ("[profile]\n", "release."), ("", "profile.release.")]),
+        end in select(vec!["", "\n[features]\n", "# The end.\n"]),
+        newline in select(vec!["\n", "\r\n"]),
+    ) {
+        let (header, prefix) = table;
+        let lines = names.iter().zip(there);
+        let there: String =
+            lines.map(|(name, (before, after))| format!("{before}{prefix}{name} = [1,\n2]{after}\n")).collect();
+        let text = format!("{header}{there}{end}").replace('\n', newline);
+        let edit = Edit::CargoUnset { table: "profile.release".into(), key: "panic".into() };
+        let result = make(&text, &[edit], &[])?;
+        let code = |text: &str| -> Vec<String> {
+            let lines = text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned());
+            lines.filter(|line| !line.is_empty()).collect()
+        };
+        let mut expected = code(&text);
+        let at = expected.iter().position(|line| line.ends_with("panic = [1,")).unwrap();
+        expected.drain(at..at + 2);
+        prop_assert_eq!(code(&result), expected);
+        keeps_lines(&result, &text)?;
+    }
 }
+
+const KUBE_ARGUMENTS: [&str; 5] = [
+    "",
+    "namespaced",
+    "doc = \"Something that is served for a long time.\"",
+    "printcolumn(name = \"Age\", type_ = \"date\", json_path = \".metadata.creationTimestamp\")",
+    "validation = Rule::new(\"self.a\")",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
@@ -214,6 +302,39 @@ proptest! {
             prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
             prop_assert!(syn::parse_file(&result).is_ok());
             prop_assert_eq!(result.matches("// ").count(), text.matches("// ").count());
+        }
+    }
+
+    #[test]
+    fn odd_types_are_edited_or_refused(
+        fields in "(a: u8|b: &'static T<\"ä\">|,|, |\r?\n|// c\n|/\\* d\n \\*/|#\\[z\\]|pub ){0,6}",
+        arguments in "(version = \"v\"|kind = \"K\"|x\\(y, z\\)|, |,|\r?\n|// c\n|/\\* d\n \\*/|\\)\\] ?#\\[kube\\(|storage){2,8}",
+        after in "( |\r?\n|// c\n|/\\* d\n \\*/|#\\[z\\]){0,3}",
+    ) {
+        let text = format!("#[kube({arguments})]{after}struct S {{{fields}}}");
+        for (edit, new) in [
+            (Edit::RustField { structure: "S".into(), field: "#[x]\nnew: T".into() }, "#[x]\nnew: T"),
+            (Edit::KubeArgument { kind: "K".into(), version: "v".into(), argument: "new = 1".into() }, "new = 1"),
+        ] {
+            let Ok(result) = edit.apply(&text) else { continue };
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            prop_assert!(syn::parse_file(&result).is_ok());
+            prop_assert_eq!(result.matches(new.lines().next().unwrap()).count(), 1);
+            for comment in ["// c", "/* d"] {
+                prop_assert_eq!(result.matches(comment).count(), text.matches(comment).count());
+            }
+        }
+    }
+
+    #[test]
+    fn odd_toml_is_edited_or_refused(
+        text in "(\\[t\\]|\\[t.k\\]|t.|k = |t = |o = |\\{|\\}|1|\"\"\"|# k|#|\\[\\[t\\]\\]|\r?\n|\n| ){0,10}",
+    ) {
+        let edit = Edit::CargoUnset { table: "t".into(), key: "k".into() };
+        for text in [text.clone(), format!("[t]\n{text}\nk = 1\n{text}")] {
+            let Ok(result) = edit.apply(&text) else { continue };
+            prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
+            keeps_lines(&result, &text)?;
         }
     }
 

@@ -1,7 +1,9 @@
 //! Edits of Rust source. syn finds the byte spans, the edit itself is made in the text, so that comments and formatting
 //! survive; then the new text is parsed and held against the old.
 
+mod argument;
 mod comment;
+mod field;
 mod gap;
 mod list;
 mod module;
@@ -11,7 +13,9 @@ use syn::spanned::Spanned;
 
 use super::EditError;
 
+pub use argument::add_argument;
 pub use comment::{Function, add_comment, function_at};
+pub use field::add_field;
 pub use list::add_list_item;
 pub use module::add_mod;
 

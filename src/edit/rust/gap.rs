@@ -99,10 +99,10 @@ pub fn insert_line_before(text: &str, at: usize, new: &str) -> String {
     }
 }
 
-/// Inserts `new` (with its punctuation) on a line of its own after `at`, where a sibling ends.
+/// Inserts `new` (with its punctuation) on a line of its own after `at`, where a sibling in the column `indent` ends.
 pub fn insert_line_after(text: &str, at: usize, indent: &str, new: &str) -> String {
     let newline = newline(text);
-    match end_with_comment(text, at) {
+    match end_with_comments(text, at, indent) {
         Some(end) if text[..end].ends_with('\n') => insert(text, end, &format!("{indent}{new}{newline}")),
         Some(end) => insert(text, end, &format!("{newline}{indent}{new}{newline}")),
         None => insert(text, at, &format!("{newline}{indent}{new}")),
@@ -115,4 +115,18 @@ pub fn end_with_comment(text: &str, at: usize) -> Option<usize> {
     let rest = text[at..end].trim();
     let is_block = || rest.starts_with("/*") && rest.ends_with("*/") && block_comment(rest) == rest.len();
     (rest.is_empty() || rest.starts_with("//") || is_block()).then_some(end)
+}
+
+/// The same, with the lines below on which the comment goes on: they stand further right than the sibling.
+pub fn end_with_comments(text: &str, at: usize, column: &str) -> Option<usize> {
+    let end = end_with_comment(text, at)?;
+    let goes_on = |line: &&str| line.trim_start().starts_with("//") && indent(line, 0).len() > column.len();
+    let has_comment = text[at..end].trim_start().starts_with("//");
+    let below = text[end..].split_inclusive('\n').take_while(|line| has_comment && goes_on(line));
+    Some(end + below.map(str::len).sum::<usize>())
+}
+
+/// What one more level of indentation adds to this one.
+pub fn step(indent: &str) -> &'static str {
+    if indent.starts_with('\t') { "\t" } else { "    " }
 }

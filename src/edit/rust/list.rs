@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Block, Expr, ExprReturn, File, ImplItemFn, ItemFn, Macro, Stmt, Token, TraitItemFn};
 
-use super::gap::{Sibling, before_first, comments, insert_line_after, insert_line_before};
+use super::gap::{Sibling, before_first, comments, insert_line_after, insert_line_before, step};
 use super::{Source, unparsed};
 use crate::edit::EditError;
 use crate::edit::text::{indent, insert, newline, replace, starts_line};
@@ -246,10 +246,6 @@ fn shift_right(text: &str, step: &str) -> String {
         format!("{step}{line}")
     };
     text.split_inclusive('\n').enumerate().map(shift).collect()
-}
-
-fn step(indent: &str) -> &'static str {
-    if indent.starts_with('\t') { "\t" } else { "    " }
 }
 
 /// What elements are told apart and sorted by: their tokens without spaces, as one would write them; then, because
