@@ -5,11 +5,11 @@ use anyhow::Context;
 use super::create_api::{add_rendered, api_of_resource, project_of};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
-use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
+use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
 use crate::cli::{CreateApi, CreateWebhook};
 use crate::edit::Edit;
 use crate::names::{Group, Kind, Version};
-use crate::plan::Plan;
+use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server, Spoke};
@@ -34,9 +34,15 @@ pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
         console.note(&instead_of_validation(&request.resource));
     }
     let mut plan = Plan::default();
-    add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks));
+    let mut rendered = webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks);
+    // Parts of the server that an earlier webhook brought are the user's by now.
+    rendered
+        .files
+        .retain(|file| !(request.webhooks.server.is_none() && webhook::is_shared(&file.path) && tree.has(&file.path)));
+    add_rendered(&mut plan, rendered);
     let (key, identity, fields) = ("resources".into(), Resource::identity(), request.resource.fields());
     plan.edit(PROJECT, Edit::YamlEntry { key, identity, fields });
+    refuse_what_exists(&plan, &tree, console)?;
     manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
     let next = next(&request);
     carry_out(&Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next }, console)
@@ -82,20 +88,8 @@ impl Request {
                 Admission::Validation => (&mut webhooks.validation, &mut webhooks.validation_path),
             };
             let usual = admission.path(project, &api);
-            if *is_there {
-                refusals.push(
-                    Refusal::new(format!(
-                        "`{}` in {} has this webhook already: {}",
-                        api.kind,
-                        api.version,
-                        admission.module()
-                    ))
-                    .help(format!("it answers in `{}`", webhook::file(&api, admission.module())))
-                    .help("for another version of the kind say `--version`"),
-                );
-            }
             let path = said.clone().unwrap_or_else(|| usual.clone());
-            if let Some(refusal) = unfit_path(&path, file, project) {
+            if let Some(refusal) = unfit_path(&path, file, project, (&api, admission)) {
                 refusals.push(refusal);
             }
             *is_there = true;
@@ -199,7 +193,12 @@ fn server(args: &CreateWebhook, tree: &Tree, refusals: &mut Refusals) -> Option<
 }
 
 /// Why no webhook can be served there.
-fn unfit_path(path: &str, file: &ProjectFile, project: &scaffold::Project) -> Option<Refusal> {
+fn unfit_path(
+    path: &str,
+    file: &ProjectFile,
+    project: &scaffold::Project,
+    (new, its): (&Api, Admission),
+) -> Option<Refusal> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
     if !path.starts_with('/') || path.len() == 1 || path.ends_with('/') || !path.chars().all(is_legal) {
         return Some(
@@ -214,7 +213,8 @@ fn unfit_path(path: &str, file: &ProjectFile, project: &scaffold::Project) -> Op
         let api = api_of_resource(other);
         let webhooks = &other.webhooks;
         let serves = |admission: Admission, is_there: bool, said: &Option<String>| {
-            is_there && *said.as_ref().unwrap_or(&admission.path(project, &api)) == path
+            let is_itself = admission == its && webhook::file(&api, "") == webhook::file(new, "");
+            is_there && !is_itself && *said.as_ref().unwrap_or(&admission.path(project, &api)) == path
         };
         serves(Admission::Defaulting, webhooks.defaulting, &webhooks.defaulting_path)
             || serves(Admission::Validation, webhooks.validation, &webhooks.validation_path)
@@ -247,8 +247,8 @@ fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals
         let Some(version) = refusals.check(Version::parse(text)) else { continue };
         let problem = if version == hub.version {
             Refusal::new(format!("{version} is the hub, and no spoke of itself")).help("leave it out of `--spoke`")
-        } else if hub.webhooks.spokes.contains(&version) || new.contains(&version) {
-            Refusal::new(format!("{version} is a spoke already")).help("leave it out of `--spoke`")
+        } else if new.contains(&version) {
+            Refusal::new(format!("`--spoke` has {version} twice")).help("leave one of them out")
         } else if versions().all(|other| other.version != version) {
             Refusal::new(format!("`{kind}` has no version {version}")).help(format!(
                 "create it first: `opctl create api --group {} --version {version} --kind {kind} --controller=false`",
@@ -272,8 +272,25 @@ fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals
         );
     }
     let spokes = new.iter().map(|version| Spoke { version: version.clone() }).collect();
-    hub.webhooks.spokes.extend(new);
+    let spokes_there = &mut hub.webhooks.spokes;
+    new.retain(|version| !spokes_there.contains(version));
+    spokes_there.extend(new);
     spokes
+}
+
+/// A webhook that is there already is made again only if that changes none of its files.
+fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
+    let steps = resolve_part(plan, tree, "", console)?;
+    let is_new = |step: &&Step| step.is_conflict() && matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_)));
+    let mut refusals = Refusals::default();
+    for path in steps.iter().filter(is_new).map(|step| &step.path) {
+        refusals.push(
+            Refusal::new(format!("`{path}` is there already, and has been worked on"))
+                .help("leave it out of what is asked for, and edit it by hand")
+                .help(format!("or start it over with `--overwrite {path}`")),
+        );
+    }
+    Ok(refusals.settle()?)
 }
 
 /// What needs no webhook, and so no server, no certificate and no request more.

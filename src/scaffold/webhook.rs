@@ -35,11 +35,11 @@ impl Admission {
         format!("/{verb}-{group}-{}-{}", api.version, api.kind.singular())
     }
 
-    /// What sends the API server there.
-    fn registration(self) -> &'static str {
+    /// The module of what sends the API server there.
+    fn configuration(self) -> &'static str {
         match self {
-            Self::Defaulting => "&server::mutating::CONFIGURATION",
-            Self::Validation => "&server::validating::CONFIGURATION",
+            Self::Defaulting => "mutating",
+            Self::Validation => "validating",
         }
     }
 }
@@ -78,6 +78,11 @@ impl Spoke {
 
 /// Where the webhooks of a project are listed.
 pub const LIST: &str = "src/webhook/mod.rs";
+
+/// Whether a file is of the server, which all webhooks of a project have in common.
+pub fn is_shared(path: &str) -> bool {
+    path.starts_with("src/webhook/server/")
+}
 
 /// Where all conversions are served.
 pub const CONVERT: &str = "/convert";
@@ -134,12 +139,15 @@ fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
 }
 
 fn add_admission(rendered: &mut Rendered, project: &Project, api: &Api, admission: Admission, path: &str) {
-    let (module, registration) = (admission.module(), admission.registration());
+    let module = admission.module();
+    let registration = format!("&server::{}::CONFIGURATION", admission.configuration());
     let path_of_it = add_module(rendered, project, api, module, module, &WebhookContext::new(project, api, path));
     let edit = |what| (LIST.to_owned(), what).into();
+    let server = Inserted::Module(admission.configuration().into());
     rendered.insertions.extend([
+        ("src/webhook/server/mod.rs".to_owned(), server).into(),
         edit(Inserted::ListItem { function: "all", item: format!("{path_of_it}::WEBHOOK") }),
-        edit(Inserted::ListItem { function: "registrations", item: registration.into() }),
+        edit(Inserted::ListItem { function: "registrations", item: registration }),
     ]);
 }
 
