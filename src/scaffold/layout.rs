@@ -76,6 +76,8 @@ fn segment_key(segment: &str) -> Vec<(u8, u64)> {
             (b'0'..=b'9', Some((_, number))) if in_number => *number = *number * 10 + u64::from(byte - b'0'),
             (b'0'..=b'9', _) => key.push((b'0', u64::from(byte - b'0'))),
             (b'_', _) => key.push((1, 0)),
+            // Before a list.
+            (b'*', _) => key.push((b'{', 0)),
             _ => key.push((byte, 0)),
         }
         in_number = byte.is_ascii_digit();
