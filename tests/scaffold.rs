@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
+use opctl::scaffold::webhook::{self, Admission, Server, Spoke, Webhooks};
 use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, Wiring, Workload};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
@@ -167,6 +168,13 @@ fn wired(api: &Api) -> Vec<Api> {
     all
 }
 
+/// Each webhook that a kind can have.
+fn webhooks(project: &Project, api: &Api, server: Option<Server>) -> Webhooks {
+    let admissions = [Admission::Defaulting, Admission::Validation].map(|it| (it, it.path(project, api)));
+    let spoke = Spoke { version: Version::parse("v1alpha2").unwrap() };
+    Webhooks { server, admissions: admissions.into(), conversion: api.core.is_none().then(|| vec![spoke]) }
+}
+
 /// All that is rendered, by a name that says where it came from.
 fn everything() -> BTreeMap<String, File> {
     let mut all = BTreeMap::new();
@@ -186,9 +194,11 @@ fn everything() -> BTreeMap<String, File> {
             let from = format!("{license} {what} {group}/{version} {kind} {namespaced} {finalizer} {image:?}");
             let from = format!("{from} {:?}", workload.as_ref().and_then(|workload| workload.port));
             let from = format!("{from} {:?}", api.wiring);
-            let base = |each: scaffold::Insertion| Some(File { path: each.path, text: each.base? });
+            // A file of several insertions starts as the same text for each.
+            let base = |each: scaffold::Insertion| Some((each.path, each.base?));
+            let bases: BTreeMap<_, _> = rendered.insertions.into_iter().filter_map(base).collect();
             put(&from, rendered.files);
-            put(&from, rendered.insertions.into_iter().filter_map(base).collect());
+            put(&from, bases.into_iter().map(|(path, text)| File { path, text }).collect());
         };
         for api in own_apis() {
             kind("api", &api, scaffold::api(&project, &api));
@@ -214,6 +224,13 @@ fn everything() -> BTreeMap<String, File> {
                 let api = Api { finalizer, ..api.clone() };
                 kind("core", &api, scaffold::controller(&project, &api));
             }
+        }
+        // Whose certificates are shown does not depend on the kind, nor does the header on either.
+        let (server, count) =
+            if license == "none" { (Server::OwnCertificate, usize::MAX) } else { (Server::CertManager, 1) };
+        for api in own_apis().into_iter().chain(core_apis()).take(count) {
+            let all = webhooks(&project, &api, Some(server));
+            kind("webhooks", &api, webhook::webhooks(&project, &api, &all));
         }
         let forty = "Abcdefghij".repeat(4);
         let external = CoreType { group: "cert-manager.io".into(), rust_path: "crate::external::x::Cert".into() };
@@ -328,6 +345,9 @@ fn a_kind_says_what_to_insert_where() {
                 Inserted::Module(name) => format!("mod {name}"),
                 Inserted::ListItem { function, item } => format!("{function}: {item}"),
                 Inserted::YamlItem { key, item } => format!("{key}: {item}"),
+                Inserted::Field { structure, field } => format!("{structure}: {field}"),
+                Inserted::KubeArgument { version, argument, .. } => format!("{version}: {argument}"),
+                Inserted::Unset { table, key } => format!("{table}: without {key}"),
             };
             format!("{} {} {what}", if each.base.is_some() { "new" } else { "old" }, each.path)
         };
@@ -349,6 +369,25 @@ fn a_kind_says_what_to_insert_where() {
             "old src/controller/mod.rs mod metrics_server",
             "new src/controller/metrics_server/mod.rs mod http_route",
             "old src/controller/mod.rs all: metrics_server::http_route::CONTROLLER",
+        ]
+    );
+    let (api, spoke) = (own("server", "v1", "HTTPRoute"), Spoke { version: Version::parse("v2").unwrap() });
+    let later = Webhooks { server: None, admissions: Vec::new(), conversion: Some(vec![spoke]) };
+    assert_eq!(
+        insertions(webhook::webhooks(&project, &api, &later)),
+        [
+            "old src/webhook/mod.rs mod server_",
+            "new src/webhook/server_/mod.rs mod v1",
+            "new src/webhook/server_/v1/mod.rs mod http_route",
+            "new src/webhook/server_/v1/http_route/mod.rs mod conversion",
+            "old src/webhook/server/mod.rs mod conversion",
+            "old src/webhook/mod.rs all: server::conversion::WEBHOOK",
+            "old src/webhook/mod.rs registrations: &server::conversion::Crds",
+            "new src/webhook/server/conversion.rs all: crate::webhook::server_::v1::http_route::conversion::CONVERSION",
+            "new src/webhook/server_/v1/http_route/conversion.rs spokes: \
+             Spoke::of::<Hub, api::v2::http_route::HTTPRoute>()",
+            "old src/api/server/v2/mod.rs mod http_route_conversion",
+            "old src/api/server/v2/http_route.rs v2: storage = false",
         ]
     );
 }

@@ -167,8 +167,7 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
     for spoke in spokes {
         let version = &spoke.version;
-        let type_of = |version: &Version| format!("api::{version}::{module}::{kind}");
-        let item = format!("Spoke::of::<{}, {}>()", type_of(&hub.version), type_of(version));
+        let item = format!("Spoke::of::<Hub, api::{version}::{module}::{kind}>()");
         let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
         edit(&file(hub, "conversion"), list("spokes", &item));
         edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));

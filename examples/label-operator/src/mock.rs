@@ -80,7 +80,7 @@ where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
 {
     let (client, calls) = api_server(answer);
-    let context = Context::new(client, &Options::parse_from(["manager"]));
+    let context = Context::new(client, Options::parse_from(["manager"]));
     (Arc::new(context), calls)
 }
 

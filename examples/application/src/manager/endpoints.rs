@@ -23,11 +23,12 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use tokio::task::JoinSet;
 
-use super::{Context, Options};
+use super::Context;
 use crate::server::{Certificate, access, serve};
 
 /// Serves until the set is dropped.
-pub async fn start(options: &Options, ctx: &Context) -> io::Result<JoinSet<()>> {
+pub async fn start(ctx: &Context) -> io::Result<JoinSet<()>> {
+    let options = &ctx.options;
     let mut servers = JoinSet::new();
     let probes = Router::new()
         .route("/healthz", get(|| async { "ok" }))

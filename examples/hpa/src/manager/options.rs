@@ -56,7 +56,7 @@ pub struct Options {
 }
 
 /// `HOST:PORT`; without a host, on all.
-fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
+pub fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
     match text.strip_prefix(':') {
         Some(port) => format!("0.0.0.0:{port}").parse(),
         None => text.parse(),

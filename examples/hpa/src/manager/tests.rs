@@ -184,7 +184,7 @@ async fn begins(reconciles: usize, objects: usize, arguments: &[&str]) -> Vec<u1
         }
     };
     tokio::select! {
-        _ = drive("test", controller, reconcile, Context::new(client, &options)) => Vec::new(),
+        _ = drive("test", controller, reconcile, Context::new(client, options)) => Vec::new(),
         begun = begun.take(reconciles).collect() => begun,
     }
 }

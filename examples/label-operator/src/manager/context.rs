@@ -40,10 +40,9 @@ use crate::telemetry::metrics::Metrics;
 #[derive(Clone)]
 pub struct Context {
     pub client: Client,
+    pub options: Arc<Options>,
     pub metrics: Metrics,
     pub readiness: Readiness,
-    pub(super) concurrency: u16,
-    requeue_interval: Duration,
     reporter: Reporter,
     /// Empty: the whole cluster.
     namespaces: Vec<String>,
@@ -53,7 +52,7 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn new(client: Client, options: &Options) -> Self {
+    pub fn new(client: Client, options: Options) -> Self {
         let named = options.watch_namespace.iter().map(|name| name.trim());
         // Each once.
         let named: BTreeSet<_> = named.filter(|name| !name.is_empty()).collect();
@@ -68,9 +67,8 @@ impl Context {
             client,
             metrics: Metrics::default(),
             readiness: Readiness::default(),
-            concurrency: options.concurrency,
-            requeue_interval: Duration::from_secs(options.requeue_interval),
             namespaces: named.into_iter().map(str::to_owned).collect(),
+            options: options.into(),
             turns,
             shutdown: CancellationToken::new(),
         }
@@ -111,7 +109,8 @@ impl Context {
 
     /// For an object that is as it should be: it is looked at again after a while, in case an event was lost.
     pub fn requeue(&self) -> Action {
-        Action::requeue(jittered(self.requeue_interval))
+        let interval = Duration::from_secs(self.options.requeue_interval);
+        Action::requeue(jittered(interval))
     }
 
     /// Publishes an event, which `kubectl describe` shows with the object, if a condition has another status or reason than

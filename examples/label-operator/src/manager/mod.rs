@@ -42,7 +42,7 @@ pub use backoff::jittered;
 pub use context::{Context, apply, apply_status, apply_status_as};
 pub use controller::{Failure, check, controller, drive, with_finalizer};
 pub use error::{Error, brief, with_causes};
-pub use options::Options;
+pub use options::{Options, address};
 
 /// The field manager of everything that this operator applies.
 pub const FIELD_MANAGER: &str = env!("CARGO_PKG_NAME");
@@ -76,16 +76,16 @@ pub async fn run(client: Client, options: Options, runnables: Vec<Runnable>) -> 
         "starting"
     );
 
-    let ctx = Context::new(client, &options);
-    let mut election = Election::new(&ctx.client, options.leader_election.clone())?;
+    let ctx = Context::new(client, options);
+    let mut election = Election::new(&ctx.client, ctx.options.leader_election.clone())?;
     let elected = CancellationToken::new();
-    if !options.leader_election.leader_elect {
+    if !ctx.options.leader_election.leader_elect {
         elected.cancel();
     }
     // Before the probes are answered, which say what is waited for.
     let mut parts = start(runnables, &ctx, &elected);
     // Not among the parts: the probes are answered until the last reconcile has ended.
-    let _servers = endpoints::start(&options, &ctx).await?;
+    let _servers = endpoints::start(&ctx).await?;
 
     let mut leadership = Box::pin(async {
         tokio::select! {
@@ -107,9 +107,9 @@ pub async fn run(client: Client, options: Options, runnables: Vec<Runnable>) -> 
     ctx.stop();
     let stopped = async {
         let ended = async { while parts.join_next().await.is_some() {} };
-        let in_time = timeout(Duration::from_secs(options.grace_period), ended).await;
+        let in_time = timeout(Duration::from_secs(ctx.options.grace_period), ended).await;
         parts.shutdown().await;
-        in_time.map_err(|_| Error::GracePeriod(options.grace_period))
+        in_time.map_err(|_| Error::GracePeriod(ctx.options.grace_period))
     };
     let stopped = tokio::select! {
         stopped = stopped => stopped,

@@ -31,8 +31,9 @@ use tracing::warn;
 /// replaces a Secret.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// Clones are one: what replaces it is served by all.
+#[derive(Clone)]
 pub struct Certificate {
-    /// For as many servers as there are.
     pub config: RustlsConfig,
     folder: Option<PathBuf>,
 }
@@ -41,10 +42,24 @@ impl Certificate {
     /// What `tls.crt` and `tls.key` of a folder hold, such as a Secret that is mounted there. Without a folder, it is signed by
     /// itself: nobody on the way can read along, but a client cannot tell who answers.
     pub fn new(folder: Option<PathBuf>) -> io::Result<Self> {
-        let config = load(folder.as_deref())
-            .map_err(|error| io::Error::other(format!("cannot serve by HTTPS: {error}")))?;
-        let config = RustlsConfig::from_config(config);
+        let config = RustlsConfig::from_config(load(folder.as_deref()).map_err(in_vain)?);
         Ok(Self { config, folder })
+    }
+
+    /// A chain and its key, in PEM.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> io::Result<Self> {
+        let config = RustlsConfig::from_config(parse(chain, key).map_err(in_vain)?);
+        Ok(Self {
+            config,
+            folder: None,
+        })
+    }
+
+    /// Serves another pair to those who connect from now on.
+    pub fn replace(&self, chain: &[u8], key: &[u8]) -> io::Result<()> {
+        let config = parse(chain, key).map_err(in_vain)?;
+        self.config.reload_from_config(config);
+        Ok(())
     }
 
     /// Follows the files. With files that do not fit together, the server goes on as before.
@@ -59,7 +74,13 @@ impl Certificate {
     }
 }
 
-fn load(folder: Option<&Path>) -> Result<Arc<ServerConfig>, Box<dyn Error + Send + Sync>> {
+type Problem = Box<dyn Error + Send + Sync>;
+
+fn in_vain(error: Problem) -> io::Error {
+    io::Error::other(format!("cannot serve by HTTPS: {error}"))
+}
+
+fn load(folder: Option<&Path>) -> Result<Arc<ServerConfig>, Problem> {
     let (chain, key) = match folder {
         Some(folder) => {
             let file = |name| {
@@ -74,9 +95,13 @@ fn load(folder: Option<&Path>) -> Result<Arc<ServerConfig>, Box<dyn Error + Send
             (made.cert.pem().into(), key.into())
         }
     };
-    let chain = CertificateDer::pem_slice_iter(&chain).collect::<Result<_, _>>();
+    parse(&chain, &key)
+}
+
+fn parse(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Problem> {
+    let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>();
     let chain = chain.map_err(|error| format!("tls.crt: {error}"))?;
-    let key = PrivateKeyDer::from_pem_slice(&key).map_err(|error| format!("tls.key: {error}"))?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("tls.key: {error}"))?;
     // Named, so that it does not depend on what other crates enable of rustls.
     let config = ServerConfig::builder_with_provider(ring::default_provider().into())
         .with_safe_default_protocol_versions()?

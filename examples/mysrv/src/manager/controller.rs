@@ -130,7 +130,7 @@ where
     E: Failure,
 {
     let controller = controller
-        .with_config(Config::default().concurrency(ctx.concurrency))
+        .with_config(Config::default().concurrency(ctx.options.concurrency))
         .trigger_backoff(Pause)
         .graceful_shutdown_on(ctx.shutdown());
     let store = controller.store();

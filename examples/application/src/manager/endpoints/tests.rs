@@ -22,6 +22,7 @@ use kube::config::Config;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::manager::Options;
 use crate::mock;
 
 /// What is served with these arguments, at an address that was free a moment ago; an API server of which this is the answer to
@@ -36,8 +37,9 @@ where
     let standard = ["manager", "--health-probe-bind-address=127.0.0.1:0"];
     let mut options = Options::parse_from(standard.iter().chain(arguments));
     options.metrics_bind_address = options.metrics_bind_address.and(Some(address));
-    let (ctx, _) = mock::context(answer);
-    (address, start(&options, &ctx).await.unwrap())
+    let (client, _) = mock::api_server(answer);
+    let servers = start(&Context::new(client, options)).await;
+    (address, servers.unwrap())
 }
 
 /// The answer to `GET /metrics`. An HTTPS server must have a certificate that this one vouches for, if there is one.
