@@ -8,7 +8,7 @@ use super::request::{self, Names, ask_for, list};
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
 use crate::cli::{CreateApi, CreateWebhook};
 use crate::edit::Edit;
-use crate::names::{Group, Kind, Version};
+use crate::names::{Group, Kind, Version, nearest};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
@@ -164,7 +164,10 @@ fn subject(args: &CreateWebhook, names: &Names, file: &ProjectFile) -> Result<Re
     let refusal =
         Refusal::new(format!("PROJECT has no `{kind}` in `{group}/{version}`, and Kubernetes itself has none"));
     Err(match versions[..] {
-        [] => refusal
+        [] => match nearest(kind, file.resources.iter().map(|other| other.kind.as_str())) {
+            Some(near) => refusal.help(format!("did you mean `--kind {near}`?")),
+            None => refusal,
+        }
             .help(format!("create it first: `opctl create api --group {group} --version {version} --kind {kind}`"))
             .help("for a kind of another project say its type: `--external-type`"),
         _ => refusal.help(format!("it has the versions {}", list(versions.into_iter()))).help(format!(
@@ -178,12 +181,7 @@ fn server(args: &CreateWebhook, tree: &Tree, refusals: &mut Refusals) -> Option<
     if !tree.has(webhook::LIST) {
         return Some(if args.cert_manager { Server::CertManager } else { Server::OwnCertificate });
     }
-    if args.cert_manager && !tree.has("config/certmanager") {
-        refusals.push(
-            Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
-                .help("`config/certmanager` is missing; docs/concepts/webhooks.md of opctl says what it needs"),
-        );
-    } else if args.cert_manager {
+    if args.cert_manager {
         refusals.push(
             Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
                 .help("leave it out; `config/certmanager/kustomization.yaml` says how to change over"),
