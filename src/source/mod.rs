@@ -284,7 +284,7 @@ fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagno
         Diagnostic::warning("OP022", message)
             .at(second.place.clone(), format!("the other version is at {}", first.place))
             .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
-            .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`"),
+            .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`; `opctl create webhook --conversion` makes one"),
     )
 }
 
