@@ -242,6 +242,8 @@ struct WebhookContext<'a> {
     /// The end of the marker: in which namespaces it is asked.
     selector: String,
     is_own: bool,
+    /// Of another project: what its type needs is not known.
+    is_external: bool,
 }
 
 impl<'a> WebhookContext<'a> {
@@ -265,6 +267,7 @@ impl<'a> WebhookContext<'a> {
             webhook: format!("{}-{}.{group}", api.kind.singular(), api.version),
             selector: selector(project, api),
             is_own: api.core.is_none(),
+            is_external: api.core.as_ref().is_some_and(|core| !core.rust_path.starts_with("k8s_openapi::")),
             api: ApiContext::new(project, api),
         }
     }
