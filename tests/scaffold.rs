@@ -2,7 +2,7 @@
 //! change, YAML and TOML that parse, no trace of the template language.
 
 use std::collections::BTreeMap;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Spoke, Webhooks};
@@ -285,7 +285,7 @@ fn rust_parses_and_rustfmt_changes_nothing() {
             seen.entry(file.text).or_insert(name);
         }
     }
-    // One rustfmt for all of them. It would look for the file of each `mod x;`.
+    // It would look for the file of each `mod x;`.
     let with_bodies = |line: &str| match line.strip_suffix(";\n") {
         Some(start) if start.starts_with("pub mod ") || start.starts_with("mod ") => format!("{start} {{}}\n"),
         _ => line.to_owned(),
@@ -294,12 +294,21 @@ fn rust_parses_and_rustfmt_changes_nothing() {
     for (text, path) in seen.keys().zip(&paths) {
         std::fs::write(path, text.split_inclusive('\n').map(with_bodies).collect::<String>()).unwrap();
     }
-    let output = Command::new("rustfmt").args(["--edition", "2024", "--check"]).args(&paths).output().unwrap();
-    let mut report = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let start = |paths: &[std::path::PathBuf]| {
+        let mut rustfmt = Command::new("rustfmt");
+        rustfmt.args(["--edition", "2024", "--check"]).args(paths).stdout(Stdio::piped()).stderr(Stdio::piped());
+        rustfmt.spawn().unwrap()
+    };
+    // All of them at the same time.
+    let running: Vec<_> = paths.chunks(paths.len().div_ceil(cores)).map(start).collect();
+    let outputs: Vec<_> = running.into_iter().map(|rustfmt| rustfmt.wait_with_output().unwrap()).collect();
+    let said = outputs.iter().flat_map(|output| [&output.stdout, &output.stderr]);
+    let mut report: String = said.map(|text| String::from_utf8_lossy(text)).collect();
     for (name, path) in seen.values().zip(&paths) {
         report = report.replace(&format!("{}:", path.display()), &format!("{name}:"));
     }
-    assert!(output.status.success(), "{report}");
+    assert!(outputs.iter().all(|output| output.status.success()), "{report}");
 }
 
 #[test]
