@@ -88,7 +88,7 @@ impl Request {
                 Admission::Validation => (&mut webhooks.validation, &mut webhooks.validation_path),
             };
             let usual = admission.path(project, &api);
-            let path = said.clone().unwrap_or_else(|| usual.clone());
+            let path = said.clone().or_else(|| kept.clone()).unwrap_or_else(|| usual.clone());
             if let Some(refusal) = unfit_path(&path, file, project, (&api, admission)) {
                 refusals.push(refusal);
             }
