@@ -15,16 +15,16 @@ mod dockerignore;
 mod golden;
 #[path = "common/manager.rs"]
 mod manager;
+#[path = "common/place.rs"]
+mod place;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
 #[path = "common/tree.rs"]
 mod tree;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use control_plane::ControlPlane;
@@ -32,6 +32,7 @@ use dockerignore::Dockerignore;
 use golden::{Golden, shell};
 use manager::Manager;
 use opctl::names::ControllerName;
+use place::{kubectl, lock, replace};
 use serde_json::{Value, json};
 
 /// One test a golden project, so that each can be run by itself.
@@ -100,15 +101,12 @@ fn images_are_built_of_what_their_context_has() {
         let context = common::operators_target().join("context").join(name);
         replace(&context, &files);
 
-        let _alone = CARGO.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = place::alone();
         common::output(common::cargo(&context, &[&["check"], &arguments[..]].concat()));
     }
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// One cargo at a time: all projects have the same target folder, and all managers the same name there.
-static CARGO: Mutex<()> = Mutex::new(());
 
 /// A golden project at a place of its own, the same every time, so that cargo knows what it compiled before.
 struct Operator {
@@ -163,7 +161,7 @@ impl Operator {
 
     /// Without a warning, and as its own tests expect; gives the manager.
     fn compiles(&self) -> PathBuf {
-        let _alone = CARGO.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = place::alone();
         self.succeeds(common::cargo(&self.folder, &["fmt", "--check"]));
         self.succeeds(common::cargo(&self.folder, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]));
         let tested = self.succeeds(common::cargo(&self.folder, &["test", "--locked"]));
@@ -220,7 +218,7 @@ impl Operator {
     }
 
     fn passes_its_integration_test(&self, cluster: &ControlPlane) {
-        let _alone = CARGO.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = place::alone();
         let tested = self.succeeds(self.target(cluster, &["test-integration"]));
         assert!(tested.contains("\ntest samples_become_ready ... ok\n"), "{tested}");
     }
@@ -423,43 +421,4 @@ fn follows_a_scale(cluster: &ControlPlane, namespace: &str, resource: &str, cond
 
 fn read(json: &str) -> Value {
     serde_json::from_str(json).unwrap()
-}
-
-/// That of KUBEBUILDER_ASSETS, or else on the path.
-fn kubectl() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
-    assets
-        .into_iter()
-        .chain(std::env::split_paths(&path))
-        .map(|folder| folder.join("kubectl"))
-        .find(|file| file.is_file())
-}
-
-/// The committed Cargo.lock, which is that of one project, with this name for it and maybe the workspace's other member.
-fn lock(name: &str, in_workspace: bool) -> String {
-    let text = fs::read_to_string(golden::folder().join("Cargo.lock")).unwrap();
-    let (head, packages) = text.split_once("[[package]]\n").unwrap();
-    let mut packages: Vec<String> = packages.split("[[package]]\n").map(|each| each.trim_end().to_owned()).collect();
-    let own = packages.iter_mut().find(|package| !package.contains("\nsource = ")).unwrap();
-    *own = format!("name = \"{name}\"\n{}", own.split_once('\n').unwrap().1);
-    if in_workspace {
-        packages.push("name = \"tools\"\nversion = \"0.1.0\"".into());
-    }
-    packages.sort_by(|a, b| a.lines().next().cmp(&b.lines().next()));
-    let packages: Vec<String> = packages.iter().map(|package| format!("[[package]]\n{package}\n")).collect();
-    format!("{head}{}", packages.join("\n"))
-}
-
-/// Gives a folder these files and no others, and leaves alone what is the same.
-fn replace(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
-    fs::create_dir_all(folder).unwrap();
-    let before = tree::tree(folder);
-    for path in before.keys().filter(|path| !files.contains_key(*path)) {
-        fs::remove_file(folder.join(path)).unwrap();
-    }
-    for (path, text) in files.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
-        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
-        fs::write(folder.join(path), text).unwrap();
-    }
 }

@@ -20,6 +20,11 @@ pub struct Manager {
 impl Manager {
     /// `name` is that of its log, beside the kubeconfig.
     pub fn start(program: &Path, kubeconfig: &Path, name: &str, arguments: &[&str]) -> Self {
+        Self::start_in(Path::new("."), program, kubeconfig, name, arguments)
+    }
+
+    /// As `make run` does, in the project's folder.
+    pub fn start_in(folder: &Path, program: &Path, kubeconfig: &Path, name: &str, arguments: &[&str]) -> Self {
         // Ports that were free a moment ago.
         let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let [probes, metrics] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
@@ -30,6 +35,7 @@ impl Manager {
             .arg(format!("--health-probe-bind-address={probes}"))
             .arg(format!("--metrics-bind-address={metrics}"))
             .args(arguments)
+            .current_dir(folder)
             .env("KUBECONFIG", kubeconfig)
             .env("RUST_LOG", "info")
             .stdin(Stdio::null())

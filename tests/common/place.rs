@@ -1,0 +1,54 @@
+//! Operators at places of their own, the same every time, so that cargo knows what it compiled before.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::tree::tree;
+
+/// One cargo at a time: all projects have the same target folder, and all managers the same name there.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static CARGO: Mutex<()> = Mutex::new(());
+    CARGO.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives a folder these files and no others, and leaves alone what is the same.
+pub fn replace(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
+    fs::create_dir_all(folder).unwrap();
+    let before = tree(folder);
+    for path in before.keys().filter(|path| !files.contains_key(*path)) {
+        fs::remove_file(folder.join(path)).unwrap();
+    }
+    for (path, text) in files.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
+        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        fs::write(folder.join(path), text).unwrap();
+    }
+}
+
+/// The committed Cargo.lock, which is that of one project, with this name for it and maybe the workspace's other member.
+pub fn lock(name: &str, in_workspace: bool) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/Cargo.lock");
+    let text = fs::read_to_string(file).unwrap();
+    let (head, packages) = text.split_once("[[package]]\n").unwrap();
+    let mut packages: Vec<String> = packages.split("[[package]]\n").map(|each| each.trim_end().to_owned()).collect();
+    let own = packages.iter_mut().find(|package| !package.contains("\nsource = ")).unwrap();
+    *own = format!("name = \"{name}\"\n{}", own.split_once('\n').unwrap().1);
+    if in_workspace {
+        packages.push("name = \"tools\"\nversion = \"0.1.0\"".into());
+    }
+    packages.sort_by(|a, b| a.lines().next().cmp(&b.lines().next()));
+    let packages: Vec<String> = packages.iter().map(|package| format!("[[package]]\n{package}\n")).collect();
+    format!("{head}{}", packages.join("\n"))
+}
+
+/// That of KUBEBUILDER_ASSETS, or else on the path.
+pub fn kubectl() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+    assets
+        .into_iter()
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join("kubectl"))
+        .find(|file| file.is_file())
+}

@@ -1,0 +1,280 @@
+//! As `make run` does it: the operator is a process here, and registered while it runs.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde_json::{Value, json};
+
+use crate::control_plane::ControlPlane;
+use crate::manager::Manager;
+use crate::operator::{Operator, backup, configurations, free_port, object, refused};
+
+const CREATE: [&str; 3] = ["create", "-f", "-"];
+
+#[test]
+fn on_a_laptop() {
+    let operator = Operator::get();
+    let Some(cluster) = ControlPlane::start("laptop", 0) else { return };
+    let cluster = &cluster;
+    operator.make_target(cluster, &["install"]);
+    let before = conversion(cluster);
+    assert_eq!(before["webhook"]["clientConfig"]["service"]["path"], "/convert");
+
+    let mut manager = run(operator, cluster, "manager");
+    fills_in(cluster);
+    refuses(cluster);
+    warns(cluster);
+    marks_pods(cluster);
+    misbehaves(cluster, &manager);
+    converts(cluster);
+    applies_both_versions(cluster);
+    assert!(manager.terminate().success());
+    assert_eq!(configurations(cluster), "");
+    assert_eq!(conversion(cluster), before);
+
+    // Killed, it leaves all as it is, so nobody answers.
+    let mut killed = run(operator, cluster, "killed");
+    killed.signal("KILL");
+    killed.exit();
+    let why = refused(cluster, &CREATE, &backup("v1", "unanswered", "", ""));
+    assert!(why.contains("failed calling webhook \"mbackup-v1.cache.example.com\""), "{why}");
+    assert!(why.contains("connection refused"), "{why}");
+    let mut next = run(operator, cluster, "next");
+    cluster.kubectl(&CREATE, &backup("v1", "answered", "", ""));
+    assert!(next.terminate().success());
+    assert_eq!(configurations(cluster), "");
+    // What it was before the first one nobody knows any more, but config/crd.
+    assert_eq!(conversion(cluster), json!({ "strategy": "None" }));
+    let folder = operator.folder().join("config/crd");
+    cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-k", folder.to_str().unwrap()], "");
+    assert_eq!(conversion(cluster), before);
+}
+
+fn run(operator: &Operator, cluster: &ControlPlane, name: &str) -> Manager {
+    let address = format!("127.0.0.1:{}", free_port());
+    let url = format!("--webhook-url=https://{address}");
+    let bind = format!("--webhook-bind-address={address}");
+    let kubeconfig = Path::new(&cluster.kubeconfig);
+    let mut manager = Manager::start_in(&operator.folder(), &operator.manager, kubeconfig, name, &[&url, &bind]);
+    manager.becomes_ready();
+    manager
+}
+
+fn conversion(cluster: &ControlPlane) -> Value {
+    object(cluster, &["crd", "backups.cache.example.com"])["spec"]["conversion"].clone()
+}
+
+fn fills_in(cluster: &ControlPlane) {
+    cluster.kubectl(&CREATE, &backup("v1", "plain", "", ""));
+    let plain = object(cluster, &["backup", "plain"]);
+    assert_eq!(plain["spec"]["copies"], 3);
+    assert_eq!(plain["metadata"]["annotations"], json!({ "example.com/owner": "admin" }));
+    cluster.kubectl(&CREATE, &backup("v1", "said", ", annotations: {example.com/owner: me}", "copies: 2"));
+    let said = object(cluster, &["backup", "said"]);
+    assert_eq!(said["spec"]["copies"], 2);
+    assert_eq!(said["metadata"]["annotations"], json!({ "example.com/owner": "me" }));
+    // It is filled in again when somebody takes it away.
+    let patch = ["patch", "backup", "said", "--type=merge", "-p", r#"{"spec":{"copies":null}}"#];
+    cluster.kubectl(&patch, "");
+    assert_eq!(object(cluster, &["backup", "said"])["spec"]["copies"], 3);
+}
+
+fn refuses(cluster: &ControlPlane) {
+    let create = |spec| refused(cluster, &CREATE, &backup("v1", "wrong", "", spec));
+    let invalid = "The Backup \"wrong\" is invalid: ";
+    assert_eq!(create("copies: 9"), format!("{invalid}spec.copies: Invalid value: 9: must be at most 5\n"));
+    assert_eq!(
+        create("copies: 9, targets: [{bucket: a}, {bucket: ''}]"),
+        format!(
+            "{invalid}\n* spec.targets[1].bucket: Required value: say where to\n* spec.copies: Invalid value: 9: must be at most 5\n"
+        )
+    );
+    // Which depends on another object.
+    cluster.kubectl(&CREATE, &backup("v1", "many", "", "copies: 4"));
+    cluster.kubectl(&["label", "namespace", "default", "tier=free"], "");
+    assert_eq!(
+        create("copies: 4"),
+        format!("{invalid}spec.copies: Invalid value: 4: must be at most 3 in a free namespace\n")
+    );
+    cluster.kubectl(&["label", "namespace", "default", "tier-"], "");
+    assert_eq!(cluster.kubectl(&["get", "backup", "wrong", "--ignore-not-found"], ""), "");
+
+    cluster.kubectl(&CREATE, &backup("v1", "kept", ", annotations: {example.com/keep: ''}", "storageClass: slow"));
+    let patch = ["patch", "backup", "kept", "--type=merge", "-p", r#"{"spec":{"storageClass":"fast"}}"#];
+    assert_eq!(
+        refused(cluster, &patch, ""),
+        "The Backup \"kept\" is invalid: spec.storageClass: Forbidden: it cannot be changed\n"
+    );
+    // Asked in the version of the webhook, whatever the user's is.
+    let delete = ["delete", "backups.v1alpha1.cache.example.com", "kept"];
+    let keeps = "metadata.annotations[example.com/keep]: Forbidden: remove it first";
+    assert!(refused(cluster, &delete, "").ends_with(&format!(" is invalid: {keeps}\n")));
+    cluster.kubectl(&["annotate", "backup", "kept", "example.com/keep-"], "");
+    let deleted = cluster.run(&delete, "");
+    assert!(deleted.status.success());
+    assert_eq!(String::from_utf8(deleted.stderr).unwrap(), "Warning: the copies stay\n");
+}
+
+fn warns(cluster: &ControlPlane) {
+    let created = cluster.run(&CREATE, &backup("v1", "single", "", "copies: 1"));
+    assert!(created.status.success());
+    assert_eq!(String::from_utf8(created.stderr).unwrap(), "Warning: spec.copies: one is none\n");
+}
+
+fn marks_pods(cluster: &ControlPlane) {
+    let pod = |namespace| {
+        let container = "{name: main, image: registry.example.com/main:v1}";
+        let metadata = format!("{{name: pod, namespace: {namespace}}}");
+        cluster.kubectl(
+            &CREATE,
+            &format!("{{apiVersion: v1, kind: Pod, metadata: {metadata}, spec: {{containers: [{container}]}}}}"),
+        );
+        object(cluster, &["pod", "-n", namespace, "pod"])["metadata"]["labels"].clone()
+    };
+    assert_eq!(pod("default"), json!({ "example.com/marked": "yes" }));
+    assert_eq!(pod("kube-system"), Value::Null);
+}
+
+/// One that sleeps for longer than the API server waits, and one that panics.
+fn misbehaves(cluster: &ControlPlane, manager: &Manager) {
+    let asks = |how: &str, name: &str| {
+        let metadata = format!(", annotations: {{example.com/test: {how}}}");
+        let start = Instant::now();
+        (cluster.run(&CREATE, &backup("v1", name, &metadata, "")), start.elapsed())
+    };
+    let takes_two_seconds = |elapsed: Duration| (1500..4500).contains(&elapsed.as_millis());
+    let policy = |policy: &str| {
+        let patch = format!(r#"[{{"op":"replace","path":"/webhooks/0/failurePolicy","value":"{policy}"}}]"#);
+        let configuration = configurations(cluster);
+        let validating = configuration.lines().find(|name| name.starts_with("validating")).unwrap();
+        cluster.kubectl(&["patch", validating, "--type=json", "-p", &patch], "");
+    };
+    let failed = "failed calling webhook \"vbackup-v1.cache.example.com\"";
+
+    let (slow, elapsed) = asks("slow", "slow");
+    let why = String::from_utf8(slow.stderr).unwrap();
+    assert!(!slow.status.success() && why.contains(failed), "{why}");
+    assert!(takes_two_seconds(elapsed), "{elapsed:?}");
+    let (panics, _) = asks("panic", "panic");
+    let why = String::from_utf8(panics.stderr).unwrap();
+    assert!(!panics.status.success() && why.contains(failed), "{why}");
+    assert!(why.contains("it panicked: nobody knows why"), "{why}");
+    assert!(manager.log().contains("a webhook failed: it panicked: nobody knows why"));
+    cluster.kubectl(&CREATE, &backup("v1", "after", "", ""));
+
+    policy("Ignore");
+    // It takes a moment until the API server has read its own configuration.
+    crate::eventually("the policy is Ignore", || asks("panic", "ignored").0.status.success());
+    let (slow, elapsed) = asks("slow", "ignored-slow");
+    assert!(slow.status.success() && takes_two_seconds(elapsed), "{elapsed:?}");
+    policy("Fail");
+    let name = |place: u32| format!("fails-{place}");
+    let mut place = 0;
+    crate::eventually("the policy is Fail", || {
+        place += 1;
+        !asks("panic", &name(place)).0.status.success()
+    });
+}
+
+fn converts(cluster: &ControlPlane) {
+    let old = "timeout: 45s, replicas: 2, note: mine, targets: [{bucket: a}, {bucket: b}]";
+    cluster.kubectl(&CREATE, &backup("v1alpha1", "old", "", old));
+    let in_version = |version: &str, name: &str| {
+        let resource = format!("backups.{version}.cache.example.com");
+        object(cluster, &[&resource, name])["spec"].clone()
+    };
+    assert_eq!(
+        in_version("v1", "old"),
+        json!({ "suspend": false, "timeoutSeconds": 45, "copies": 2, "targets": [{ "bucket": "a" }, { "bucket": "b" }] })
+    );
+    let as_written = json!({
+        "suspend": false, "timeout": "45s", "replicas": 2, "note": "mine", "targets": [{ "bucket": "a" }, { "bucket": "b" }],
+    });
+    assert_eq!(in_version("v1alpha1", "old"), as_written);
+    let patch = |version: &str, name: &str, spec: &str| {
+        let resource = format!("backups.{version}.cache.example.com");
+        let patch = format!("{{\"spec\":{spec}}}");
+        cluster.kubectl(&["patch", &resource, name, "--type=merge", "-p", &patch], "");
+    };
+    patch("v1", "old", r#"{"timeoutSeconds":60}"#);
+    assert_eq!(in_version("v1alpha1", "old")["timeout"], "60s");
+    assert_eq!(in_version("v1alpha1", "old")["note"], "mine");
+    // A form that the other version does not tell apart.
+    patch("v1alpha1", "old", r#"{"timeout":"007s","replicas":3}"#);
+    assert_eq!(in_version("v1", "old")["timeoutSeconds"], 7);
+    assert_eq!(in_version("v1", "old")["copies"], 3);
+    assert_eq!(in_version("v1alpha1", "old")["timeout"], "007s");
+
+    let new = "timeoutSeconds: 5, targets: [{bucket: a, region: north}, {bucket: b}]";
+    cluster.kubectl(&CREATE, &backup("v1", "new", "", new));
+    assert_eq!(in_version("v1alpha1", "new")["targets"], json!([{ "bucket": "a" }, { "bucket": "b" }]));
+    patch("v1alpha1", "new", r#"{"timeout":"6s"}"#);
+    let targets = json!([{ "bucket": "a", "region": "north" }, { "bucket": "b" }]);
+    assert_eq!(in_version("v1", "new")["targets"], targets);
+    assert_eq!(in_version("v1", "new")["timeoutSeconds"], 6);
+    // Defaults, and refusals, reach those who write the old version.
+    cluster.kubectl(&CREATE, &backup("v1alpha1", "few", "", "timeout: 1s"));
+    assert_eq!(in_version("v1alpha1", "few")["replicas"], 3);
+    let why = refused(cluster, &CREATE, &backup("v1alpha1", "wrong", "", "replicas: 9"));
+    assert!(why.ends_with(" is invalid: spec.copies: Invalid value: 9: must be at most 5\n"), "{why}");
+    let why = refused(cluster, &CREATE, &backup("v1alpha1", "wrong", "", "timeout: 9999999999s"));
+    assert!(why.contains("spec.timeout: 9999999999s is no time in seconds"), "{why}");
+
+    for name in ["old", "new", "few"] {
+        assert_eq!(stored(cluster, name)["apiVersion"], "cache.example.com/v1", "{name}");
+    }
+    assert_eq!(object(cluster, &["crd", "backups.cache.example.com"])["status"]["storedVersions"], json!(["v1"]));
+    // A list, too, has all in one version.
+    let all = object(cluster, &["backups.v1alpha1.cache.example.com"]);
+    let all = all["items"].as_array().unwrap();
+    assert!(all.len() > 5 && all.iter().all(|it| it["apiVersion"] == "cache.example.com/v1alpha1"));
+}
+
+/// What etcd has, by its own HTTP.
+fn stored(cluster: &ControlPlane, name: &str) -> Value {
+    let pid = fs::read_to_string(cluster.folder.join("etcd.pid")).unwrap();
+    let command = fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).unwrap();
+    let address = command.split('\0').find_map(|it| it.strip_prefix("http://127.0.0.1:")).unwrap();
+    let key = BASE64_STANDARD.encode(format!("/registry/cache.example.com/backups/default/{name}"));
+    let body = json!({ "key": key }).to_string();
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{address}")).unwrap();
+    let head = "POST /v3/kv/range HTTP/1.0\r\nContent-Type: application/json";
+    write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    let answer: Value = serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {answer}"));
+    let value = answer["kvs"][0]["value"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    serde_json::from_slice(&BASE64_STANDARD.decode(value).unwrap()).unwrap()
+}
+
+/// Who applies in one version owns fields that those who apply in the other know by another name.
+fn applies_both_versions(cluster: &ControlPlane) {
+    let apply = |who: &str, version: &str, spec: &str| {
+        let manager = format!("--field-manager={who}");
+        cluster.run(&["apply", "--server-side", &manager, "-f", "-"], &backup(version, "applied", "", spec))
+    };
+    let applies = |who, version, spec| {
+        let output = apply(who, version, spec);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    applies("old", "v1alpha1", "replicas: 2, timeout: 10s");
+    applies("new", "v1", "targets: [{bucket: a, region: north}]");
+    let applied = object(cluster, &["backup", "applied"])["spec"].clone();
+    let targets = json!([{ "bucket": "a", "region": "north" }]);
+    assert_eq!(applied, json!({ "suspend": false, "copies": 2, "timeoutSeconds": 10, "targets": targets }));
+    let conflict = apply("new", "v1", "copies: 4, targets: [{bucket: a, region: north}]");
+    let why = String::from_utf8(conflict.stderr).unwrap();
+    assert!(!conflict.status.success() && why.contains("conflict with \"old\""), "{why}");
+    applies("old", "v1alpha1", "replicas: 4, timeout: 20s");
+    let applied = object(cluster, &["backup", "applied"])["spec"].clone();
+    assert_eq!(applied, json!({ "suspend": false, "copies": 4, "timeoutSeconds": 20, "targets": targets }));
+    // What is applied no more goes, and is filled in.
+    applies("old", "v1alpha1", "timeout: 20s");
+    assert_eq!(object(cluster, &["backup", "applied"])["spec"]["copies"], 3);
+    assert_eq!(object(cluster, &["backup", "applied"])["spec"]["targets"], targets);
+}

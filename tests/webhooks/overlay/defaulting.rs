@@ -1,0 +1,23 @@
+//! What a `Backup` does not say is filled in before it is stored.
+
+use kube::ResourceExt;
+
+use crate::api::cache::v1::backup::Backup;
+use crate::webhook::server::Webhook;
+use crate::webhook::server::admission::{self, Rejection, Request};
+
+pub const WEBHOOK: Webhook = Webhook {
+    path: "/mutate-cache-example-com-v1-backup",
+    answer: |body, ctx| Box::pin(admission::default(body, ctx, default)),
+};
+
+// +kubebuilder:webhook:mutating=true,path=/mutate-cache-example-com-v1-backup,failurePolicy=fail,sideEffects=None,\
+//     groups=cache.example.com,resources=backups,verbs=create;update,versions=v1,\
+//     name=mbackup-v1.cache.example.com,admissionReviewVersions=v1
+async fn default(object: &mut Backup, request: &Request<Backup>) -> Result<(), Rejection> {
+    object.spec.copies.get_or_insert(3);
+    let user = request.review.user_info.username.clone();
+    let owner = object.annotations_mut().entry("example.com/owner".into());
+    owner.or_insert(user.unwrap_or_default());
+    Ok(())
+}

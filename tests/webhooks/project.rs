@@ -1,0 +1,123 @@
+//! A project in a sandbox, made by lines for the shell.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use crate::common;
+use crate::place::{self, lock, replace};
+use crate::sandbox::Sandbox;
+use crate::tree::tree;
+
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+pub struct Project {
+    sandbox: Sandbox,
+}
+
+impl Project {
+    pub fn new(lines: &[&str]) -> Self {
+        Self::of(&Files::new(), lines)
+    }
+
+    /// Begins with what another one has.
+    pub fn of(files: &Files, lines: &[&str]) -> Self {
+        let project = Self { sandbox: Sandbox::new() };
+        replace(&project.folder(), files);
+        for line in lines {
+            project.shell(line);
+        }
+        project
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.sandbox.root()
+    }
+
+    pub fn files(&self) -> Files {
+        tree(&self.folder())
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.folder().join(path)).unwrap()
+    }
+
+    /// A file of the user's now.
+    pub fn replace(&self, path: &str, old: &str, new: &str) {
+        let text = self.read(path);
+        assert!(text.contains(old), "{path}: no `{old}` in\n{text}");
+        fs::write(self.folder().join(path), text.replace(old, new)).unwrap();
+    }
+
+    /// It must go well; gives what is said.
+    pub fn shell(&self, line: &str) -> String {
+        let output = self.try_shell(line);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {said}");
+        said
+    }
+
+    pub fn try_shell(&self, line: &str) -> Output {
+        self.sandbox.command("sh").args(["-c", line]).output().unwrap()
+    }
+
+    /// What opctl says of its own work: nothing.
+    pub fn is_sound(&self) {
+        self.shell("opctl manifests --check");
+        self.shell("opctl check --deny-warnings");
+    }
+}
+
+/// Where a project is compiled. The sources change from project to project, and the dependencies are compiled once.
+pub struct Place {
+    folder: PathBuf,
+    /// Below it, that of a workspace's member.
+    member: &'static str,
+}
+
+impl Place {
+    pub fn new(name: &str, member: &'static str) -> Self {
+        Self { folder: common::operators_target().join("webhooks").join(name), member }
+    }
+
+    pub fn take(&self, files: &Files) {
+        let mut files = files.clone();
+        let manifest = String::from_utf8(files[&format!("{}Cargo.toml", self.member)].clone()).unwrap();
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap();
+        files.insert("Cargo.lock".into(), lock(name, !self.member.is_empty()).into());
+        replace(&self.folder, &files);
+        // rustfmt would take the settings of a folder further up.
+        fs::write(self.folder.with_file_name("rustfmt.toml"), "").unwrap();
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.folder.join(self.member)
+    }
+
+    /// Without a warning, and as its own tests expect; gives what these say.
+    pub fn compiles(&self, files: &Files) -> String {
+        let _alone = place::alone();
+        self.take(files);
+        self.cargo(&["fmt", "--check"], &[]);
+        self.cargo(&["clippy", "--locked", "--all-targets", "--", "-D", "warnings"], &[]);
+        self.cargo(&["test", "--locked"], &[])
+    }
+
+    /// Without a warning; gives standard output.
+    pub fn cargo(&self, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+        let mut command = common::cargo(&self.folder(), arguments);
+        // What two trees have in common is most of each.
+        command.env("CARGO_INCREMENTAL", "1").envs(variables.iter().copied());
+        succeeds(command)
+    }
+}
+
+/// Without a warning; gives standard output.
+pub fn succeeds(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    let (said, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{command:?}:\n{said}\n{error}");
+    assert!(!error.contains("warning"), "{command:?}:\n{error}");
+    said
+}
