@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
@@ -63,7 +63,10 @@ fn in_a_cluster() {
         }
     }
     deploy();
+    LEAVING.store(ports[0], Ordering::Relaxed);
+    sleep(Duration::from_secs(1));
     assert!(one.terminate().success());
+    LEAVING.store(0, Ordering::Relaxed);
     let mut one = start(0, "one-again");
     one.becomes_ready();
     // Until the balancer has sent some to it.
@@ -163,14 +166,18 @@ fn service_account(cluster: &ControlPlane) -> PathBuf {
     path
 }
 
+/// Which one is about to end, and is not connected to any more: `preStop` of its container sees to that.
+static LEAVING: AtomicU16 = AtomicU16::new(0);
+
 /// Stands for a Service: connections go to each of those in turn that accept any.
 fn balance(ports: [u16; 2]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let entry = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for (turn, client) in listener.incoming().enumerate() {
-            let in_turn = [ports[turn % 2], ports[(turn + 1) % 2]];
-            let server = in_turn.iter().find_map(|port| TcpStream::connect(("127.0.0.1", *port)).ok());
+            let leaving = LEAVING.load(Ordering::Relaxed);
+            let mut in_turn = [ports[turn % 2], ports[(turn + 1) % 2]].into_iter().filter(|port| *port != leaving);
+            let server = in_turn.find_map(|port| TcpStream::connect(("127.0.0.1", port)).ok());
             // Without one, the client is let go.
             let (Ok(client), Some(server)) = (client, server) else { continue };
             copy(client.try_clone().unwrap(), server.try_clone().unwrap());
