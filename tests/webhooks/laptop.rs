@@ -49,8 +49,7 @@ fn on_a_laptop() {
     assert_eq!(configurations(cluster), "");
     // What it was before the first one nobody knows any more, but config/crd.
     assert_eq!(conversion(cluster), json!({ "strategy": "None" }));
-    let folder = operator.folder().join("config/crd");
-    cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-k", folder.to_str().unwrap()], "");
+    operator.make_target(cluster, &["install"]);
     assert_eq!(conversion(cluster), before);
 }
 
