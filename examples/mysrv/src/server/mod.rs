@@ -22,6 +22,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
+use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::RustlsAcceptor;
 use axum_server::{Handle, Server};
 use hyper_util::rt::TokioTimer;
@@ -53,7 +54,9 @@ pub async fn serve(
     let service = router.into_make_service();
     // They never return: errors of single connections are axum-server's to handle.
     if let Some(certificate) = certificate {
-        let server = server.acceptor(RustlsAcceptor::new(certificate.config.clone()));
+        let tls = RustlsAcceptor::new(certificate.config.clone());
+        // Else the second part of an answer waits until the client has confirmed the first, 40 ms.
+        let server = server.acceptor(tls.acceptor(NoDelayAcceptor::new()));
         servers.spawn(async move { drop(server.serve(service).await) });
         servers.spawn(certificate.follow());
     } else {
