@@ -83,9 +83,18 @@ impl Place {
 
     pub fn take(&self, files: &Files) {
         let mut files = files.clone();
-        let manifest = String::from_utf8(files[&format!("{}Cargo.toml", self.member)].clone()).unwrap();
+        let path = format!("{}Cargo.toml", self.member);
+        let manifest = String::from_utf8(files[&path].clone()).unwrap();
         let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap();
-        files.insert("Cargo.lock".into(), lock(name, !self.member.is_empty()).into());
+        // cargo tells packages below its target folder apart by their names and versions, not by where they are.
+        let place = self.folder.file_name().unwrap().display();
+        let with_version = |text: &str| {
+            let version = format!("name = \"{name}\"\nversion = \"0.1.0");
+            assert!(text.contains(&version), "{text}");
+            text.replacen(&version, &format!("{version}-{place}"), 1).into_bytes()
+        };
+        files.insert("Cargo.lock".into(), with_version(&lock(name, !self.member.is_empty())));
+        files.insert(path, with_version(&manifest));
         replace(&self.folder, &files);
         // rustfmt would take the settings of a folder further up.
         fs::write(self.folder.with_file_name("rustfmt.toml"), "").unwrap();
