@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
-use opctl::scaffold::webhook::{self, Admission, Server, Spoke, Webhooks};
+use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
 use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, Wiring, Workload};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
@@ -171,7 +171,7 @@ fn wired(api: &Api) -> Vec<Api> {
 /// Each webhook that a kind can have.
 fn webhooks(project: &Project, api: &Api, server: Option<Server>) -> Webhooks {
     let admissions = [Admission::Defaulting, Admission::Validation].map(|it| (it, it.path(project, api)));
-    let spoke = Spoke { version: Version::parse("v1alpha2").unwrap() };
+    let spoke = Version::parse("v1alpha2").unwrap();
     Webhooks { server, admissions: admissions.into(), conversion: api.core.is_none().then(|| vec![spoke]) }
 }
 
@@ -380,7 +380,7 @@ fn a_kind_says_what_to_insert_where() {
             "old src/controller/mod.rs all: metrics_server::http_route::CONTROLLER",
         ]
     );
-    let (api, spoke) = (own("server", "v1", "HTTPRoute"), Spoke { version: Version::parse("v2").unwrap() });
+    let (api, spoke) = (own("server", "v1", "HTTPRoute"), Version::parse("v2").unwrap());
     let later = Webhooks { server: None, admissions: Vec::new(), conversion: Some(vec![spoke]) };
     assert_eq!(
         insertions(webhook::webhooks(&project, &api, &later)),

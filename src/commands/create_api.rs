@@ -1,6 +1,7 @@
 //! `opctl create api`: adds a custom resource, its controller, or both.
 
 use anyhow::Context;
+use serde_json::{Map, Value};
 
 use super::error::{Refusal, Refusals};
 use super::request::{self, Request};
@@ -77,6 +78,11 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     if !options.is_empty() {
         fields.insert("options".into(), options.into());
     }
+    enter(plan, fields);
+}
+
+/// Writes a resource into PROJECT.
+pub fn enter(plan: &mut Plan, fields: Map<String, Value>) {
     plan.edit(PROJECT, Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields });
 }
 
@@ -164,14 +170,8 @@ fn refuse_what_exists(
     console: &Console,
 ) -> anyhow::Result<()> {
     let Some(known) = file.find(resource) else { return Ok(()) };
-    let steps = resolve_part(plan, tree, "", console)?;
-    let changed: Vec<_> = steps
-        .iter()
-        .filter(|step: &&Step| step.is_conflict())
-        .filter(|step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_))))
-        .map(|step| step.path.as_str())
-        .collect();
-    let [first, ..] = changed[..] else { return Ok(()) };
+    let changed = worked_on(plan, tree, console)?;
+    let [first, ..] = &changed[..] else { return Ok(()) };
     let name = format!("`{}` in `{}/{}`", resource.kind, resource.group, resource.version);
     let mut refusal = Refusal::new(format!("{name} exists already, and its files are not as these answers make them"));
     for path in &changed {
@@ -183,9 +183,16 @@ fn refuse_what_exists(
     Err(Refusals(vec![refusal.help("for another version of it say `--version` and `--controller=false`")]).into())
 }
 
+/// What would be new, and is there in another form.
+pub fn worked_on(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<Vec<String>> {
+    let steps = resolve_part(plan, tree, "", console)?;
+    let is_new = |step: &Step| matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_)));
+    Ok(steps.into_iter().filter(|step| step.is_conflict() && is_new(step)).map(|step| step.path).collect())
+}
+
 fn next(request: &Request) -> Vec<Next> {
-    let (group, kind) = (request.resource.group_module(), request.resource.kind.module());
-    let types = format!("src/api/{group}/{}/{kind}.rs", request.resource.version);
+    let group = request.resource.group_module();
+    let types = api_of_resource(&request.resource).types_file();
     let controller = format!("src/controller/{group}/{}.rs", request.wiring.module(&request.resource.kind));
     let mut next = Vec::new();
     if request.adds_type {

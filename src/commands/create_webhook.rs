@@ -2,17 +2,16 @@
 
 use anyhow::Context;
 
-use super::create_api::{add_rendered, api_of_resource, project_of};
+use super::create_api::{add_rendered, api_of_resource, enter, project_of, worked_on};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
-use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
 use crate::cli::{CreateApi, CreateWebhook};
-use crate::edit::Edit;
 use crate::names::{Group, Kind, Version, nearest};
-use crate::plan::{Change, Plan, Step};
+use crate::plan::Plan;
 use crate::project::builtin::Builtin;
-use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
-use crate::scaffold::webhook::{self, Admission, Server, Spoke};
+use crate::project::{Origin, ProjectFile, Resource, Tree, root_above};
+use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api};
 
 pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
@@ -40,8 +39,7 @@ pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
         .files
         .retain(|file| !(request.webhooks.server.is_none() && webhook::is_shared(&file.path) && tree.has(&file.path)));
     add_rendered(&mut plan, rendered);
-    let (key, identity, fields) = ("resources".into(), Resource::identity(), request.resource.fields());
-    plan.edit(PROJECT, Edit::YamlEntry { key, identity, fields });
+    enter(&mut plan, request.resource.fields());
     refuse_what_exists(&plan, &tree, console)?;
     manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
     let next = next(&request);
@@ -72,7 +70,7 @@ impl Request {
             }
         };
         let Some(mut resource) = refusals.check(subject(args, &names, file)) else { return Err(refusals) };
-        let api = api_of_resource(&resource);
+        let (api, id) = (api_of_resource(&resource), resource.clone());
         let server = server(args, tree, &mut refusals);
         let mut admissions = Vec::new();
         for (admission, wanted, said) in [
@@ -89,7 +87,7 @@ impl Request {
             };
             let usual = admission.path(project, &api);
             let path = said.clone().or_else(|| kept.clone()).unwrap_or_else(|| usual.clone());
-            if let Some(refusal) = unfit_path(&path, file, project, (&api, admission)) {
+            if let Some(refusal) = unfit_path(&path, file, project, (&id, admission)) {
                 refusals.push(refusal);
             }
             *is_there = true;
@@ -195,7 +193,7 @@ fn unfit_path(
     path: &str,
     file: &ProjectFile,
     project: &scaffold::Project,
-    (new, its): (&Api, Admission),
+    (id, its): (&Resource, Admission),
 ) -> Option<Refusal> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
     if !path.starts_with('/') || path.len() == 1 || path.ends_with('/') || !path.chars().all(is_legal) {
@@ -211,7 +209,7 @@ fn unfit_path(
         let api = api_of_resource(other);
         let webhooks = &other.webhooks;
         let serves = |admission: Admission, is_there: bool, said: &Option<String>| {
-            let is_itself = admission == its && webhook::file(&api, "") == webhook::file(new, "");
+            let is_itself = admission == its && other.is_same(id);
             is_there && !is_itself && *said.as_ref().unwrap_or(&admission.path(project, &api)) == path
         };
         serves(Admission::Defaulting, webhooks.defaulting, &webhooks.defaulting_path)
@@ -224,7 +222,7 @@ fn unfit_path(
 }
 
 /// The versions that are converted to this one from now on. All versions of a kind must be: the API server stores one.
-fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals: &mut Refusals) -> Vec<Spoke> {
+fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals: &mut Refusals) -> Vec<Version> {
     let kind = hub.kind.clone();
     if hub.origin != Origin::Own {
         refusals.push(
@@ -269,19 +267,16 @@ fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals
                 .help(format!("add `--spoke {}`", left.join(","))),
         );
     }
-    let spokes = new.iter().map(|version| Spoke { version: version.clone() }).collect();
-    let spokes_there = &mut hub.webhooks.spokes;
-    new.retain(|version| !spokes_there.contains(version));
-    spokes_there.extend(new);
-    spokes
+    let is_new = |version: &&Version| !hub.webhooks.spokes.contains(version);
+    let added: Vec<Version> = new.iter().filter(is_new).cloned().collect();
+    hub.webhooks.spokes.extend(added);
+    new
 }
 
 /// A webhook that is there already is made again only if that changes none of its files.
 fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
-    let steps = resolve_part(plan, tree, "", console)?;
-    let is_new = |step: &&Step| step.is_conflict() && matches!(plan.changes.get(&step.path), Some(Change::Scaffold(_)));
     let mut refusals = Refusals::default();
-    for path in steps.iter().filter(is_new).map(|step| &step.path) {
+    for path in worked_on(plan, tree, console)? {
         refusals.push(
             Refusal::new(format!("`{path}` is there already, and has been worked on"))
                 .help("leave it out of what is asked for, and edit it by hand")
@@ -297,12 +292,7 @@ fn instead_of_validation(resource: &Resource) -> String {
         Origin::Own => format!(
             "a rule about one object alone, old and new, needs no webhook: `#[x_kube(validation = …)]` in `{}` puts it into the \
              CRD. A webhook is for what has to look elsewhere",
-            resource
-                .type_path()
-                .trim_start_matches("crate::")
-                .replace("::", "/")
-                .rsplit_once('/')
-                .map_or_else(String::new, |(file, _)| format!("src/{file}.rs"))
+            api_of_resource(resource).types_file()
         ),
         Origin::Kubernetes | Origin::External { .. } => {
             "a rule about one object alone, old and new, needs no webhook: a \
@@ -337,7 +327,7 @@ fn next(request: &Request) -> Vec<Next> {
         next.push(Next::new(format!("edit {}", webhook::file(&api, admission.module())), purpose));
     }
     for spoke in request.webhooks.conversion.iter().flatten() {
-        next.push(Next::new(format!("edit {}", spoke.file(&api)), "what becomes of each field"));
+        next.push(Next::new(format!("edit {}", webhook::conversion_file(&api, spoke)), "what becomes of each field"));
     }
     if request.webhooks.conversion.is_some() {
         next.push(Next::new("cargo test", "tells what is lost between the versions"));

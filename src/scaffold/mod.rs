@@ -142,6 +142,16 @@ impl Api {
         }
     }
 
+    /// The Rust module of a type of the project itself: `crate::api::cache::v1alpha1::memcached`.
+    fn types_module(&self) -> String {
+        format!("crate::api::{}::{}::{}", self.group.module(), self.version, self.kind.module())
+    }
+
+    /// Where that stands: `src/api/cache/v1alpha1/memcached.rs`.
+    pub fn types_file(&self) -> String {
+        format!("src/api/{}/{}/{}.rs", self.group.module(), self.version, self.kind.module())
+    }
+
     /// What `all` in `src/api/mod.rs` lists: `cache::v1alpha1::memcached::Memcached::crd()`.
     pub fn crd_item(&self) -> String {
         let Self { group, version, kind, .. } = self;

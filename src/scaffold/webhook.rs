@@ -60,20 +60,7 @@ pub struct Webhooks {
     /// With their paths.
     pub admissions: Vec<(Admission, String)>,
     /// The versions that are converted to this one.
-    pub conversion: Option<Vec<Spoke>>,
-}
-
-/// A version that is converted to the hub, which is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoke {
-    pub version: Version,
-}
-
-impl Spoke {
-    /// Where the conversion of a kind is written, there and back.
-    pub fn file(&self, hub: &Api) -> String {
-        format!("src/api/{}/{}/{}_conversion.rs", hub.group.module(), self.version, hub.kind.module())
-    }
+    pub conversion: Option<Vec<Version>>,
 }
 
 /// Where the webhooks of a project are listed.
@@ -90,6 +77,11 @@ pub const CONVERT: &str = "/convert";
 /// Where a webhook of a kind answers.
 pub fn file(api: &Api, module: &str) -> String {
     format!("src/webhook/{}/{}/{}/{module}.rs", group_module(api), api.version, api.kind.module())
+}
+
+/// Where a version of a kind is converted, to the one that is stored and back.
+pub fn conversion_file(kind: &Api, spoke: &Version) -> String {
+    format!("src/api/{}/{spoke}/{}_conversion.rs", kind.group.module(), kind.kind.module())
 }
 
 /// Whose certificate it shows.
@@ -126,9 +118,8 @@ fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
     edit("src/controller/mod.rs", Inserted::ListItem { function: "all", item });
     let field = "#[command(flatten)]\npub webhook: crate::webhook::server::WebhookOptions";
     edit("src/manager/options.rs", Inserted::Field { structure: "Options", field });
-    if project.workspace.is_none() {
-        edit("Cargo.toml", Inserted::Unset { table: "profile.release", key: "panic" });
-    }
+    // A member of a workspace has no profile.
+    edit("Cargo.toml", Inserted::Unset { table: "profile.release", key: "panic" });
     let kustomization = "config/default/kustomization.yaml";
     edit(kustomization, list("components", "../webhook-server"));
     edit("config/network-policy/kustomization.yaml", list("resources", "allow_webhook_traffic.yaml"));
@@ -152,7 +143,7 @@ fn add_admission(rendered: &mut Rendered, project: &Project, api: &Api, admissio
 }
 
 /// The hub's part, and that of each spoke.
-fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes: &[Spoke]) {
+fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes: &[Version]) {
     rendered.files.extend(files("conversion", project, &[], &ServerContext::new(project)));
     let context = ApiContext::new(project, hub);
     let path_of_it = add_module(rendered, project, hub, "conversion-hub", "conversion", &context);
@@ -165,17 +156,16 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     edit(&format!("{server}/conversion.rs"), list("all", &format!("crate::webhook::{path_of_it}::CONVERSION")));
 
     let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
-    for spoke in spokes {
-        let version = &spoke.version;
+    for version in spokes {
+        let spoke = Api { version: version.clone(), ..hub.clone() };
         let item = format!("Spoke::of::<Hub, api::{version}::{module}::{kind}>()");
         let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
         edit(&file(hub, "conversion"), list("spokes", &item));
         edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));
         let storage =
             Inserted::KubeArgument { kind: kind.clone(), version: version.clone(), argument: "storage = false" };
-        edit(&format!("src/api/{group}/{version}/{module}.rs"), storage);
-        let api = Api { version: version.clone(), ..hub.clone() };
-        let context = SpokeContext { api: ApiContext::new(project, &api), hub: hub.version.as_str() };
+        edit(&spoke.types_file(), storage);
+        let context = SpokeContext { api: ApiContext::new(project, &spoke), hub: hub.version.as_str() };
         let placeholders = [("_group_", group.as_str()), ("_version_", version.as_str()), ("_kind_", &module)];
         rendered.files.extend(files("conversion-spoke", project, &placeholders, &context));
     }
@@ -191,12 +181,10 @@ fn add_module(
     context: &impl Serialize,
 ) -> String {
     let (group, version, kind) = (group_module(api), api.version.as_str(), api.kind.module());
-    for file in files(bundle, project, &[("_group_", &group), ("_version_", version), ("_kind_", &kind)], context) {
-        // All have the folders.
-        if rendered.files.iter().all(|other| other.path != file.path) {
-            rendered.files.push(file);
-        }
-    }
+    let placeholders = [("_group_", group.as_str()), ("_version_", version), ("_kind_", &kind)];
+    rendered.files.extend(files(bundle, project, &placeholders, context));
+    // The same each time, and each the base of an insertion: the first counts.
+    rendered.files.extend(files("webhook-folders", project, &placeholders, &ApiContext::new(project, api)));
     let mut folder = "src/webhook".to_owned();
     for inner in [&group, version, &kind, module] {
         rendered.insertions.push((format!("{folder}/mod.rs"), Inserted::Module(inner.to_owned())).into());
@@ -241,9 +229,6 @@ struct WebhookContext<'a> {
     webhook: String,
     /// The end of the marker: in which namespaces it is asked.
     selector: String,
-    is_own: bool,
-    /// Of another project: what its type needs is not known.
-    is_external: bool,
 }
 
 impl<'a> WebhookContext<'a> {
@@ -253,7 +238,7 @@ impl<'a> WebhookContext<'a> {
         let name_of_type = if is_taken { format!("{kind}Object") } else { kind.into() };
         let rust_path = match &api.core {
             Some(core) => core.rust_path.clone(),
-            None => format!("crate::api::{}::{}::{}::{kind}", api.group.module(), api.version, api.kind.module()),
+            None => format!("{}::{kind}", api.types_module()),
         };
         let group = match &api.core {
             Some(_) => format!("{}.{}", api.group, project.domain),
@@ -266,8 +251,6 @@ impl<'a> WebhookContext<'a> {
             name_of_type,
             webhook: format!("{}-{}.{group}", api.kind.singular(), api.version),
             selector: selector(project, api),
-            is_own: api.core.is_none(),
-            is_external: api.core.as_ref().is_some_and(|core| !core.rust_path.starts_with("k8s_openapi::")),
             api: ApiContext::new(project, api),
         }
     }

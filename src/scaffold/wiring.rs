@@ -130,8 +130,8 @@ impl<'a> RelatedContext<'a> {
 
 /// What `use` says to have the types of the project's own kind.
 fn types(api: &Api) -> String {
-    let Api { group, version, kind, wiring, .. } = api;
-    let module = format!("crate::api::{}::{version}::{}", group.module(), kind.module());
+    let Api { kind, wiring, .. } = api;
+    let module = api.types_module();
     match wiring.name {
         // It writes one condition, not the whole status.
         Some(_) => format!("{module}::{kind}"),
