@@ -2,4 +2,4 @@
 
 pub mod assets;
 
-pub use assets::Assets;
+pub use assets::{Assets, AssetsError};
