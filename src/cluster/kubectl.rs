@@ -32,9 +32,22 @@ pub enum KubectlError {
     Failed { command: String, said: String },
 }
 
+/// What a kubectl that succeeded has written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    pub output: String,
+    /// Those of the API server.
+    pub warnings: Vec<String>,
+}
+
 impl Kubectl {
     /// What kubectl writes to standard output.
     pub fn output(&self, arguments: &[&str], stdin: &str) -> Result<String, KubectlError> {
+        Ok(self.run(arguments, stdin)?.output)
+    }
+
+    /// The same, and what it warns of.
+    pub fn run(&self, arguments: &[&str], stdin: &str) -> Result<Said, KubectlError> {
         let mut command = self.command(arguments);
         let child = Child::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut child = child.map_err(|reason| self.not_started(reason))?;
@@ -45,12 +58,15 @@ impl Kubectl {
             child.output()
         });
         let output = output.map_err(|reason| self.not_started(reason))?;
+        let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+            let lines: Vec<&str> = said.lines().filter(|line| !is_log(line)).collect();
+            let said = lines.join("\n").trim_end().to_owned();
             let said = if said.is_empty() { output.status.to_string() } else { said };
             return Err(KubectlError::Failed { command: self.shown(arguments), said });
         }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let warnings = said.lines().filter_map(|line| line.strip_prefix("Warning: ")).map(String::from).collect();
+        Ok(Said { output: String::from_utf8_lossy(&output.stdout).into_owned(), warnings })
     }
 
     /// The command as a user would type it.
@@ -82,6 +98,12 @@ impl Kubectl {
     }
 }
 
+/// A line of client-go's log, which repeats the error: `E1122 12:40:35.123456   42 memcache.go:265] …`.
+fn is_log(line: &str) -> bool {
+    let head = line.as_bytes().get(..6);
+    head.is_some_and(|head| b"IWE".contains(&head[0]) && head[1..5].iter().all(u8::is_ascii_digit) && head[5] == b' ')
+}
+
 /// For a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
@@ -109,6 +131,10 @@ mod tests {
         assert_eq!(shell.output(&["exit 3"], "").unwrap_err().to_string(), "`sh -c 'exit 3'` failed: exit status: 3");
         let error = kubectl("/nowhere/kubectl", &[]).output(&["version"], "").unwrap_err();
         assert!(matches!(&error, KubectlError::Missing(program) if program == "/nowhere/kubectl"), "{error}");
+        let warned = shell.run(&["echo yes; echo 'Warning: old' >&2; echo else >&2"], "").unwrap();
+        assert_eq!(warned, Said { output: "yes\n".into(), warnings: vec!["old".into()] });
+        let error = shell.output(&["echo 'E1122 12:40:35.1 4 x.go:2] no' >&2; echo no >&2; exit 1"], "").unwrap_err();
+        assert!(error.to_string().ends_with(" failed: no"), "{error}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::cluster::Kubectl;
 /// `said` is what the user calls it, with arguments where it needs some. Else `kubectl` on PATH, else that of
 /// KUBEBUILDER_ASSETS.
 pub fn kubectl(said: Option<&str>, context: Option<&str>) -> Kubectl {
-    let (program, leading) = match said {
+    let (program, leading) = match said.filter(|said| *said != "kubectl") {
         // A path may have spaces.
         Some(said) if !Path::new(said).is_file() => words(said),
         Some(said) => (said.into(), Vec::new()),
