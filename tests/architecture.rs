@@ -73,7 +73,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("regex", &["apiserver/pattern.rs", "config/select.rs"]),
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
-    ("nix", &["interrupt.rs"]),
+    ("nix", &["interrupt.rs", "testenv/process.rs"]),
     ("anyhow", &["commands/", "main.rs"]),
     ("clap", &["cli.rs", "commands/", "main.rs"]),
     ("anstream", &["commands/", "compiled/cargo.rs", "main.rs"]),
