@@ -23,6 +23,9 @@ pub fn run(args: &Deploy, console: &Console) -> anyhow::Result<Outcome> {
     cluster.apply(&first)?;
     cluster.await_served(&crds)?;
     cluster.apply(&rest)?;
+    if args.no_wait {
+        return Ok(Outcome::Done);
+    }
     let deadline = Deadline::after(cluster.timeout);
     for deployment in rest.iter().filter(|object| object.is("apps", "Deployment")) {
         await_rollout(&cluster, deployment, &args.cluster.timeout, deadline)?;
