@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &["names", "diagnostic", "project"]),
     ("source", &["names", "diagnostic", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
+    ("cluster", &["interrupt"]),
     ("compiled", &["names", "diagnostic", "interrupt"]),
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),
@@ -36,6 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "project",
             "model",
             "source",
+            "cluster",
             "compiled",
             "config",
             "emit",
@@ -58,7 +60,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_derive_internals", &["source/"]),
     ("tera", &["scaffold/bundle.rs"]),
     ("serde_saphyr", &["emit/yaml.rs"]),
-    ("yaml_serde", &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
+    (
+        "yaml_serde",
+        &["cluster/manifest.rs", "compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs"],
+    ),
     ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
     ("schemars", &["source/", "emit/"]),
     // What is in `signatures.rs` is not compiled.
@@ -136,17 +141,19 @@ fn only_the_plan_writes_to_disk() {
 }
 
 #[test]
-fn only_the_compiled_types_need_other_programs() {
+fn only_the_compiled_types_and_clusters_need_other_programs() {
     // `edit/properties.rs` is a test.
-    let tests = |file: &File| file.path == "edit/properties.rs";
-    let files = files().into_iter().filter(|file| !matches!(file.room(), "compiled" | "interrupt") && !tests(file));
+    const STARTS: [&str; 3] = ["cluster/kubectl.rs", "interrupt.rs", "edit/properties.rs"];
+    let starts = |file: &File| file.room() == "compiled" || STARTS.contains(&&*file.path);
+    let files = files().into_iter().filter(|file| !starts(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
 
 #[test]
 fn nothing_asks_the_clock_or_the_environment() {
-    // Where cargo keeps the sources of other packages is said there only.
-    let files = files().into_iter().filter(|file| file.path != "commands/cargo_home.rs");
+    // Where cargo keeps the sources of other packages, where programs are, and how long a cluster is waited for.
+    const ASK: [&str; 3] = ["commands/cargo_home.rs", "commands/environment.rs", "cluster/wait.rs"];
+    let files = files().into_iter().filter(|file| !ASK.contains(&&*file.path));
     assert_eq!(uses(files, UNSTEADY), "");
 }
 
