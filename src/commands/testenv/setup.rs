@@ -1,6 +1,7 @@
 //! `opctl testenv setup`: finds or downloads the programs, and says where they are.
 
-use super::programs::{assets, search, watched};
+use super::assets;
+use super::programs::{search, watched};
 use crate::cli::TestenvSetup;
 use crate::commands::error::Refusal;
 use crate::commands::{Console, Outcome};

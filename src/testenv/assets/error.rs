@@ -56,7 +56,7 @@ impl AssetsError {
             Self::Incomplete { .. } => {
                 vec!["name a folder that has both `etcd` and `kube-apiserver`".into(), UNSET.into()]
             }
-            Self::WrongVersion { .. } => vec![UNSET.into()],
+            Self::WrongVersion { found, .. } => vec![format!("ask for that one: `--kubernetes {found}`"), UNSET.into()],
             Self::DoesNotRun { .. } => vec![format!(
                 "name a folder whose programs are for `{}`: `export KUBEBUILDER_ASSETS=DIR`; it comes before PATH",
                 platform()
@@ -97,7 +97,7 @@ impl AssetsError {
     }
 }
 
-const UNSET: &str = "or `unset KUBEBUILDER_ASSETS`, and opctl looks on PATH, then in its cache, then downloads";
+const UNSET: &str = "`unset KUBEBUILDER_ASSETS`, and opctl looks on PATH, then in its cache, then downloads";
 
 /// Where people find the archives.
 const RELEASES: &str = "https://github.com/kubernetes-sigs/controller-tools/releases";
@@ -119,7 +119,7 @@ fn other_ways(search: &Search) -> Vec<String> {
          `export OPCTL_ENVTEST_MIRROR=URL`"
             .into(),
         format!(
-            "downloaded elsewhere, from {RELEASES}: `opctl testenv setup --archive envtest-v1.36.0-{}.tar.gz`",
+            "downloaded elsewhere, from {RELEASES}: `opctl testenv setup --archive envtest-vVERSION-{}.tar.gz`",
             platform()
         ),
         "with Go: `export KUBEBUILDER_ASSETS=\"$(setup-envtest use -p path)\"`".into(),

@@ -68,19 +68,20 @@ impl Network {
             Some(folder) => format!("{folder}/{}", release.archive),
             None => release.url.clone(),
         };
+        let expected = release.hash.to_lowercase();
         let mut resumed = length(part) > 0;
-        if resumed && hash(part).map_err(written)? == release.hash {
+        if resumed && hash(part).map_err(written)? == expected {
             return Ok(());
         }
         loop {
             self.persist(&url, watch, |request, watch| receive(request, &url, part, watch))?;
             let found = hash(part).map_err(written)?;
-            if found == release.hash {
+            if found == expected {
                 return Ok(());
             }
             std::fs::remove_file(part).map_err(written)?;
             if !resumed {
-                return Err(AssetsError::WrongHash { url: public(&url), found, expected: release.hash.clone() });
+                return Err(AssetsError::WrongHash { url: public(&url), found, expected });
             }
             // Its beginning was of an earlier time, perhaps of another file.
             resumed = false;
@@ -211,9 +212,13 @@ impl Failure {
 fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(error) if is_cut(error) => "the connection was cut".into(),
-        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Io(error) => match error.kind() {
+            kind @ (io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable) => kind.to_string(),
+            _ => error.to_string(),
+        },
         ureq::Error::Timeout(_) => "nothing came for too long".into(),
-        ureq::Error::Rustls(error) => format!("the server's certificate or its TLS is not accepted: {error}"),
         error => error.to_string(),
     }
 }
