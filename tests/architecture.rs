@@ -58,7 +58,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_derive_internals", &["source/"]),
     ("tera", &["scaffold/bundle.rs"]),
     ("serde_saphyr", &["emit/yaml.rs"]),
-    ("yaml_serde", &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
+    (
+        "yaml_serde",
+        &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs", "testenv/assets/index.rs"],
+    ),
     ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
     ("schemars", &["source/", "emit/"]),
     // What is in `signatures.rs` is not compiled.
@@ -68,6 +71,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("regex", &["apiserver/pattern.rs", "config/select.rs"]),
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
+    ("flate2", &["testenv/assets/archive.rs"]),
+    ("ring", &["testenv/assets/network.rs"]),
+    ("tar", &["testenv/assets/archive.rs"]),
+    ("ureq", &["testenv/assets/network.rs"]),
     ("nix", &["interrupt.rs"]),
     ("anyhow", &["commands/", "main.rs"]),
     ("clap", &["cli.rs", "commands/", "main.rs"]),
@@ -130,23 +137,26 @@ fn crates_are_known_only_where_they_belong() {
 }
 
 #[test]
-fn only_the_plan_writes_to_disk() {
-    let files = files().into_iter().filter(|file| file.room() != "plan");
+fn only_the_plan_and_the_test_environment_write_to_disk() {
+    // The test environment writes nothing of a project: what it downloads stays below the cache.
+    let files = files().into_iter().filter(|file| !matches!(file.room(), "plan" | "testenv"));
     assert_eq!(uses(files, WRITES), "");
 }
 
 #[test]
-fn only_the_compiled_types_need_other_programs() {
+fn only_the_compiled_types_and_the_test_environment_need_other_programs() {
     // `edit/properties.rs` is a test.
     let tests = |file: &File| file.path == "edit/properties.rs";
-    let files = files().into_iter().filter(|file| !matches!(file.room(), "compiled" | "interrupt") && !tests(file));
+    let allowed = |file: &File| matches!(file.room(), "compiled" | "interrupt" | "testenv");
+    let files = files().into_iter().filter(|file| !allowed(file) && !tests(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
 
 #[test]
 fn nothing_asks_the_clock_or_the_environment() {
-    // Where cargo keeps the sources of other packages is said there only.
-    let files = files().into_iter().filter(|file| file.path != "commands/cargo_home.rs");
+    // Where cargo keeps the sources of other packages, and where the programs of a test environment are and come from.
+    let places = ["commands/cargo_home.rs", "commands/testenv/environment.rs"];
+    let files = files().into_iter().filter(|file| !places.contains(&file.path.as_str()));
     assert_eq!(uses(files, UNSTEADY), "");
 }
 

@@ -39,7 +39,7 @@ fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
         console.error(&refusal.help("`opctl testenv setup` downloads them"));
         return Ok(Outcome::Drift);
     }
-    console.say(&format!("would download by `{}`", search.network.index));
+    console.say(&format!("would download a release of `{}`", search.network.shown()));
     Ok(Outcome::Done)
 }
 

@@ -10,7 +10,7 @@ pub enum AssetsError {
     #[error("`{0}` is no version of Kubernetes")]
     NoVersion(String),
     #[error("Kubernetes {version}{} is too old for a test environment", .folder.as_ref().map(|folder| format!(" in `{}`", folder.display())).unwrap_or_default())]
-    TooOld { version: Version, folder: Option<PathBuf> },
+    TooOld { version: String, folder: Option<PathBuf> },
     #[error("KUBEBUILDER_ASSETS names `{}`, which has no `{missing}`", folder.display())]
     Incomplete { folder: PathBuf, missing: &'static str },
     #[error("KUBEBUILDER_ASSETS names `{}`, which has Kubernetes {found}, not {wanted}", folder.display())]
@@ -31,7 +31,7 @@ pub enum AssetsError {
     WrongHash { url: String, found: String, expected: String },
     #[error("cannot unpack `{}`: {reason}", archive.display())]
     Archive { archive: PathBuf, reason: String },
-    #[error("the name of `{}` does not say what is in it", .0.display())]
+    #[error("`{}` is not named as an archive for `{}` is", .0.display(), platform())]
     ArchiveName(PathBuf),
     #[error("cannot write `{}`: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },

@@ -50,6 +50,11 @@ impl Network {
         Self { index, archives: mirror, proxies, patience: Duration::from_secs(30) }
     }
 
+    /// The index's URL as it may be shown: without a password.
+    pub fn shown(&self) -> String {
+        public(&self.index)
+    }
+
     pub fn index(&self, watch: Watch) -> Result<Index, AssetsError> {
         let text = self.persist(&self.index, watch, |request, _| {
             let mut response = request.send(None)?;
@@ -58,7 +63,7 @@ impl Network {
                 _ => Err(Failure::status(&response)),
             }
         })?;
-        Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: public(&self.index), reason })
+        Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: self.shown(), reason })
     }
 
     /// Brings the whole archive to `part`; what is there already of an earlier time is not asked for again.
