@@ -2,7 +2,8 @@
 //! It is told here only.
 
 use std::env;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::testenv::assets::{Cache, Network, Proxies, Search, Wanted};
 
@@ -16,6 +17,17 @@ pub fn search(kubernetes: Option<Wanted>, mirror: Option<&str>) -> Search {
         cache: Cache::at(cache()),
         network: Network::new(mirror.as_deref(), proxies()),
     }
+}
+
+/// The folder for folders of test environments.
+pub fn environments() -> PathBuf {
+    cache().join("testenv")
+}
+
+/// PATH with one more folder at its end.
+pub fn path_with(folder: &Path) -> Option<OsString> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(env::split_paths(&path).chain([folder.to_owned()])).ok()
 }
 
 /// `OPCTL_CACHE`, else `opctl` in the folder where the system has such things.
