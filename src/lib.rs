@@ -13,6 +13,7 @@ pub mod project;
 pub mod model;
 
 pub mod apiserver;
+pub mod cluster;
 pub mod compiled;
 pub mod config;
 pub mod emit;

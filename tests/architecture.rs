@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &["names", "diagnostic", "project"]),
     ("source", &["names", "diagnostic", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
+    ("cluster", &["interrupt"]),
     ("compiled", &["names", "diagnostic", "interrupt"]),
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),
@@ -36,6 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "project",
             "model",
             "source",
+            "cluster",
             "compiled",
             "config",
             "emit",
@@ -46,6 +48,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "edit",
             "plan",
             "cli",
+            "interrupt",
         ],
     ),
     ("lib", &[]),
@@ -60,7 +63,15 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_saphyr", &["emit/yaml.rs"]),
     (
         "yaml_serde",
-        &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs", "testenv/assets/index.rs"],
+        &[
+            "cluster/manifest.rs",
+            "compiled/documents.rs",
+            "emit/yaml.rs",
+            "edit/yaml.rs",
+            "project/file.rs",
+            "testenv/assets/index.rs",
+            "testenv/crds.rs",
+        ],
     ),
     ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
     ("schemars", &["source/", "emit/"]),
@@ -72,7 +83,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
     ("flate2", &["testenv/assets/archive.rs"]),
-    ("rcgen", &["testenv/pki.rs"]),
+    ("rcgen", &["testenv/error.rs", "testenv/pki.rs"]),
     ("ring", &["testenv/assets/network.rs"]),
     ("tar", &["testenv/assets/archive.rs"]),
     ("ureq", &["testenv/assets/network.rs", "testenv/client.rs"]),
@@ -145,19 +156,27 @@ fn only_the_plan_and_the_test_environment_write_to_disk() {
 }
 
 #[test]
-fn only_the_compiled_types_and_the_test_environment_need_other_programs() {
-    // `edit/properties.rs` is a test.
-    let tests = |file: &File| file.path == "edit/properties.rs";
-    let allowed = |file: &File| matches!(file.room(), "compiled" | "interrupt" | "testenv");
-    let files = files().into_iter().filter(|file| !allowed(file) && !tests(file));
+fn programs_are_started_where_it_is_their_purpose() {
+    // `edit/properties.rs` is a test; `commands/testenv/run.rs` starts what the user says.
+    const STARTS: [&str; 4] = ["cluster/kubectl.rs", "commands/testenv/run.rs", "interrupt.rs", "edit/properties.rs"];
+    let starts = |file: &File| matches!(file.room(), "compiled" | "testenv") || STARTS.contains(&&*file.path);
+    let files = files().into_iter().filter(|file| !starts(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
 
 #[test]
 fn nothing_asks_the_clock_or_the_environment() {
-    // Where cargo keeps the sources of other packages, and where the programs of a test environment are and come from.
-    let places = ["commands/cargo_home.rs", "commands/testenv/environment.rs"];
-    let files = files().into_iter().filter(|file| !places.contains(&file.path.as_str()));
+    // Where cargo keeps the sources of other packages, where programs are and come from, and how long others are waited for.
+    const ASK: [&str; 5] = [
+        "commands/cargo_home.rs",
+        "commands/environment.rs",
+        "commands/testenv/environment.rs",
+        "cluster/wait.rs",
+        "interrupt.rs",
+    ];
+    let asks = |file: &File| ASK.contains(&&*file.path);
+    let waits = |file: &File| matches!(&*file.path, "testenv/crds.rs" | "testenv/mod.rs" | "testenv/process.rs");
+    let files = files().into_iter().filter(|file| !asks(file) && !waits(file));
     assert_eq!(uses(files, UNSTEADY), "");
 }
 

@@ -28,6 +28,7 @@ impl Example {
         let path = format!("{}:{}", env::var("KUBEBUILDER_ASSETS").unwrap(), env::var("PATH").unwrap());
         let mut make = Command::new("make");
         make.current_dir(self.path()).args(arguments).env("PATH", path).env("KUBECONFIG", &cluster.kubeconfig);
+        make.env("OPCTL", env!("CARGO_BIN_EXE_opctl"));
         common::output(make);
     }
 
@@ -42,6 +43,14 @@ impl Example {
         let deployment = format!("deployment/{}-controller-manager", self.name);
         let wait = ["wait", "-n", &self.namespace(), "--for=condition=Available", "--timeout=60s", &deployment];
         cluster.kubectl(&wait, "");
+    }
+
+    /// Applies all of it as `make deploy` does; where there is no node, nothing is rolled out.
+    pub fn apply(self, cluster: &ControlPlane) {
+        let mut opctl = Command::new(env!("CARGO_BIN_EXE_opctl"));
+        opctl.current_dir(self.path()).args(["deploy", "--no-wait", "--image", "example:test", "--kubectl"]);
+        opctl.arg(&cluster.kubectl).env("KUBECONFIG", &cluster.kubeconfig);
+        common::output(opctl);
     }
 
     /// With the rights of its service account, once its probe says that it is ready.

@@ -8,7 +8,7 @@ use crate::memcached::MEMCACHED;
 fn no_library_repeats_what_the_operator_says() {
     let Some(cluster) = ControlPlane::start("logs", 0) else { return };
     MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     let manager = MEMCACHED.run(&cluster, &[]);
     assert!(!manager.log().contains("leading"), "nobody elects:\n{}", manager.log());
 

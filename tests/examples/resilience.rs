@@ -105,7 +105,7 @@ fn rights_and_crds_may_go_and_come_back() {
     let lacks = "cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"zoo\"";
     eventually("a word about the right that it lacks", || manager.log().contains(lacks));
     assert!(manager.metrics().contains(r#"reason="RequestFailed"}"#));
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     zoo.await_reconciled(1);
 
     // With the objects, whose finalizers it takes off.
@@ -130,7 +130,8 @@ fn assert_no_flood(log: &str, start: Instant) {
 impl<'a> Zoo<'a> {
     /// With so many objects: `m0`, `m1` and so on.
     fn new(cluster: &'a ControlPlane, objects: usize) -> Self {
-        MEMCACHED.make(cluster, &["install", "deploy", "IMG=example:test"]);
+        MEMCACHED.make(cluster, &["install"]);
+        MEMCACHED.apply(cluster);
         cluster.kubectl(&["create", "namespace", "zoo"], "");
         let zoo = Self(cluster);
         let all: Vec<String> = (0..objects).map(|index| object(&format!("m{index}"), 1)).collect();
