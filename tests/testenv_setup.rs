@@ -397,11 +397,7 @@ fn versions_that_are_not_there_are_told_with_those_that_are() {
         .failed(&["there is no Kubernetes 1.34 in", "help: there are 1.36.0, 1.35.1\n"]);
     machine.setup(&["--kubernetes", "1.36.7"]).failed(&["there is no Kubernetes 1.36.7 in"]);
     let before = server.requests().len();
-    machine.setup(&["--kubernetes", "1.30"]).failed(&[
-        "Kubernetes 1.30.0 is too old",
-        "selectableFields",
-        "since 1.31",
-    ]);
+    machine.setup(&["--kubernetes", "1.30"]).failed(&["Kubernetes 1.30 is too old", "selectableFields", "since 1.31"]);
     machine.setup(&["--kubernetes", "latest"]).failed(&["`latest` is no version of Kubernetes", "`1.36` or `1.36.2`"]);
     assert_eq!(server.requests().len(), before);
     assert_eq!(machine.cached(), [""; 0]);
