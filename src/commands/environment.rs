@@ -34,3 +34,8 @@ fn in_assets() -> Option<PathBuf> {
     let program = Path::new(&folder).join(format!("kubectl{}", env::consts::EXE_SUFFIX));
     program.is_file().then_some(program)
 }
+
+/// Where the API server calls an operator that runs here.
+pub fn webhook_url() -> std::ffi::OsString {
+    env::var_os("WEBHOOK_URL").filter(|url| !url.is_empty()).unwrap_or_else(|| "https://127.0.0.1:9443".into())
+}
