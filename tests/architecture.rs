@@ -158,13 +158,8 @@ fn only_the_plan_and_the_test_environment_write_to_disk() {
 #[test]
 fn programs_are_started_where_it_is_their_purpose() {
     // `edit/properties.rs` is a test; `commands/dev/` starts the operator, `commands/testenv/run.rs` what the user says.
-    const STARTS: [&str; 5] = [
-        "cluster/kubectl.rs",
-        "commands/dev/mod.rs",
-        "commands/testenv/run.rs",
-        "interrupt.rs",
-        "edit/properties.rs",
-    ];
+    const STARTS: [&str; 5] =
+        ["cluster/kubectl.rs", "commands/dev/mod.rs", "commands/testenv/run.rs", "interrupt.rs", "edit/properties.rs"];
     let starts = |file: &File| matches!(file.room(), "compiled" | "testenv") || STARTS.contains(&&*file.path);
     let files = files().into_iter().filter(|file| !starts(file));
     assert_eq!(uses(files, PROGRAMS), "");
