@@ -128,14 +128,14 @@ impl<'a> Shop<'a> {
     }
 
     fn finds_its_cluster(&self) {
-        let server = self.get(&["--raw", "/api"])["serverAddressByClientCIDRs"][0]["serverAddress"].clone();
-        let address = format!("server https://{}", server.as_str().unwrap());
-        self.opctl(&["undeploy"]).succeeds().says(&["cluster: context `", &address]);
+        let minified = ["config", "view", "--raw", "--minify", "-o", "json"];
+        let config: Value = serde_json::from_str(&self.cluster.kubectl(&minified, "")).unwrap();
+        let server = config["clusters"][0]["cluster"]["server"].as_str().unwrap();
+        self.opctl(&["undeploy"]).succeeds().says(&["cluster: context `", &format!("server {server}\n")]);
         self.opctl(&["install", "--context", "nope"]).fails_with(&["the kubeconfig has no context `nope`"]);
 
         let nowhere = self.sandbox.root().join("nowhere");
-        let view = self.cluster.kubectl(&["config", "view", "--raw", "--minify"], "");
-        fs::write(&nowhere, view.replace(&address["server ".len()..], "https://127.0.0.1:1")).unwrap();
+        fs::write(&nowhere, config.to_string().replace(server, "https://127.0.0.1:1")).unwrap();
         for verb in [&["install"][..], &["uninstall"], &["deploy", "--image", IMAGE], &["undeploy"]] {
             let mut command = self.command(verb);
             command.env("KUBECONFIG", &nowhere);
