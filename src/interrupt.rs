@@ -1,9 +1,11 @@
 //! Ctrl-C and SIGTERM: they end the process at once, and a child that it waits for first; except while files are written,
 //! then the writing decides.
 
-use std::io;
-use std::process::{self, ChildStderr, ChildStdin, Command, Output};
+use std::io::{self, IsTerminal};
+use std::process::{self, ChildStderr, ChildStdin, Command, ExitStatus, Output};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// What 128 + SIGINT says to a shell.
 const EXIT_CODE: i32 = 130;
@@ -60,6 +62,39 @@ impl Shield {
 impl Drop for Shield {
     fn drop(&mut self) {
         *state() = State::Idle;
+    }
+}
+
+/// Runs a command as a shell would: it has the terminal, and its end is awaited, also after a signal, which ends it.
+pub fn attend(command: &mut Command) -> io::Result<ExitStatus> {
+    const LOOK: Duration = Duration::from_millis(10);
+    /// Until it is killed.
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let shield = Shield::raise();
+    // One that has the terminal must be in the terminal's process group, and is told of Ctrl-C by it. Any other has one
+    // of its own, so that what it started ends, too.
+    let shares_terminal = io::stdin().is_terminal();
+    #[cfg(unix)]
+    if !shares_terminal {
+        std::os::unix::process::CommandExt::process_group(command, 0);
+    }
+    let mut child = command.spawn()?;
+    let mut interrupted: Option<Instant> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        match interrupted {
+            None if shield.is_interrupted() => {
+                interrupted = Some(Instant::now());
+                if !shares_terminal {
+                    stop(child.id());
+                }
+            }
+            Some(since) if since.elapsed() > PATIENCE => child.kill()?,
+            _ => {}
+        }
+        sleep(LOOK);
     }
 }
 

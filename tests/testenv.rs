@@ -108,9 +108,13 @@ fn crds_are_served_or_refused_with_their_file() {
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("kustomization.yaml", "resources: [two.yaml]\n");
     write("two.yaml", &format!("{}---\n{}", crd("cats", "Cat"), crd("dogs", "Dog")));
-    assert_eq!(environment.install(&[folder.clone()]).unwrap(), ["cats.example.com", "dogs.example.com"]);
+    let install = |path: &Path| {
+        let crds = testenv::crds(&[path.to_owned()])?;
+        environment.install(&crds).map(|()| crds.into_iter().map(|crd| crd.name).collect::<Vec<_>>())
+    };
+    assert_eq!(install(&folder).unwrap(), ["cats.example.com", "dogs.example.com"]);
     assert_eq!(kubectl(&environment.kubeconfig(), &["get", "cats,dogs", "-o", "name"]).unwrap(), "", "both are served");
-    assert_eq!(environment.install(&[folder.join("two.yaml")]).unwrap().len(), 2, "a second time changes nothing");
+    assert_eq!(install(&folder.join("two.yaml")).unwrap().len(), 2, "a second time changes nothing");
 
     for (name, text, refusal) in [
         (
@@ -127,10 +131,10 @@ fn crds_are_served_or_refused_with_their_file() {
         ("none.yaml", "kind: Namespace".to_owned(), "no CustomResourceDefinition in "),
     ] {
         write(name, &text);
-        let said = environment.install(&[folder.join(name)]).unwrap_err().to_string();
+        let said = install(&folder.join(name)).unwrap_err().to_string();
         assert!(said.contains(refusal) && said.contains(name), "{said}");
     }
-    let said = environment.install(&[folder.join("absent")]).unwrap_err().to_string();
+    let said = install(&folder.join("absent")).unwrap_err().to_string();
     assert!(said.starts_with("cannot read `") && said.contains("absent"), "{said}");
     fs::remove_dir_all(folder).unwrap();
 }

@@ -162,13 +162,19 @@ impl Progress<'_> {
             self.width = line.chars().count();
         }
     }
+
+    /// Makes room for other lines.
+    pub fn clear(&mut self) {
+        if self.width > 0 {
+            self.console.tell(&format!("\r{:width$}\r", "", width = self.width));
+            self.width = 0;
+        }
+    }
 }
 
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
-        if self.width > 0 {
-            self.console.tell(&format!("\r{:width$}\r", "", width = self.width));
-        }
+        self.clear();
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use ureq::http::StatusCode;
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
-use super::pki::Pki;
+use super::pki::Pair;
 
 /// Longer than the API server takes for anything but a watch.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,10 +27,10 @@ pub enum RequestError {
 }
 
 impl Client {
-    pub fn new(url: &str, pki: &Pki) -> Result<Self, RequestError> {
-        let authority = Certificate::from_pem(pki.authority.as_bytes())?;
-        let certificate = Certificate::from_pem(pki.admin.public.as_bytes())?;
-        let key = PrivateKey::from_pem(pki.admin.key.as_bytes())?;
+    pub fn new(url: &str, authority: &str, admin: &Pair) -> Result<Self, RequestError> {
+        let authority = Certificate::from_pem(authority.as_bytes())?;
+        let certificate = Certificate::from_pem(admin.public.as_bytes())?;
+        let key = PrivateKey::from_pem(admin.key.as_bytes())?;
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::new_with_certs(&[authority]))
             .client_cert(Some(ClientCert::new_with_certs(&[certificate], key)))

@@ -21,8 +21,13 @@ pub struct Crd {
     object: Value,
 }
 
-/// Those of a file, or of the files in a folder; objects of other kinds are passed over.
-pub fn read(path: &Path) -> Result<Vec<Crd>, TestenvError> {
+/// Those of files, and of the files in folders; objects of other kinds are passed over. Each must have one.
+pub fn read(paths: &[PathBuf]) -> Result<Vec<Crd>, TestenvError> {
+    let crds = paths.iter().map(|path| of(path)).collect::<Result<Vec<_>, _>>()?;
+    Ok(crds.into_iter().flatten().collect())
+}
+
+fn of(path: &Path) -> Result<Vec<Crd>, TestenvError> {
     let files = if path.is_dir() { files(path)? } else { vec![path.to_owned()] };
     let mut crds = Vec::new();
     for file in files {

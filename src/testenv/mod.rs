@@ -1,11 +1,11 @@
 //! A Kubernetes API server for tests, on this machine: a real one, with etcd behind it, ready within seconds.
 //!
 //! ```no_run
-//! use opctl::testenv::{Assets, Environment, Settings};
+//! use opctl::testenv::{self, Assets, Environment, Settings};
 //!
 //! let assets = Assets::in_folder("/usr/local/kubebuilder/bin").expect("etcd and kube-apiserver are there");
 //! let environment = Environment::start(Settings::new(assets, "target/testenv", "mine"))?;
-//! environment.install(&["config/crd/bases".into()])?;
+//! environment.install(&testenv::crds(&["config/crd/bases".into()])?)?;
 //! println!("KUBECONFIG={}", environment.kubeconfig().display());
 //! # Ok::<(), opctl::testenv::TestenvError>(())
 //! ```
@@ -30,8 +30,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-pub use assets::Assets;
+pub use assets::{Assets, AssetsError};
 use client::Client;
+pub use crds::{Crd, read as crds};
 pub use error::TestenvError;
 use pki::Pki;
 use place::Place;
@@ -61,10 +62,12 @@ pub struct Environment {
     pub url: String,
     /// Of Kubernetes, e.g. `1.36.0`.
     pub version: String,
+    pub ready_in: Duration,
     assets: Assets,
     place: Place,
     client: Client,
     servers: Vec<Server>,
+    // None once it is kept.
     guard: Option<Guard>,
 }
 
@@ -88,12 +91,17 @@ impl Environment {
                 return Err(TestenvError::Missing { program, folder: settings.assets.folder().to_owned() });
             }
         }
+        let start = Instant::now();
         let pki = Pki::make()?;
         let mut tries = 1;
         loop {
             match Self::try_start(&settings, &pki) {
                 Err(TestenvError::Ended { said, .. }) if is_port_taken(&said) && tries < TRIES => tries += 1,
-                outcome => return outcome,
+                outcome => {
+                    let mut environment = outcome?;
+                    environment.ready_in = start.elapsed();
+                    return Ok(environment);
+                }
             }
         }
     }
@@ -102,12 +110,14 @@ impl Environment {
         let place = Place::take(&settings.root, &settings.name)?;
         let [client_port, peer_port, api_port] = servers::free_ports()?;
         let url = format!("https://127.0.0.1:{api_port}");
-        let client = Client::new(&url, pki).map_err(|error| refused("the certificates of opctl", error))?;
+        let client = Client::new(&url, &pki.authority, &pki.admin)
+            .map_err(|error| refused("the certificates of opctl", error))?;
         servers::write_files(&place.folder, pki, &kubeconfig(&url, pki))?;
         let guard = Guard::of(&place.folder).map_err(|error| TestenvError::Start { program: "sh".into(), error })?;
         let mut environment = Self {
             url,
             version: String::new(),
+            ready_in: Duration::ZERO,
             assets: settings.assets.clone(),
             place,
             client,
@@ -130,6 +140,10 @@ impl Environment {
         Ok(environment)
     }
 
+    pub fn assets(&self) -> &Assets {
+        &self.assets
+    }
+
     /// Its files: the logs of its programs, and the [`kubeconfig`](Self::kubeconfig).
     pub fn folder(&self) -> &Path {
         &self.place.folder
@@ -140,14 +154,9 @@ impl Environment {
         kubeconfig_in(self.folder())
     }
 
-    /// Applies the CustomResourceDefinitions of files, and of the files in folders; gives their names once all are served.
-    pub fn install(&self, paths: &[PathBuf]) -> Result<Vec<String>, TestenvError> {
-        let mut crds = Vec::new();
-        for path in paths {
-            crds.extend(crds::read(path)?);
-        }
-        crds::apply(&self.client, &crds)?;
-        Ok(crds.into_iter().map(|crd| crd.name).collect())
+    /// Applies them, and waits until all are served.
+    pub fn install(&self, crds: &[Crd]) -> Result<(), TestenvError> {
+        crds::apply(&self.client, crds)
     }
 
     /// Kills one of its programs, e.g. `kube-apiserver`, as a crash would; `false` where it does not run.
@@ -261,6 +270,13 @@ pub struct Kept {
 impl Kept {
     pub fn kubeconfig(&self) -> PathBuf {
         kubeconfig_in(&self.folder)
+    }
+
+    /// Applies them, and waits until all are served.
+    pub fn install(&self, crds: &[Crd]) -> Result<(), TestenvError> {
+        let (authority, admin) = servers::read_admin(&self.folder)?;
+        let client = Client::new(&self.url, &authority, &admin).map_err(|error| refused("its certificates", error))?;
+        crds::apply(&client, crds)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::net::TcpListener;
 use std::path::Path;
 
-use super::pki::Pki;
+use super::pki::{Pair, Pki};
 use super::process::log_of;
 use super::{TestenvError, kubeconfig_in, place};
 
@@ -28,6 +28,8 @@ pub fn free_ports<const N: usize>() -> Result<[u16; N], TestenvError> {
 pub fn write_files(folder: &Path, pki: &Pki, kubeconfig: &str) -> Result<(), TestenvError> {
     for (name, text) in [
         ("ca.crt", &pki.authority),
+        ("admin.crt", &pki.admin.public),
+        ("admin.key", &pki.admin.key),
         ("apiserver.crt", &pki.server.public),
         ("apiserver.key", &pki.server.key),
         ("tokens.pub", &pki.tokens.public),
@@ -36,6 +38,15 @@ pub fn write_files(folder: &Path, pki: &Pki, kubeconfig: &str) -> Result<(), Tes
         place::write(&folder.join(name), text)?;
     }
     place::write(&kubeconfig_in(folder), kubeconfig)
+}
+
+/// The authority, and the administrator's certificate, of what [`write_files`] wrote.
+pub fn read_admin(folder: &Path) -> Result<(String, Pair), TestenvError> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read_to_string(&path).map_err(|error| TestenvError::io("read", &path, error))
+    };
+    Ok((read("ca.crt")?, Pair { public: read("admin.crt")?, key: read("admin.key")? }))
 }
 
 pub fn etcd(folder: &Path, client: u16, peer: u16) -> Vec<String> {
