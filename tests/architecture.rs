@@ -152,7 +152,7 @@ fn only_the_compiled_types_and_clusters_need_other_programs() {
 #[test]
 fn nothing_asks_the_clock_or_the_environment() {
     // Where cargo keeps the sources of other packages, where programs are, and how long a cluster is waited for.
-    const ASK: [&str; 3] = ["commands/cargo_home.rs", "commands/environment.rs", "cluster/wait.rs"];
+    const ASK: [&str; 3] = ["commands/cargo_home.rs", "commands/testenv/environment.rs", "cluster/wait.rs"];
     let files = files().into_iter().filter(|file| !ASK.contains(&&*file.path));
     assert_eq!(uses(files, UNSTEADY), "");
 }

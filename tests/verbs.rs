@@ -72,7 +72,7 @@ impl Said {
     }
 }
 
-const CRD: &str = "shelves.depot.example.com";
+const CRD: &str = "shelfs.depot.example.com";
 const SYSTEM: &str = "shop-system";
 const IMAGE: &str = "registry.example.com/shop:v1";
 const DEPLOYMENT: &str = "deployment/shop-controller-manager";
@@ -185,7 +185,13 @@ impl<'a> Shop<'a> {
         as_few(&["undeploy"]).fails_with(&["cannot delete the manifests:\n", namespaced]);
         // A binding would give it more than it has.
         let kubectl = |arguments: &[&str]| self.cluster.kubectl(arguments, "");
-        kubectl(&["create", "clusterrole", "some", "--verb=*", "--resource=*.*"]);
+        kubectl(&[
+            "create",
+            "clusterrole",
+            "some",
+            "--verb=get,list,watch,create,update,patch,delete",
+            "--resource=*.*",
+        ]);
         kubectl(&["create", "clusterrolebinding", "some", "--clusterrole=some", "--user=few"]);
         as_few(&["deploy", "--image", IMAGE]).fails_with(&["cannot apply the manifests: ", "not currently held"]);
         kubectl(&["delete", "clusterrolebinding,clusterrole", "some"]);
@@ -212,7 +218,7 @@ impl<'a> Shop<'a> {
             let said = self.opctl(&["install"]).succeeds();
             assert_eq!(said.output, format!("apply  customresourcedefinition.apiextensions.k8s.io/{CRD}\n"));
             said.says(&["1 CRD is served\n"]);
-            assert_eq!(self.get(&["shelves", "-A"])["items"], Value::Array(Vec::new()));
+            assert_eq!(self.get(&["shelfs", "-A"])["items"], Value::Array(Vec::new()));
         }
         let columns = |crd: &Value| crd["spec"]["versions"][0]["additionalPrinterColumns"].clone();
         let before = self.get(&["crd", CRD]);
@@ -300,7 +306,7 @@ impl<'a> Shop<'a> {
             "not every CRD is gone after 5s",
             &held,
             "the operator was not deleted",
-            "kubectl patch shelves",
+            "kubectl patch shelfs",
         ]);
         assert!(!self.get(&["-n", SYSTEM, DEPLOYMENT]).is_null(), "it may have to clean up");
         self.opctl(&["install", "--timeout", "2s"]).fails_with(&["it is being deleted"]);

@@ -1,18 +1,18 @@
-//! What the environment says about other programs, and nothing that gets into output.
+//! Finds kubectl: on PATH, in KUBEBUILDER_ASSETS, or where `opctl testenv setup` has brought it.
 
-use std::env;
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 
+use super::testenv;
 use crate::cluster::Kubectl;
 
-/// `said` is what the user calls it, with arguments where it needs some. Else `kubectl` on PATH, else that of
-/// KUBEBUILDER_ASSETS.
+/// `said` is what the user calls it, with arguments where it needs some.
 pub fn kubectl(said: Option<&str>, context: Option<&str>) -> Kubectl {
     let (program, leading) = match said.filter(|said| *said != "kubectl") {
         // A path may have spaces.
         Some(said) if !Path::new(said).is_file() => words(said),
         Some(said) => (said.into(), Vec::new()),
-        None => (on_path().or_else(in_assets).unwrap_or_else(|| "kubectl".into()), Vec::new()),
+        None => (found().unwrap_or_else(|| "kubectl".into()), Vec::new()),
     };
     Kubectl { program, leading, context: context.map(String::from), kubeconfig: None }
 }
@@ -22,15 +22,12 @@ fn words(said: &str) -> (PathBuf, Vec<String>) {
     (words.next().unwrap_or_default().into(), words.collect())
 }
 
-fn on_path() -> Option<PathBuf> {
-    let mut folders = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>())?.into_iter();
-    let name = format!("kubectl{}", env::consts::EXE_SUFFIX);
-    // By its name alone it reads better in messages.
-    folders.any(|folder| folder.join(&name).is_file()).then(|| "kubectl".into())
-}
-
-fn in_assets() -> Option<PathBuf> {
-    let folder = env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty())?;
-    let program = Path::new(&folder).join(format!("kubectl{}", env::consts::EXE_SUFFIX));
-    program.is_file().then_some(program)
+fn found() -> Option<PathBuf> {
+    let (search, name) = (testenv::search(None, None), format!("kubectl{EXE_SUFFIX}"));
+    if search.path.iter().any(|folder| folder.join(&name).is_file()) {
+        // It reads better in messages.
+        return Some("kubectl".into());
+    }
+    let assets = search.kubebuilder_assets.map(|folder| folder.join(name)).filter(|program| program.is_file());
+    assets.or_else(|| search.cache.find(None)?.1.program("kubectl"))
 }

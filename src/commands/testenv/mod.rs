@@ -8,6 +8,7 @@ mod up;
 
 use std::path::PathBuf;
 
+pub use environment::search;
 pub use programs::assets;
 
 use super::error::{Failed, Refusal};
