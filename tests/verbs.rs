@@ -218,7 +218,7 @@ impl<'a> Shop<'a> {
             let said = self.opctl(&["install"]).succeeds();
             assert_eq!(said.output, format!("apply  customresourcedefinition.apiextensions.k8s.io/{CRD}\n"));
             said.says(&["1 CRD is served\n"]);
-            assert_eq!(self.get(&["shelfs", "-A"])["items"], Value::Array(Vec::new()));
+            self.cluster.kubectl(&["get", "shelfs", "--all-namespaces"], "");
         }
         let columns = |crd: &Value| crd["spec"]["versions"][0]["additionalPrinterColumns"].clone();
         let before = self.get(&["crd", CRD]);
@@ -233,12 +233,16 @@ impl<'a> Shop<'a> {
         self.opctl(&["deploy"]).fails_with(&["the image is not said", "opctl deploy --image "]);
         let said = self.opctl(&["deploy", "--image", IMAGE]).succeeds();
         said.says(&["1 CRD is served\n", "deployment.apps/shop-controller-manager is rolled out\n"]);
-        let order: Vec<&str> = said.output.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+        let order: Vec<&str> = said
+            .output
+            .lines()
+            .map(|line| line.strip_prefix("apply  ").unwrap_or_else(|| panic!("{said:#?}")))
+            .collect();
         assert_eq!(
             order[..2],
             [&format!("namespace/{SYSTEM}")[..], &format!("customresourcedefinition.apiextensions.k8s.io/{CRD}")]
         );
-        let deployment = self.get(&["-n", SYSTEM, DEPLOYMENT]);
+        let deployment = self.get(&["-n", SYSTEM, DEPLOYMENT, "--show-managed-fields"]);
         assert_eq!(deployment["spec"]["template"]["spec"]["containers"][0]["image"], IMAGE);
         assert_eq!(deployment["status"]["availableReplicas"], 1);
         let managers = deployment["metadata"]["managedFields"].as_array().unwrap();

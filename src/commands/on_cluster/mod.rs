@@ -38,10 +38,13 @@ impl<'a> Cluster<'a> {
             Mode::Check => Some("--check"),
         };
         if let Some(flag) = flag {
-            return Err(Refusal::new(format!("`{flag}` is about files, and `opctl {command}` writes none"))
-                .help(format!("`opctl {command} --print` shows the manifests that it is about, and touches no cluster"))
-                .help(format!("`… --print | kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -` compares them with a cluster"))
-                .into());
+            let refusal = Refusal::new(format!("`{flag}` is about files, and `opctl {command}` writes none"));
+            let print =
+                format!("`opctl {command} --print` shows the manifests that it is about, and touches no cluster");
+            let diff = format!("kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -");
+            let applies = matches!(command, "install" | "deploy");
+            let compare = applies.then(|| format!("`… --print | {diff}` compares them with a cluster"));
+            return Err(compare.into_iter().fold(refusal.help(print), Refusal::help).into());
         }
         let timeout = duration(&args.timeout).ok_or_else(|| {
             Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
