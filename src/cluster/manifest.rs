@@ -17,6 +17,8 @@ pub struct Object {
     pub name: String,
     /// What a CustomResourceDefinition defines: its group and kind.
     pub defines: Option<(String, String)>,
+    /// As whom the Pods of a Deployment run, if it says so.
+    pub service_account: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -60,13 +62,15 @@ struct Metadata {
     namespace: String,
 }
 
-/// Of a CustomResourceDefinition; others may have anything there.
+/// Of a CustomResourceDefinition or a Deployment; others may have anything there.
 #[derive(Default, Deserialize)]
 struct Spec {
     #[serde(default)]
     group: Option<yaml_serde::Value>,
     #[serde(default)]
     names: Option<yaml_serde::Value>,
+    #[serde(default)]
+    template: Option<yaml_serde::Value>,
 }
 
 /// The objects of what kustomize rendered, in its order.
@@ -97,12 +101,15 @@ fn object(text: String) -> Result<Object, ManifestError> {
     let head: Head = yaml_serde::from_str(&text).map_err(|error| ManifestError(error.to_string()))?;
     let group = head.api_version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
     let is_crd = group == "apiextensions.k8s.io" && head.kind == "CustomResourceDefinition";
-    let defines = head.spec.filter(|_| is_crd).map(|Spec { group, names }| {
-        let text = |value: Option<&yaml_serde::Value>| value.and_then(|it| it.as_str()).unwrap_or_default().to_owned();
-        (text(group.as_ref()), text(names.as_ref().and_then(|names| names.get("kind"))))
-    });
+    let spec = head.spec.unwrap_or_default();
+    let text_of = |value: Option<&yaml_serde::Value>| value.and_then(|it| it.as_str()).map(String::from);
+    let kind = text_of(spec.names.as_ref().and_then(|names| names.get("kind"))).unwrap_or_default();
+    let defines = is_crd.then(|| (text_of(spec.group.as_ref()).unwrap_or_default(), kind));
+    let is_deployment = group == "apps" && head.kind == "Deployment";
+    let account = spec.template.as_ref().and_then(|template| template.get("spec")?.get("serviceAccountName"));
+    let service_account = text_of(account).filter(|_| is_deployment);
     let Metadata { name, namespace } = head.metadata;
-    Ok(Object { text, group, kind: head.kind, namespace, name, defines })
+    Ok(Object { text, group, kind: head.kind, namespace, name, defines, service_account })
 }
 
 #[cfg(test)]

@@ -54,6 +54,11 @@ impl Console {
         Self { mode, overwrite: global.overwrite.clone(), verbosity, choice }
     }
 
+    /// One that says nothing but errors.
+    pub fn silent(&self) -> Self {
+        Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), ..*self }
+    }
+
     /// What the user asked for, to stdout.
     pub fn data(&self, text: &str) {
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
@@ -74,6 +79,11 @@ impl Console {
         if self.verbosity > Verbosity::Quiet {
             self.tell(&format!("{text}\n"));
         }
+    }
+
+    /// What is going on, as cargo says it, in whose company it is read.
+    pub fn status(&self, word: &str, text: &str) {
+        self.say(&format!("{GOOD}{word:>12}{GOOD:#} {text}"));
     }
 
     pub fn note(&self, text: &str) {

@@ -14,7 +14,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use crate::diagnostic::Diagnostic;
 
-pub use cargo::{Program, programs};
+pub use cargo::{Program, build, programs};
 pub use kopium::{External, KopiumError, external};
 
 /// Why the compiled types gave no CRDs.

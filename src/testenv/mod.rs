@@ -35,8 +35,7 @@ use client::Client;
 pub use crds::{Crd, read as crds};
 pub use error::TestenvError;
 use pki::Pki;
-use place::Place;
-use process::Guard;
+pub use place::Scratch;
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
@@ -64,17 +63,22 @@ pub struct Environment {
     pub version: String,
     pub ready_in: Duration,
     assets: Assets,
-    place: Place,
     client: Client,
     servers: Vec<Server>,
-    // None once it is kept.
-    guard: Option<Guard>,
+    scratch: Scratch,
 }
 
 struct Server {
     name: &'static str,
     arguments: Vec<String>,
     child: Child,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Nothing of it is needed any more, so nothing has to be put in order.
+        let _ = self.child.kill().and_then(|()| self.child.wait());
+    }
 }
 
 /// On a machine that is busy with compilers.
@@ -107,22 +111,20 @@ impl Environment {
     }
 
     fn try_start(settings: &Settings, pki: &Pki) -> Result<Self, TestenvError> {
-        let place = Place::take(&settings.root, &settings.name)?;
+        let scratch = Scratch::take(&settings.root, &settings.name)?;
         let [client_port, peer_port, api_port] = servers::free_ports()?;
         let url = format!("https://127.0.0.1:{api_port}");
         let client = Client::new(&url, &pki.authority, &pki.admin)
             .map_err(|error| refused("the certificates of opctl", error))?;
-        servers::write_files(&place.folder, pki, &kubeconfig(&url, pki))?;
-        let guard = Guard::of(&place.folder).map_err(|error| TestenvError::Start { program: "sh".into(), error })?;
+        servers::write_files(&scratch.folder, pki, &kubeconfig(&url, pki))?;
         let mut environment = Self {
             url,
             version: String::new(),
             ready_in: Duration::ZERO,
             assets: settings.assets.clone(),
-            place,
             client,
             servers: Vec::new(),
-            guard: Some(guard),
+            scratch,
         };
         environment.spawn("etcd", servers::etcd(environment.folder(), client_port, peer_port))?;
         environment.spawn("kube-apiserver", servers::api_server(environment.folder(), api_port, client_port))?;
@@ -146,7 +148,7 @@ impl Environment {
 
     /// Its files: the logs of its programs, and the [`kubeconfig`](Self::kubeconfig).
     pub fn folder(&self) -> &Path {
-        &self.place.folder
+        &self.scratch.folder
     }
 
     /// Of an administrator.
@@ -161,33 +163,38 @@ impl Environment {
 
     /// Kills one of its programs, e.g. `kube-apiserver`, as a crash would; `false` where it does not run.
     pub fn kill(&mut self, program: &str) -> bool {
-        let server = self.servers.iter_mut().find(|server| server.name == program);
-        server.is_some_and(|server| server.child.kill().and_then(|()| server.child.wait()).is_ok())
+        let Some(server) = self.servers.iter_mut().find(|server| server.name == program) else { return false };
+        let ended = server.child.kill().and_then(|()| server.child.wait()).is_ok();
+        ended && self.scratch.forget(server.child.id()).is_ok()
     }
 
     /// Starts a killed program again; it has the same data and the same address.
     pub fn start_again(&mut self, program: &str) -> Result<(), TestenvError> {
         let Some(at) = self.servers.iter().position(|server| server.name == program) else { return Ok(()) };
-        let server = self.servers.remove(at);
-        self.spawn(server.name, server.arguments)
+        let Server { name, arguments, .. } = &self.servers.remove(at);
+        self.spawn(name, arguments.clone())
+    }
+
+    /// Its folder, for more of what shall end with it.
+    pub fn scratch(&mut self) -> &mut Scratch {
+        &mut self.scratch
     }
 
     /// It goes on without this process, until [`stop`].
-    pub fn keep(mut self) -> Result<(), TestenvError> {
-        self.place.keep()?;
+    pub fn keep(self) -> Result<(), TestenvError> {
         let said = json!({ "url": self.url, "version": self.version });
-        place::write(&self.folder().join(ABOUT), &said.to_string())?;
-        self.servers.clear();
-        self.dismiss()
+        self.scratch.write(ABOUT, &said.to_string())?;
+        self.servers.into_iter().for_each(std::mem::forget);
+        self.scratch.keep()
     }
 
     fn spawn(&mut self, name: &'static str, arguments: Vec<String>) -> Result<(), TestenvError> {
         let program = self.assets.folder().join(name);
         let failed = |error| TestenvError::Start { program: program.clone(), error };
         let child = process::start(&program, &arguments, self.folder()).map_err(failed)?;
-        let watched = self.guard.as_mut().map_or(Ok(()), |guard| guard.watch(&child));
+        let pid = child.id();
         self.servers.push(Server { name, arguments, child });
-        watched.map_err(failed)
+        self.scratch.watch(pid)
     }
 
     fn await_ready(&mut self) -> Result<(), TestenvError> {
@@ -209,7 +216,7 @@ impl Environment {
             };
             for server in &mut self.servers {
                 if let Ok(Some(status)) = server.child.try_wait() {
-                    let said = servers::last_words(&self.place.folder, server.name);
+                    let said = servers::last_words(&self.scratch.folder, server.name);
                     return Err(TestenvError::Ended { program: server.name.into(), status: status.to_string(), said });
                 }
             }
@@ -232,27 +239,6 @@ impl Environment {
         });
         let path = format!("/api/v1/nodes/{name}");
         self.client.apply(&path, &node).map_err(|error| refused(&format!("the node `{name}`"), error))
-    }
-
-    fn dismiss(&mut self) -> Result<(), TestenvError> {
-        let dismissed = self.guard.take().map_or(Ok(()), Guard::dismiss);
-        dismissed.map_err(|error| TestenvError::io("leave", self.folder(), error))
-    }
-}
-
-impl Drop for Environment {
-    fn drop(&mut self) {
-        if self.guard.is_none() {
-            return;
-        }
-        // Nothing of it is needed any more, so nothing has to be put in order. What cannot be done here the guard does.
-        for server in self.servers.iter_mut().rev() {
-            let _ = server.child.kill();
-            let _ = server.child.wait();
-        }
-        if place::remove(self.folder()).is_ok() {
-            let _ = self.dismiss();
-        }
     }
 }
 

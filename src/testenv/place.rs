@@ -3,13 +3,18 @@
 //! What a killed process left behind is known by that lock, which nobody holds any more.
 
 use std::fs::{self, File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{TestenvError, process};
+use super::TestenvError;
+use super::process::{self, Guard};
 
-/// Held while this process has the environment.
-pub struct Place {
+/// A folder for as long as this process lives: it is removed when this is dropped, and also when the process is killed,
+/// with the processes that it was told of.
+pub struct Scratch {
     pub folder: PathBuf,
+    /// None once it is kept.
+    guard: Option<Guard>,
     _lock: File,
 }
 
@@ -17,7 +22,7 @@ pub struct Place {
 const KEPT: &str = "kept";
 const LOCK: &str = "lock";
 
-impl Place {
+impl Scratch {
     /// A new folder below `root`. What other processes left there is cleaned up first.
     pub fn take(root: &Path, name: &str) -> Result<Self, TestenvError> {
         fs::create_dir_all(root).map_err(|error| TestenvError::io("make", root, error))?;
@@ -34,12 +39,49 @@ impl Place {
         }
         let lock = lock(&folder)?;
         lock.try_lock().map_err(|error| TestenvError::io("lock", &folder, error.into()))?;
-        Ok(Self { folder, _lock: lock })
+        let guard = Guard::of(&folder).map_err(|error| TestenvError::Start { program: "sh".into(), error })?;
+        Ok(Self { folder, guard: Some(guard), _lock: lock })
+    }
+
+    /// Has a process end with this one, also when this one is killed.
+    pub fn watch(&mut self, process: u32) -> Result<(), TestenvError> {
+        self.tell(|guard| guard.watch(process))
+    }
+
+    /// The process has ended, and its id may be another's.
+    pub fn forget(&mut self, process: u32) -> Result<(), TestenvError> {
+        self.tell(|guard| guard.forget(process))
     }
 
     /// It goes on without this process.
-    pub fn keep(&self) -> Result<(), TestenvError> {
-        write(&self.folder.join(KEPT), "")
+    pub fn keep(mut self) -> Result<(), TestenvError> {
+        write(&self.folder.join(KEPT), "")?;
+        self.dismiss()
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, TestenvError> {
+        let path = self.folder.join(name);
+        write(&path, text)?;
+        Ok(path)
+    }
+
+    fn tell(&mut self, what: impl FnOnce(&mut Guard) -> std::io::Result<()>) -> Result<(), TestenvError> {
+        let told = self.guard.as_mut().map_or(Ok(()), what);
+        told.map_err(|error| TestenvError::io("watch over", &self.folder, error))
+    }
+
+    fn dismiss(&mut self) -> Result<(), TestenvError> {
+        let dismissed = self.guard.take().map_or(Ok(()), Guard::dismiss);
+        dismissed.map_err(|error| TestenvError::io("leave", &self.folder, error))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be done here the guard does.
+        if self.guard.is_some() && remove(&self.folder).is_ok() {
+            let _ = self.dismiss();
+        }
     }
 }
 
@@ -60,8 +102,14 @@ pub fn remove(folder: &Path) -> Result<(), TestenvError> {
     fs::remove_dir_all(folder).map_err(|error| TestenvError::io("remove", folder, error))
 }
 
+/// Keys are among it, so it is for nobody else.
 pub fn write(path: &Path, text: &str) -> Result<(), TestenvError> {
-    fs::write(path, text).map_err(|error| TestenvError::io("write", path, error))
+    let mut options = File::options();
+    options.create(true).truncate(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| TestenvError::io("write", path, error))
 }
 
 /// One at a time makes and removes folders.

@@ -40,9 +40,12 @@ impl Guard {
     // Its standard input ends when this process does. What was killed may still write while the folder is removed.
     const SCRIPT: &str = r#"
         trap '' INT TERM HUP
-        while read -r pid; do
-            [ "$pid" = dismissed ] && exit
-            pids="$pids $pid"
+        while read -r word pid; do
+            case $word in
+                watch) pids="$pids $pid" ;;
+                forget) pids=$(for other in $pids; do [ "$other" = "$pid" ] || echo "$other"; done) ;;
+                dismissed) exit ;;
+            esac
         done
         kill -KILL $pids
         for _ in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" && exit; sleep 0.2; done"#;
@@ -53,8 +56,13 @@ impl Guard {
         Ok(Self(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
     }
 
-    pub fn watch(&mut self, child: &Child) -> io::Result<()> {
-        self.tell(&child.id().to_string())
+    pub fn watch(&mut self, pid: u32) -> io::Result<()> {
+        self.tell(&format!("watch {pid}"))
+    }
+
+    /// It has ended, and its id may be another's.
+    pub fn forget(&mut self, pid: u32) -> io::Result<()> {
+        self.tell(&format!("forget {pid}"))
     }
 
     /// Everything is stopped, or shall go on.

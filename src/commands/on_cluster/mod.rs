@@ -53,6 +53,11 @@ impl<'a> Cluster<'a> {
         Ok(Self { kubectl, timeout, said_timeout: &args.timeout, console })
     }
 
+    /// For a command that has a cluster already.
+    pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
+        Self { kubectl, timeout: Duration::from_secs(60), said_timeout: "60s", console }
+    }
+
     /// Says which cluster it is, and sees that somebody answers there.
     pub fn begin(&self) -> anyhow::Result<()> {
         let view = self.kubectl.output(&["config", "view", "--minify", "-o", "json"], "");

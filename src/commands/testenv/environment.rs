@@ -30,6 +30,11 @@ pub fn path_with(folder: &Path) -> Option<OsString> {
     env::join_paths(env::split_paths(&path).chain([folder.to_owned()])).ok()
 }
 
+/// Where the API server calls an operator that runs here.
+pub fn webhook_url() -> OsString {
+    path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)
+}
+
 /// `OPCTL_CACHE`, else `opctl` in the folder where the system has such things.
 fn cache() -> PathBuf {
     path("OPCTL_CACHE").unwrap_or_else(|| {

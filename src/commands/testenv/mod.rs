@@ -8,7 +8,7 @@ mod up;
 
 use std::path::PathBuf;
 
-pub use environment::search;
+pub use environment::{environments, search, webhook_url};
 pub use programs::assets;
 
 use super::error::{Failed, Refusal};
@@ -28,7 +28,7 @@ pub fn run(command: &Testenv, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 /// The CRDs that are named, else those of the project around the current folder.
-fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
+pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
     let read = |paths: &[PathBuf]| testenv::crds(paths).map_err(failed);
     if !paths.is_empty() {
         return read(paths);
@@ -39,7 +39,7 @@ fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
 }
 
 /// Starts one and installs the CRDs; says so.
-fn start(args: &TestenvServers, name: &str, crds: &[Crd], console: &Console) -> anyhow::Result<Environment> {
+pub fn start(args: &TestenvServers, name: &str, crds: &[Crd], console: &Console) -> anyhow::Result<Environment> {
     let assets = assets(args.kubernetes.as_deref(), None, console)?;
     let mut settings = Settings::new(assets, environment::environments(), name);
     settings.nodes = args.nodes;
@@ -56,7 +56,7 @@ fn start(args: &TestenvServers, name: &str, crds: &[Crd], console: &Console) -> 
     Ok(environment)
 }
 
-fn failed(error: TestenvError) -> anyhow::Error {
+pub fn failed(error: TestenvError) -> anyhow::Error {
     let refusal = Refusal { message: error.to_string(), help: error.help().into_iter().collect() };
     Failed(refusal).into()
 }
