@@ -58,13 +58,7 @@ impl KubectlError {
             Trouble::Unreachable
         } else if has(&["You must be logged in to the server", "(Unauthorized)"]) {
             Trouble::Unauthorized
-        } else if has(&[
-            "cannot locate context",
-            "current-context must exist",
-            "context was not found",
-            "does not exist",
-        ]) && has(&["context"])
-        {
+        } else if has(&["cannot locate context", "current-context must exist", "error: context \""]) {
             Trouble::NoContext
         } else if !denials.is_empty() {
             Trouble::Forbidden(denials)

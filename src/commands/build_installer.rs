@@ -1,7 +1,7 @@
 //! `opctl build-installer`: writes `dist/install.yaml`, all that a cluster needs, for people who have no more than kubectl.
 
 use super::rendered::{self, ImageWish};
-use super::{Console, Next, Outcome, Task, carry_out, environment, lock, tree};
+use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, tree};
 use crate::cli::BuildInstaller;
 use crate::cluster;
 use crate::emit;
@@ -13,7 +13,7 @@ pub fn run(args: &BuildInstaller, console: &Console) -> anyhow::Result<Outcome> 
     let root = rendered::project()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
-    let kubectl = environment::kubectl(args.program.kubectl.as_deref(), None);
+    let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
     let wish = ImageWish::Real { said: args.image.as_deref(), command: "build-installer" };
     let objects = rendered::whole(&tree, &kubectl, wish)?;
     let mut plan = Plan::default();

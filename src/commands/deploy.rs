@@ -1,6 +1,6 @@
 //! `opctl deploy`: applies `config/default` with the image put in, and waits until the operator runs.
 
-use super::error::{OnCluster, Refusal};
+use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageWish};
 use super::{Console, Outcome, tree};
@@ -59,7 +59,7 @@ fn await_rollout(cluster: &Cluster, deployment: &Object, timeout: &str, deadline
             Rollout::Failed(why) => format!("has failed: {why}"),
         };
         drop(progress);
-        return Err(OnCluster(stuck(cluster, deployment, &value, &why)).into());
+        return Err(Failed(stuck(cluster, deployment, &value, &why)).into());
     }
 }
 

@@ -1,41 +1,68 @@
-//! What the environment says about other programs, and nothing that gets into output.
+//! What the environment says of test environments: where programs are, where they are kept, and how they are downloaded.
+//! It is told here only.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::cluster::Kubectl;
+use crate::testenv::assets::{Cache, Network, Proxies, Search, Wanted};
 
-/// `said` is what the user calls it, with arguments where it needs some. Else `kubectl` on PATH, else that of
-/// KUBEBUILDER_ASSETS.
-pub fn kubectl(said: Option<&str>, context: Option<&str>) -> Kubectl {
-    let (program, leading) = match said.filter(|said| *said != "kubectl") {
-        // A path may have spaces.
-        Some(said) if !Path::new(said).is_file() => words(said),
-        Some(said) => (said.into(), Vec::new()),
-        None => (on_path().or_else(in_assets).unwrap_or_else(|| "kubectl".into()), Vec::new()),
-    };
-    Kubectl { program, leading, context: context.map(String::from), kubeconfig: None }
+/// Where programs are looked for.
+pub fn search(kubernetes: Option<Wanted>, mirror: Option<&str>) -> Search {
+    let mirror = mirror.map(ToOwned::to_owned).or_else(|| text(&["OPCTL_ENVTEST_MIRROR"]));
+    Search {
+        kubernetes,
+        kubebuilder_assets: path("KUBEBUILDER_ASSETS"),
+        path: env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default(),
+        cache: Cache::at(cache()),
+        network: Network::new(mirror.as_deref(), proxies()),
+    }
 }
 
-fn words(said: &str) -> (PathBuf, Vec<String>) {
-    let mut words = said.split_whitespace().map(String::from);
-    (words.next().unwrap_or_default().into(), words.collect())
+/// The folder for folders of test environments.
+pub fn environments() -> PathBuf {
+    cache().join("testenv")
 }
 
-fn on_path() -> Option<PathBuf> {
-    let mut folders = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>())?.into_iter();
-    let name = format!("kubectl{}", env::consts::EXE_SUFFIX);
-    // By its name alone it reads better in messages.
-    folders.any(|folder| folder.join(&name).is_file()).then(|| "kubectl".into())
-}
-
-fn in_assets() -> Option<PathBuf> {
-    let folder = env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty())?;
-    let program = Path::new(&folder).join(format!("kubectl{}", env::consts::EXE_SUFFIX));
-    program.is_file().then_some(program)
+/// PATH with one more folder at its end.
+pub fn path_with(folder: &Path) -> Option<OsString> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(env::split_paths(&path).chain([folder.to_owned()])).ok()
 }
 
 /// Where the API server calls an operator that runs here.
-pub fn webhook_url() -> std::ffi::OsString {
-    env::var_os("WEBHOOK_URL").filter(|url| !url.is_empty()).unwrap_or_else(|| "https://127.0.0.1:9443".into())
+pub fn webhook_url() -> OsString {
+    path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)
+}
+
+/// `OPCTL_CACHE`, else `opctl` in the folder where the system has such things.
+fn cache() -> PathBuf {
+    path("OPCTL_CACHE").unwrap_or_else(|| {
+        let home = || env::home_dir().unwrap_or_else(env::temp_dir);
+        let caches = path("XDG_CACHE_HOME").unwrap_or_else(|| match env::consts::OS {
+            "macos" => home().join("Library/Caches"),
+            "windows" => path("LOCALAPPDATA").unwrap_or_else(home),
+            _ => home().join(".cache"),
+        });
+        caches.join("opctl")
+    })
+}
+
+/// The names that curl knows, and Go but for ALL_PROXY.
+fn proxies() -> Proxies {
+    let none = text(&["no_proxy", "NO_PROXY"]).unwrap_or_default();
+    Proxies {
+        http: text(&["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]),
+        https: text(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
+        none: none.split(',').map(ToOwned::to_owned).collect(),
+    }
+}
+
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|said| !said.is_empty()).map(PathBuf::from)
+}
+
+/// The first of them that says something.
+fn text(names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| env::var(name).ok().filter(|said| !said.is_empty()))
 }

@@ -31,11 +31,6 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What went wrong in a cluster, or on the way there: it says itself what has become of it.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct OnCluster(pub Refusal);
-
 /// Everything that is wrong with what the user said.
 #[derive(Debug, Default)]
 pub struct Refusals(pub Vec<Refusal>);

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageWish};
-use super::{Console, Outcome, counted, environment, manifests, report, testenv, tree};
+use super::{Console, Outcome, counted, environment, kubectl, manifests, report, testenv, tree};
 use crate::cli;
 use crate::cluster::{self, Object};
 use crate::compiled;
@@ -201,8 +201,8 @@ fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {
 fn open(args: &cli::Dev, console: &Console) -> anyhow::Result<Place> {
     let name = format!("dev-{}", std::process::id());
     if let Some(context) = &args.context {
-        let scratch = Scratch::take(&testenv::environments(), &name).map_err(testenv::failed)?;
-        let kubectl = environment::kubectl(args.program.kubectl.as_deref(), Some(context));
+        let scratch = Scratch::take(&environment::environments(), &name).map_err(testenv::failed)?;
+        let kubectl = kubectl::find(args.program.kubectl.as_deref(), Some(context));
         Cluster::with(kubectl, console).begin()?;
         return Ok(Place::Users(context.clone(), scratch));
     }

@@ -9,7 +9,7 @@ use crate::cluster::{self, Kubectl, Object};
 use crate::commands::error::Refusal;
 use crate::commands::on_cluster::Cluster;
 use crate::commands::testenv::failed;
-use crate::commands::{Console, environment};
+use crate::commands::{Console, kubectl};
 use crate::names::ProjectName;
 use crate::testenv::{Environment, Scratch};
 
@@ -32,7 +32,7 @@ impl Place {
 
     /// As its administrator, or as the user.
     pub fn kubectl(&self, args: &cli::Dev) -> Kubectl {
-        let kubectl = |context| environment::kubectl(args.program.kubectl.as_deref(), context);
+        let kubectl = |context| kubectl::find(args.program.kubectl.as_deref(), context);
         match self {
             Self::Own(environment) => {
                 let mut kubectl = Kubectl { kubeconfig: Some(environment.kubeconfig()), ..kubectl(None) };

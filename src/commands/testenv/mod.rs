@@ -1,6 +1,5 @@
 //! `opctl testenv`: a Kubernetes API server for tests, on this machine.
 
-mod environment;
 mod programs;
 mod run;
 mod setup;
@@ -8,11 +7,10 @@ mod up;
 
 use std::path::PathBuf;
 
-pub use environment::environments;
 pub use programs::assets;
 
 use super::error::{Failed, Refusal};
-use super::{Console, Outcome, counted};
+use super::{Console, Outcome, counted, environment};
 use crate::cli::{Testenv, TestenvServers};
 use crate::project::root_above;
 use crate::testenv::{self, Crd, Environment, Settings, TestenvError};

@@ -1,7 +1,7 @@
 //! The programs of a control plane, for every command that starts one: found, or downloaded while that is shown.
 
-use super::environment;
 use crate::commands::Console;
+use crate::commands::environment;
 use crate::commands::error::{Failed, Refusal};
 use crate::testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wanted};
 

@@ -2,10 +2,10 @@
 
 use std::process::{Command, ExitStatus};
 
-use super::{crds, environment, start};
+use super::{crds, start};
 use crate::cli::TestenvRun;
 use crate::commands::error::{Failed, Refusal};
-use crate::commands::{Console, Outcome};
+use crate::commands::{Console, Outcome, environment};
 use crate::interrupt;
 
 pub fn run(args: &TestenvRun, console: &Console) -> anyhow::Result<Outcome> {

@@ -1,7 +1,8 @@
 //! `opctl testenv up`, `down` and `status`: API servers that go on without opctl.
 
-use super::{crds, environment::environments, failed, start};
+use super::{crds, failed, start};
 use crate::cli::{TestenvDown, TestenvUp};
+use crate::commands::environment::environments;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome};
 use crate::testenv::{self, Kept};
