@@ -68,7 +68,7 @@ fn with_nodes_it_is_a_whole_cluster_and_its_end_leaves_nothing() {
     let Some(assets) = assets() else { return };
     let root = TempDir::new().unwrap();
     let mut settings = Settings::new(assets, root.path(), "whole");
-    settings.nodes = 2;
+    settings.nodes = Some(2);
     let environment = Environment::start(settings).unwrap();
     let kubeconfig = environment.kubeconfig();
     let run =
@@ -257,7 +257,7 @@ fn a_program_that_does_not_run_is_told_with_its_last_words() {
     let fails = |scripts: &[(&str, &str)], nodes: u16| -> TestenvError {
         let (_folder, assets) = with_scripts(&assets, scripts);
         let mut settings = Settings::new(assets, root.path(), "broken");
-        settings.nodes = nodes;
+        settings.nodes = Some(nodes);
         let error = Environment::start(settings).err().expect("it cannot start");
         assert_eq!(processes(root.path()), BTreeSet::new());
         assert_eq!(left(root.path()), [""; 0]);
@@ -273,7 +273,7 @@ fn a_program_that_does_not_run_is_told_with_its_last_words() {
     assert!(error.to_string().starts_with("cannot start `") && error.to_string().contains("etcd"), "{error}");
     assert!(error.help().unwrap().contains("opctl testenv setup"));
     let error = fails(&[], 1);
-    assert!(error.to_string().starts_with("there is no `kube-scheduler` in `"), "{error}");
+    assert!(error.to_string().starts_with("no `kube-scheduler` in `"), "{error}");
 
     // Every time.
     let taken = "#!/bin/sh\necho 'listen tcp 127.0.0.1:1: bind: address already in use' >&2\nexit 1\n";

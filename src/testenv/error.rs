@@ -9,8 +9,8 @@ pub enum TestenvError {
     Io { operation: &'static str, path: PathBuf, error: io::Error },
     #[error("`{name}` is a test environment already")]
     Exists { name: String },
-    #[error("there is no `{program}` in `{}`, which nodes need", .folder.display())]
-    Missing { program: &'static str, folder: PathBuf },
+    #[error("no `{program}` in `{}`, so there can be no nodes ({nodes} asked for)", .folder.display())]
+    Missing { program: &'static str, folder: PathBuf, nodes: u16 },
     #[error("cannot start `{}`: {error}", .program.display())]
     Start { program: PathBuf, error: io::Error },
     #[error("`{program}` ended by itself ({status}); its last words:\n{said}")]

@@ -45,13 +45,14 @@ pub struct Settings {
     pub root: PathBuf,
     /// Of the folder in it.
     pub name: String,
-    /// Fake nodes, which run Pods by word only; without any nothing is scheduled. They need `kube-scheduler` and `kwok`.
-    pub nodes: u16,
+    /// Fake nodes, which run Pods by word only; without any nothing is scheduled. They need `kube-scheduler` and `kwok`; `None`:
+    /// one where these are there.
+    pub nodes: Option<u16>,
 }
 
 impl Settings {
     pub fn new(assets: Assets, root: impl Into<PathBuf>, name: impl Into<String>) -> Self {
-        Self { assets, root: root.into(), name: name.into(), nodes: 0 }
+        Self { assets, root: root.into(), name: name.into(), nodes: None }
     }
 }
 
@@ -62,6 +63,7 @@ pub struct Environment {
     /// Of Kubernetes, e.g. `1.36.0`.
     pub version: String,
     pub ready_in: Duration,
+    pub nodes: u16,
     assets: Assets,
     client: Client,
     servers: Vec<Server>,
@@ -90,16 +92,20 @@ impl Environment {
     /// Starts etcd and the API server, where it is there the controller manager, and with nodes the scheduler and kwok; gives
     /// them once the API server is ready.
     pub fn start(settings: Settings) -> Result<Self, TestenvError> {
-        for program in servers::NODES.into_iter().filter(|_| settings.nodes > 0) {
-            if settings.assets.program(program).is_none() {
-                return Err(TestenvError::Missing { program, folder: settings.assets.folder().to_owned() });
+        let missing = servers::NODES.into_iter().find(|program| settings.assets.program(program).is_none());
+        let nodes = match (settings.nodes, missing) {
+            (Some(nodes @ 1..), Some(program)) => {
+                let folder = settings.assets.folder().to_owned();
+                return Err(TestenvError::Missing { program, folder, nodes });
             }
-        }
+            (Some(nodes), _) => nodes,
+            (None, missing) => u16::from(missing.is_none()),
+        };
         let start = Instant::now();
         let pki = Pki::make()?;
         let mut tries = 1;
         loop {
-            match Self::try_start(&settings, &pki) {
+            match Self::try_start(&settings, nodes, &pki) {
                 Err(TestenvError::Ended { said, .. }) if is_port_taken(&said) && tries < TRIES => tries += 1,
                 outcome => {
                     let mut environment = outcome?;
@@ -110,7 +116,7 @@ impl Environment {
         }
     }
 
-    fn try_start(settings: &Settings, pki: &Pki) -> Result<Self, TestenvError> {
+    fn try_start(settings: &Settings, nodes: u16, pki: &Pki) -> Result<Self, TestenvError> {
         let scratch = Scratch::take(&settings.root, &settings.name)?;
         let [client_port, peer_port, api_port] = servers::free_ports()?;
         let url = format!("https://127.0.0.1:{api_port}");
@@ -121,6 +127,7 @@ impl Environment {
             url,
             version: String::new(),
             ready_in: Duration::ZERO,
+            nodes,
             assets: settings.assets.clone(),
             client,
             servers: Vec::new(),
@@ -132,10 +139,10 @@ impl Environment {
         if settings.assets.program("kube-controller-manager").is_some() {
             environment.spawn("kube-controller-manager", servers::controller_manager(environment.folder()))?;
         }
-        if settings.nodes > 0 {
+        if nodes > 0 {
             environment.spawn("kube-scheduler", servers::scheduler(environment.folder()))?;
             environment.spawn("kwok", servers::kwok(environment.folder(), settings.assets.folder())?)?;
-            for number in 1..=settings.nodes {
+            for number in 1..=nodes {
                 environment.add_node(number)?;
             }
         }

@@ -37,7 +37,7 @@ impl ControlPlane {
         let kubectl = assets.program("kubectl")?;
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testenv");
         let mut settings = Settings::new(assets, root, format!("{name}-{}", std::process::id()));
-        settings.nodes = nodes;
+        settings.nodes = Some(nodes);
         let environment = Environment::start(settings).unwrap_or_else(|error| panic!("{name}: {error}"));
         let kubeconfig = environment.kubeconfig().to_str().unwrap().to_owned();
         Some(Self {

@@ -44,8 +44,8 @@ pub fn start(args: &TestenvServers, name: &str, crds: &[Crd], console: &Console)
     let environment = Environment::start(settings).map_err(failed)?;
     environment.install(crds).map_err(failed)?;
     let mut said = format!("Kubernetes {} at {}", environment.version, environment.url);
-    if args.nodes > 0 {
-        said += &format!(" with {}", counted(args.nodes.into(), "node"));
+    if environment.nodes > 0 {
+        said += &format!(" with {}", counted(environment.nodes.into(), "node"));
     }
     if !crds.is_empty() {
         said += &format!(", {} installed", counted(crds.len(), "CRD"));

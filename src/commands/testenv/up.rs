@@ -17,7 +17,7 @@ pub fn up(args: &TestenvUp, console: &Console) -> anyhow::Result<Outcome> {
     let crds = crds(&args.servers.crds)?;
     let kubeconfig = match kept()?.into_iter().find(|kept| kept.name == args.name) {
         Some(kept) => {
-            if args.servers.nodes > 0 || args.servers.kubernetes.is_some() {
+            if args.servers.nodes.is_some() || args.servers.kubernetes.is_some() {
                 let refusal = Refusal::new(format!("`{}` is up already, with what it was started with", kept.name));
                 return Err(Failed(refusal.help(format!("`opctl testenv down {}` stops it", kept.name))).into());
             }
