@@ -46,6 +46,11 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["up"], "`make install run` runs the operator here, against the cluster of KUBECONFIG"),
     (&["build"], "`make docker-build IMG=IMAGE` builds the image, `make build` the binary"),
     (&["test"], "`make test` runs the tests"),
+    (&["envtest"], "`opctl testenv setup` finds or downloads etcd and kube-apiserver"),
+    (
+        &["setup-envtest"],
+        "`opctl testenv setup --kubernetes 1.36` prints the folder, as `setup-envtest use -p path` does",
+    ),
     (&["edit"], "nothing needs to be edited: several groups always work, and `namespaced` stands in PROJECT"),
     (&["bundle"], "opctl makes no OLM bundle; `opctl build-installer` writes one file to install from"),
     (&["scorecard"], "`make test test-integration` checks the operator"),
