@@ -49,6 +49,11 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["uninstall"], "`make uninstall` removes the CRDs"),
     (&["deploy"], "`make deploy IMG=IMAGE` installs the operator"),
     (&["undeploy"], "`make undeploy` removes the operator and keeps the CRDs"),
+    (&["envtest"], "`opctl testenv setup` finds or downloads etcd and kube-apiserver"),
+    (
+        &["setup-envtest"],
+        "`opctl testenv setup --kubernetes 1.36` prints the folder, as `setup-envtest use -p path` does",
+    ),
     (&["edit"], "nothing needs to be edited: several groups always work, and `namespaced` stands in PROJECT"),
     (&["bundle"], "opctl makes no OLM bundle; `make build-installer` writes one file to install from"),
     (&["scorecard"], "`make test test-integration` checks the operator"),

@@ -1,6 +1,7 @@
 //! `opctl testenv setup`: finds or downloads the programs, and says where they are.
 
-use super::programs::{assets, search, watched};
+use super::assets;
+use super::programs::{search, watched};
 use crate::cli::TestenvSetup;
 use crate::commands::error::Refusal;
 use crate::commands::{Console, Outcome};
@@ -38,7 +39,7 @@ fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
         console.error(&refusal.help("`opctl testenv setup` downloads them"));
         return Ok(Outcome::Drift);
     }
-    console.say(&format!("would download by `{}`", search.network.index));
+    console.say(&format!("would download a release of `{}`", search.network.shown()));
     Ok(Outcome::Done)
 }
 

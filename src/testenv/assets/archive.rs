@@ -38,6 +38,8 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
             Copy::Read(error) => bad(error.to_string()),
             Copy::Write(error) => AssetsError::write(&target, error),
         })?;
+        // The folder gets its name by a rename, which may reach the disk before what is in it.
+        program.sync_all().map_err(|error| AssetsError::write(&target, error))?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ pub enum AssetsError {
     #[error("`{0}` is no version of Kubernetes")]
     NoVersion(String),
     #[error("Kubernetes {version}{} is too old for a test environment", .folder.as_ref().map(|folder| format!(" in `{}`", folder.display())).unwrap_or_default())]
-    TooOld { version: Version, folder: Option<PathBuf> },
+    TooOld { version: String, folder: Option<PathBuf> },
     #[error("KUBEBUILDER_ASSETS names `{}`, which has no `{missing}`", folder.display())]
     Incomplete { folder: PathBuf, missing: &'static str },
     #[error("KUBEBUILDER_ASSETS names `{}`, which has Kubernetes {found}, not {wanted}", folder.display())]
@@ -31,7 +31,7 @@ pub enum AssetsError {
     WrongHash { url: String, found: String, expected: String },
     #[error("cannot unpack `{}`: {reason}", archive.display())]
     Archive { archive: PathBuf, reason: String },
-    #[error("the name of `{}` does not say what is in it", .0.display())]
+    #[error("`{}` is not named as an archive for `{}` is", .0.display(), platform())]
     ArchiveName(PathBuf),
     #[error("cannot write `{}`: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
@@ -56,7 +56,7 @@ impl AssetsError {
             Self::Incomplete { .. } => {
                 vec!["name a folder that has both `etcd` and `kube-apiserver`".into(), UNSET.into()]
             }
-            Self::WrongVersion { .. } => vec![UNSET.into()],
+            Self::WrongVersion { found, .. } => vec![format!("ask for that one: `--kubernetes {found}`"), UNSET.into()],
             Self::DoesNotRun { .. } => vec![format!(
                 "name a folder whose programs are for `{}`: `export KUBEBUILDER_ASSETS=DIR`; it comes before PATH",
                 platform()
@@ -97,7 +97,7 @@ impl AssetsError {
     }
 }
 
-const UNSET: &str = "or `unset KUBEBUILDER_ASSETS`, and opctl looks on PATH, then in its cache, then downloads";
+const UNSET: &str = "`unset KUBEBUILDER_ASSETS`, and opctl looks on PATH, then in its cache, then downloads";
 
 /// Where people find the archives.
 const RELEASES: &str = "https://github.com/kubernetes-sigs/controller-tools/releases";
@@ -119,7 +119,7 @@ fn other_ways(search: &Search) -> Vec<String> {
          `export OPCTL_ENVTEST_MIRROR=URL`"
             .into(),
         format!(
-            "downloaded elsewhere, from {RELEASES}: `opctl testenv setup --archive envtest-v1.36.0-{}.tar.gz`",
+            "downloaded elsewhere, from {RELEASES}: `opctl testenv setup --archive envtest-vVERSION-{}.tar.gz`",
             platform()
         ),
         "with Go: `export KUBEBUILDER_ASSETS=\"$(setup-envtest use -p path)\"`".into(),

@@ -89,7 +89,7 @@ pub fn version_of(archive: &Path) -> Result<Version, AssetsError> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let version = name.strip_prefix("envtest-v").and_then(|rest| Version::parse(rest.split('-').next()?));
     match version.filter(|version| archive_name(*version) == name) {
-        Some(version) if version < OLDEST => Err(AssetsError::TooOld { version, folder: None }),
+        Some(version) if version < OLDEST => Err(AssetsError::TooOld { version: version.to_string(), folder: None }),
         Some(version) => Ok(version),
         None => Err(AssetsError::ArchiveName(archive.into())),
     }

@@ -130,7 +130,9 @@ fn named(folder: &Path, wanted: Option<Wanted>) -> Result<Assets, AssetsError> {
         return Err(AssetsError::Incomplete { folder: folder.into(), missing });
     };
     match (assets.version()?, wanted) {
-        (version, _) if version < OLDEST => Err(AssetsError::TooOld { version, folder: Some(folder.into()) }),
+        (version, _) if version < OLDEST => {
+            Err(AssetsError::TooOld { version: version.to_string(), folder: Some(folder.into()) })
+        }
         (found, Some(wanted)) if !wanted.fits(found) => {
             Err(AssetsError::WrongVersion { folder: folder.into(), found, wanted })
         }
@@ -141,7 +143,7 @@ fn named(folder: &Path, wanted: Option<Wanted>) -> Result<Assets, AssetsError> {
 /// Downloads the release that is asked for, the newest where nothing is said, into the cache.
 pub fn download(search: &Search, watch: Watch) -> Result<Assets, AssetsError> {
     let index = search.network.index(watch)?;
-    let release = index.choose(search.kubernetes, &search.network.index)?;
+    let release = index.choose(search.kubernetes, &search.network.shown())?;
     let cache = search.cache.lock(watch)?;
     // Another opctl may have brought it meanwhile.
     if let Some(assets) = cache.get(release.version) {

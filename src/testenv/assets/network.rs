@@ -50,6 +50,11 @@ impl Network {
         Self { index, archives: mirror, proxies, patience: Duration::from_secs(30) }
     }
 
+    /// The index's URL as it may be shown: without a password.
+    pub fn shown(&self) -> String {
+        public(&self.index)
+    }
+
     pub fn index(&self, watch: Watch) -> Result<Index, AssetsError> {
         let text = self.persist(&self.index, watch, |request, _| {
             let mut response = request.send(None)?;
@@ -58,7 +63,7 @@ impl Network {
                 _ => Err(Failure::status(&response)),
             }
         })?;
-        Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: public(&self.index), reason })
+        Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: self.shown(), reason })
     }
 
     /// Brings the whole archive to `part`; what is there already of an earlier time is not asked for again.
@@ -68,19 +73,20 @@ impl Network {
             Some(folder) => format!("{folder}/{}", release.archive),
             None => release.url.clone(),
         };
+        let expected = release.hash.to_lowercase();
         let mut resumed = length(part) > 0;
-        if resumed && hash(part).map_err(written)? == release.hash {
+        if resumed && hash(part).map_err(written)? == expected {
             return Ok(());
         }
         loop {
             self.persist(&url, watch, |request, watch| receive(request, &url, part, watch))?;
             let found = hash(part).map_err(written)?;
-            if found == release.hash {
+            if found == expected {
                 return Ok(());
             }
             std::fs::remove_file(part).map_err(written)?;
             if !resumed {
-                return Err(AssetsError::WrongHash { url: public(&url), found, expected: release.hash.clone() });
+                return Err(AssetsError::WrongHash { url: public(&url), found, expected });
             }
             // Its beginning was of an earlier time, perhaps of another file.
             resumed = false;
@@ -211,9 +217,13 @@ impl Failure {
 fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(error) if is_cut(error) => "the connection was cut".into(),
-        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Io(error) => match error.kind() {
+            kind @ (io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable) => kind.to_string(),
+            _ => error.to_string(),
+        },
         ureq::Error::Timeout(_) => "nothing came for too long".into(),
-        ureq::Error::Rustls(error) => format!("the server's certificate or its TLS is not accepted: {error}"),
         error => error.to_string(),
     }
 }

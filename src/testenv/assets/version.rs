@@ -53,7 +53,7 @@ impl Wanted {
         };
         let version = Version { major: wanted.major, minor: wanted.minor, patch: wanted.patch.unwrap_or(0) };
         if version < OLDEST {
-            return Err(AssetsError::TooOld { version, folder: None });
+            return Err(AssetsError::TooOld { version: wanted.to_string(), folder: None });
         }
         Ok(wanted)
     }

@@ -129,8 +129,8 @@ impl Failure for Infallible {
 
 /// How a reconcile ends that cleans up an object, whose finalizer the API server takes off with this answer.
 async fn lets_go(code: u16, reason: &'static str) -> Result<Action, kube::Error> {
-    let (client, _calls) = mock::api_server(move |_| (code, mock::status(code, reason)));
-    let api = Api::<ConfigMap>::namespaced(client, "default");
+    let (ctx, _calls) = mock::context(move |_| (code, mock::status(code, reason)));
+    let api = Api::<ConfigMap>::namespaced(ctx.client.clone(), "default");
     let object = json!({ "metadata": {
         "name": "sample", "finalizers": ["example.com/a"], "deletionTimestamp": "2025-01-01T00:00:00Z",
     } });
