@@ -70,6 +70,11 @@ impl Console {
         if self.verbosity == Verbosity::Quiet {
             return;
         }
+        self.lines(text);
+    }
+
+    /// Lines whose first word gets its colour, to stdout, whatever the verbosity.
+    pub fn lines(&self, text: &str) {
         let colored: String = text.lines().map(|line| format!("{}\n", color_verb(line))).collect();
         self.data(&colored);
     }
@@ -192,10 +197,10 @@ fn color_verb(line: &str) -> String {
     let start = line.len() - line.trim_start().len();
     let end = line[start..].find(' ').map_or(line.len(), |length| start + length);
     let style = match &line[start..end] {
-        "create" => GOOD,
-        "update" => HINT,
-        "remove" => WARNING,
-        "conflict" => ERROR,
+        "create" | "ok" => GOOD,
+        "update" | "skipped" | "help:" => HINT,
+        "remove" | "warning" => WARNING,
+        "conflict" | "error" => ERROR,
         _ => return line.to_owned(),
     };
     format!("{}{style}{}{style:#}{}", &line[..start], &line[start..end], &line[end..])

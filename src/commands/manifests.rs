@@ -208,6 +208,15 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
     Ok(())
 }
 
+/// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.
+pub fn steps(tree: &Tree, place: &Place, console: &Console) -> anyhow::Result<Result<Vec<Step>, Vec<Diagnostic>>> {
+    let mut plan = Plan::default();
+    match add(&mut plan, tree, tree, place, &Choice::STATIC, console) {
+        Ok(_) => Ok(Ok(resolve_part(&plan, tree, "", console)?)),
+        Err(error) => Ok(Err(error.downcast::<Diagnosed>()?.diagnostics)),
+    }
+}
+
 /// What was found as manifests, if it has no errors, and all that is to be said about it.
 fn manifests(
     Found { source, crds }: &mut Found,

@@ -87,19 +87,20 @@ async fn stand_in(client: &Client, namespace: &str) -> kube::Error {
         let mut ignored = BTreeSet::new();
         for deployment in deployments {
             let (name, generation) = (deployment.name_any(), deployment.metadata.generation);
-            let replicas = deployment.spec.and_then(|spec| spec.replicas);
-            let seen = deployment.status.and_then(|status| status.observed_generation);
-            if seen == generation {
+            let status = deployment.status.unwrap_or_default();
+            if status.observed_generation == generation {
                 continue;
             }
+            let replicas = deployment.spec.replicas;
             if before.contains(&(name.clone(), generation)) {
                 let status = json!({
                     "observedGeneration": generation, "replicas": replicas, "updatedReplicas": replicas,
                     "readyReplicas": replicas, "availableReplicas": replicas,
                 });
                 let patch = Patch::Merge(json!({ "status": status }));
+                let params = PatchParams::default();
                 // It may be gone meanwhile.
-                let _ = api.patch_status(&name, &PatchParams::default(), &patch).await;
+                let _ = api.patch_status(&name, &params, &patch).await;
             }
             ignored.insert((name, generation));
         }
