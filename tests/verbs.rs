@@ -3,7 +3,6 @@
 #![cfg(unix)]
 
 #[path = "common/control_plane.rs"]
-#[expect(dead_code, reason = "nothing is killed here")]
 mod control_plane;
 #[path = "cli/sandbox.rs"]
 mod sandbox;

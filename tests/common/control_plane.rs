@@ -16,7 +16,7 @@ use opctl::testenv::{Assets, Environment, Settings};
 pub use skipped::skipped;
 
 pub struct ControlPlane {
-    environment: Mutex<Environment>,
+    pub environment: Mutex<Environment>,
     pub kubectl: PathBuf,
     /// Its own; removed with it.
     pub folder: PathBuf,
@@ -48,15 +48,6 @@ impl ControlPlane {
         })
     }
 
-    /// As a crash would; it must run.
-    pub fn kill(&self, program: &str) {
-        assert!(self.environment.lock().unwrap().kill(program), "{program} does not run");
-    }
-
-    pub fn start_again(&self, program: &str) {
-        self.environment.lock().unwrap().start_again(program).unwrap();
-    }
-
     /// Standard output; it must go well.
     pub fn kubectl(&self, arguments: &[&str], stdin: &str) -> String {
         let output = self.run(arguments, stdin);
@@ -65,9 +56,10 @@ impl ControlPlane {
     }
 
     pub fn run(&self, arguments: &[&str], stdin: &str) -> Output {
+        let kubeconfig = self.environment.lock().unwrap().kubeconfig();
         let mut child = Command::new(&self.kubectl)
             .args(arguments)
-            .env("KUBECONFIG", &self.kubeconfig)
+            .env("KUBECONFIG", kubeconfig)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs};
 
 use crate::common;
@@ -68,8 +68,7 @@ impl Example {
 
     /// The binary, compiled once for all tests; a copy, since all examples are compiled to the same path.
     pub fn manager(self) -> PathBuf {
-        static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-        let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = alone();
         let copy = || {
             common::output(common::cargo(&self.path(), &["build", "--locked", "--bin", "manager"]));
             let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-manager", self.folder));
@@ -78,6 +77,12 @@ impl Example {
         };
         compiled.entry(self.folder).or_insert_with(copy).clone()
     }
+}
+
+/// The managers that were compiled so far; while somebody has them, nobody else compiles.
+pub fn alone() -> MutexGuard<'static, BTreeMap<&'static str, PathBuf>> {
+    static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    COMPILED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many have ended.

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn what_only_a_compiler_knows_is_no_error() {
         let unknown = Diagnostic::error("OP014", "x");
-        assert_eq!(judge_source(&[unknown.clone()], "").severity, Severity::Skipped);
+        assert_eq!(judge_source(std::slice::from_ref(&unknown), "").severity, Severity::Skipped);
         let finding = judge_source(&[unknown, Diagnostic::error("OP012", "y"), Diagnostic::warning("OP022", "z")], "");
         assert_eq!(said(&[finding]), ["error 2 errors in the source, so no manifest can be made -> opctl manifests"]);
     }
