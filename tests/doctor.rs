@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 #[path = "common/control_plane.rs"]
-#[expect(dead_code, reason = "no server is killed here")]
 mod control_plane;
 #[path = "cli/sandbox.rs"]
 mod sandbox;

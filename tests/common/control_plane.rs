@@ -7,6 +7,7 @@ mod skipped;
 
 use std::env;
 use std::io::Write;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ use opctl::testenv::{Assets, Environment, Settings};
 pub use skipped::skipped;
 
 pub struct ControlPlane {
-    pub environment: Mutex<Environment>,
+    environment: Mutex<Environment>,
     pub kubectl: PathBuf,
     /// Its own; removed with it.
     pub folder: PathBuf,
@@ -56,10 +57,11 @@ impl ControlPlane {
     }
 
     pub fn run(&self, arguments: &[&str], stdin: &str) -> Output {
-        let kubeconfig = self.environment.lock().unwrap().kubeconfig();
         let mut child = Command::new(&self.kubectl)
             .args(arguments)
-            .env("KUBECONFIG", kubeconfig)
+            .env("KUBECONFIG", &self.kubeconfig)
+            // What it knows of an API server it keeps by its port, which another one may have had.
+            .env("KUBECACHEDIR", self.folder.join("kubectl"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -67,5 +69,14 @@ impl ControlPlane {
             .unwrap();
         child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
+    }
+}
+
+/// For what few want of it, such as to kill its programs.
+impl Deref for ControlPlane {
+    type Target = Mutex<Environment>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.environment
     }
 }

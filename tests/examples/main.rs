@@ -9,8 +9,6 @@ mod application;
 mod common;
 #[path = "../common/control_plane.rs"]
 mod control_plane;
-#[path = "../common/crash.rs"]
-mod crash;
 mod dev;
 mod example;
 mod hpa;

@@ -15,6 +15,8 @@ pub fn run(args: &TestenvRun, console: &Console) -> anyhow::Result<Outcome> {
     let [program, arguments @ ..] = &args.command[..] else { unreachable!("clap wants one") };
     let mut command = Command::new(program);
     command.args(arguments).env("KUBECONFIG", environment.kubeconfig());
+    // What kubectl knows of an API server it keeps by its address, which another one may have tomorrow.
+    command.env("KUBECACHEDIR", environment.folder().join("kubectl"));
     // Its kubectl serves where there is no other.
     if let Some(path) = environment::path_with(environment.assets().folder()) {
         command.env("PATH", path);
