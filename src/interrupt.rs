@@ -1,24 +1,27 @@
 //! Ctrl-C and SIGTERM: they end the process at once, and a child that it waits for first; except while files are written,
 //! then the writing decides.
 
-use std::io;
-use std::process::{self, ChildStderr, ChildStdin, Command, Output};
+use std::io::{self, IsTerminal};
+use std::process::{self, ChildStderr, ChildStdin, Command, ExitStatus, Output};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// What 128 + SIGINT says to a shell.
 const EXIT_CODE: i32 = 130;
+/// Between two looks at whether a process has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Idle,
-    /// A child is at work, in a process group of this number.
-    Waiting(u32),
-    Writing,
-    Interrupted,
+struct State {
+    /// How many want to be told of a signal instead of being ended by it.
+    shields: u32,
+    interrupted: bool,
+    /// The process groups of children at work.
+    groups: Vec<u32>,
 }
 
-// A mutex rather than an atomic: the handler holds it while it ends the process, so that no writing begins meanwhile.
-static STATE: Mutex<State> = Mutex::new(State::Idle);
+// A mutex rather than atomics: the handler holds it while it ends the process, so that no writing begins meanwhile.
+static STATE: Mutex<State> = Mutex::new(State { shields: 0, interrupted: false, groups: Vec::new() });
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -30,14 +33,11 @@ fn listen() {
         // It fails only if a handler is there already; then that one decides, as it did before.
         let _ = ctrlc::set_handler(|| {
             let mut state = state();
-            match *state {
-                State::Idle => process::exit(EXIT_CODE),
-                State::Waiting(group) => {
-                    stop(group);
-                    process::exit(EXIT_CODE);
-                }
-                State::Writing | State::Interrupted => *state = State::Interrupted,
+            state.groups.iter().copied().for_each(stop);
+            if state.shields == 0 {
+                process::exit(EXIT_CODE);
             }
+            state.interrupted = true;
         });
     });
 }
@@ -48,23 +48,62 @@ pub struct Shield(());
 impl Shield {
     pub fn raise() -> Self {
         listen();
-        *state() = State::Writing;
+        state().shields += 1;
         Self(())
     }
 
     pub fn is_interrupted(&self) -> bool {
-        *state() == State::Interrupted
+        state().interrupted
     }
 }
 
 impl Drop for Shield {
     fn drop(&mut self) {
-        *state() = State::Idle;
+        let mut state = state();
+        state.shields -= 1;
+        if state.shields == 0 {
+            state.interrupted = false;
+        }
+    }
+}
+
+/// Runs a command as a shell would: it has the terminal, and its end is awaited, also after a signal, which ends it.
+pub fn attend(command: &mut Command) -> io::Result<ExitStatus> {
+    /// Until it is killed.
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let shield = Shield::raise();
+    // One that has the terminal must be in the terminal's process group, and is told of Ctrl-C by it. Any other has one
+    // of its own, so that what it started ends, too.
+    let shares_terminal = io::stdin().is_terminal();
+    #[cfg(unix)]
+    if !shares_terminal {
+        std::os::unix::process::CommandExt::process_group(command, 0);
+    }
+    let mut child = command.spawn()?;
+    let mut interrupted: Option<Instant> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        match interrupted {
+            None if shield.is_interrupted() => {
+                interrupted = Some(Instant::now());
+                if !shares_terminal {
+                    stop(child.id());
+                }
+            }
+            Some(since) if since.elapsed() > PATIENCE => child.kill()?,
+            _ => {}
+        }
+        sleep(LOOK);
     }
 }
 
 /// A child process; a signal stops it, and all that it started, before this process ends.
-pub struct Child(Option<process::Child>);
+pub struct Child {
+    child: Option<process::Child>,
+    group: u32,
+}
 
 impl Child {
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
@@ -75,29 +114,71 @@ impl Child {
         // Held while it starts: a signal finds either no child or one to stop.
         let mut state = state();
         let child = command.spawn()?;
-        *state = State::Waiting(child.id());
-        Ok(Self(Some(child)))
+        let group = child.id();
+        state.groups.push(group);
+        Ok(Self { child: Some(child), group })
     }
 
     /// Standard input, where it is piped.
     pub fn stdin(&mut self) -> Option<ChildStdin> {
-        self.0.as_mut().and_then(|child| child.stdin.take())
+        self.child.as_mut().and_then(|child| child.stdin.take())
     }
 
     /// Standard error as it comes, where it is piped.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
-        self.0.as_mut().and_then(|child| child.stderr.take())
+        self.child.as_mut().and_then(|child| child.stderr.take())
     }
 
     /// Waits for the end; gives what is piped and not taken.
     pub fn output(mut self) -> io::Result<Output> {
-        self.0.take().expect("only this takes it").wait_with_output()
+        self.child.take().expect("only this takes it").wait_with_output()
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        *state() = State::Idle;
+        state().groups.retain(|group| *group != self.group);
+    }
+}
+
+/// Ends what every [`Child`] runs: nobody wants its answer any more.
+pub fn stop_children() {
+    state().groups.iter().copied().for_each(stop);
+}
+
+/// A process that goes on beside this one, until it is stopped or ends by itself.
+pub struct Process(process::Child);
+
+impl Process {
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        // Ctrl-C is for this process, which then stops that one.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        command.spawn().map(Self)
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// How it ended by itself, if it did.
+    pub fn end(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.0.try_wait()
+    }
+
+    /// As the kubelet does: SIGTERM, time to put things in order, SIGKILL.
+    pub fn stop(mut self, patience: Duration) -> io::Result<ExitStatus> {
+        let start = Instant::now();
+        stop(self.0.id());
+        loop {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(status);
+            }
+            if start.elapsed() > patience {
+                self.0.kill()?;
+            }
+            sleep(LOOK);
+        }
     }
 }
 

@@ -13,12 +13,14 @@ pub mod project;
 pub mod model;
 
 pub mod apiserver;
+pub mod cluster;
 pub mod compiled;
 pub mod config;
 pub mod emit;
 pub mod grants;
 pub mod scaffold;
 pub mod source;
+pub mod testenv;
 
 pub mod edit;
 pub mod plan;

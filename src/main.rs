@@ -30,6 +30,7 @@ fn run() -> ExitCode {
     match commands::run(cli.command, &console) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Drift | Outcome::Refused) => ExitCode::from(FAILURE),
+        Ok(Outcome::Exit(code)) => ExitCode::from(code),
         Err(error) => {
             commands::report(&error, &console);
             ExitCode::from(if commands::is_interrupt(&error) { INTERRUPTED } else { FAILURE })

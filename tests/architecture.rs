@@ -19,11 +19,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &["names", "diagnostic", "project"]),
     ("source", &["names", "diagnostic", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
+    ("cluster", &["interrupt"]),
     ("compiled", &["names", "diagnostic", "interrupt"]),
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),
     ("emit", &["names", "diagnostic", "project", "model"]),
     ("scaffold", &["names", "diagnostic", "project", "model"]),
+    ("testenv", &["interrupt"]),
     ("edit", &[]),
     ("plan", &["edit", "interrupt"]),
     ("cli", &[]),
@@ -35,15 +37,18 @@ const ROOMS: &[(&str, &[&str])] = &[
             "project",
             "model",
             "source",
+            "cluster",
             "compiled",
             "config",
             "emit",
             "grants",
             "apiserver",
             "scaffold",
+            "testenv",
             "edit",
             "plan",
             "cli",
+            "interrupt",
         ],
     ),
     ("lib", &[]),
@@ -56,7 +61,18 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_derive_internals", &["source/"]),
     ("tera", &["scaffold/bundle.rs"]),
     ("serde_saphyr", &["emit/yaml.rs"]),
-    ("yaml_serde", &["compiled/documents.rs", "emit/yaml.rs", "edit/yaml.rs", "project/file.rs"]),
+    (
+        "yaml_serde",
+        &[
+            "cluster/manifest.rs",
+            "compiled/documents.rs",
+            "emit/yaml.rs",
+            "edit/yaml.rs",
+            "project/file.rs",
+            "testenv/assets/index.rs",
+            "testenv/crds.rs",
+        ],
+    ),
     ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
     ("schemars", &["source/", "emit/"]),
     // What is in `signatures.rs` is not compiled.
@@ -66,7 +82,12 @@ const CRATES: &[(&str, &[&str])] = &[
     ("regex", &["apiserver/pattern.rs", "config/select.rs"]),
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
-    ("nix", &["interrupt.rs"]),
+    ("flate2", &["testenv/assets/archive.rs"]),
+    ("rcgen", &["testenv/error.rs", "testenv/pki.rs"]),
+    ("ring", &["testenv/assets/network.rs"]),
+    ("tar", &["testenv/assets/archive.rs"]),
+    ("ureq", &["testenv/assets/network.rs", "testenv/client.rs"]),
+    ("nix", &["interrupt.rs", "testenv/process.rs"]),
     ("anyhow", &["commands/", "main.rs"]),
     ("clap", &["cli.rs", "commands/", "main.rs"]),
     ("anstream", &["commands/", "compiled/cargo.rs", "main.rs"]),
@@ -128,23 +149,29 @@ fn crates_are_known_only_where_they_belong() {
 }
 
 #[test]
-fn only_the_plan_writes_to_disk() {
-    let files = files().into_iter().filter(|file| file.room() != "plan");
+fn only_the_plan_and_the_test_environment_write_to_disk() {
+    // The test environment writes nothing of a project: what it downloads stays below the cache.
+    let files = files().into_iter().filter(|file| !matches!(file.room(), "plan" | "testenv"));
     assert_eq!(uses(files, WRITES), "");
 }
 
 #[test]
-fn only_the_compiled_types_need_other_programs() {
-    // `edit/properties.rs` is a test.
-    let tests = |file: &File| file.path == "edit/properties.rs";
-    let files = files().into_iter().filter(|file| !matches!(file.room(), "compiled" | "interrupt") && !tests(file));
+fn programs_are_started_where_it_is_their_purpose() {
+    // `edit/properties.rs` is a test; `commands/dev/` starts the operator, `commands/testenv/run.rs` what the user says.
+    const STARTS: [&str; 5] =
+        ["cluster/kubectl.rs", "commands/dev/mod.rs", "commands/testenv/run.rs", "interrupt.rs", "edit/properties.rs"];
+    let starts = |file: &File| matches!(file.room(), "compiled" | "testenv") || STARTS.contains(&&*file.path);
+    let files = files().into_iter().filter(|file| !starts(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
 
 #[test]
 fn nothing_asks_the_clock_or_the_environment() {
-    // Where cargo keeps the sources of other packages is said there only.
-    let files = files().into_iter().filter(|file| file.path != "commands/cargo_home.rs");
+    // Where cargo keeps the sources of other packages, where programs are and come from, and how long others are waited for.
+    const ASK: [&str; 4] = ["commands/cargo_home.rs", "commands/environment.rs", "cluster/wait.rs", "interrupt.rs"];
+    let asks = |file: &File| ASK.contains(&&*file.path);
+    let waits = |file: &File| matches!(&*file.path, "testenv/crds.rs" | "testenv/mod.rs" | "testenv/process.rs");
+    let files = files().into_iter().filter(|file| !asks(file) && !waits(file));
     assert_eq!(uses(files, UNSTEADY), "");
 }
 

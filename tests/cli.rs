@@ -59,7 +59,8 @@ fn play(session: &Path) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`.
+/// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`, and e.g. `linux-amd64` as
+/// `[PLATFORM]`.
 fn shell(sandbox: &mut Sandbox, line: &str) -> (i32, String) {
     if let Some(folder) = line.strip_prefix("cd ") {
         sandbox.folder = sandbox.folder.join(folder).canonicalize().unwrap();
@@ -68,5 +69,6 @@ fn shell(sandbox: &mut Sandbox, line: &str) -> (i32, String) {
     let output = sandbox.command("sh").args(["-c", &format!("exec 2>&1\n{line}")]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     let code = output.status.code().expect("the shell was not killed");
-    (code, said.replace(sandbox.root().to_str().unwrap(), "[ROOT]"))
+    let said = said.replace(sandbox.root().to_str().unwrap(), "[ROOT]");
+    (code, said.replace(&opctl::testenv::assets::platform(), "[PLATFORM]"))
 }

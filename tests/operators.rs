@@ -219,7 +219,7 @@ impl Operator {
 
     fn passes_its_integration_test(&self, cluster: &ControlPlane) {
         let _alone = place::alone();
-        let tested = self.succeeds(self.target(cluster, &["test-integration"]));
+        let tested = self.succeeds(self.target(cluster, &["test-integration", "TESTENV="]));
         assert!(tested.contains("\ntest samples_become_ready ... ok\n"), "{tested}");
     }
 
@@ -374,7 +374,7 @@ impl Operator {
     fn target(&self, cluster: &ControlPlane, arguments: &[&str]) -> Command {
         let mut command = common::for_operators(Command::new("make"));
         command.current_dir(&self.folder).args(arguments).env("KUBECONFIG", &cluster.kubeconfig);
-        command.env("KUBECTL", &cluster.kubectl);
+        command.env("KUBECTL", &cluster.kubectl).env("OPCTL", env!("CARGO_BIN_EXE_opctl"));
         command
     }
 

@@ -9,7 +9,7 @@ use super::manifests::{self, Place, crate_at};
 use super::samples;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock};
 use crate::cli::Check;
-use crate::config;
+use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
 use crate::emit;
@@ -17,7 +17,7 @@ use crate::grants::{self, Answer, Home, Missing};
 use crate::model::{Operator, RbacRule, Scope};
 use crate::plan::Plan;
 use crate::project::{ProjectError, ProjectFile, Tree};
-use crate::source;
+use crate::source::{self, Source};
 
 pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "check")?;
@@ -28,45 +28,24 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let mut source = source::read_requests(&tree, "");
-    source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
-    let operator = &source.operator;
-    let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
-    // A marker with a slip grants nothing, and all that it was to grant would be missing.
-    let unjudged = Operator::default();
-    let judged = if is_sound { operator } else { &unjudged };
-    let home = home(project.as_ref(), judged);
-    let functions = Functions::default();
-    let missing = grants::missing(judged, &home, |place| functions.around(place));
-    let missing: Vec<(Diagnostic, &Missing)> = missing
-        .iter()
-        .map(|missing| (missing.told(&judged.rbac, &functions.around(&missing.first().place)), missing))
-        .collect();
-    let mut found = source.diagnostics.clone();
-    found.extend(missing.iter().map(|(told, _)| told.clone()));
-    found.extend(grants::too_narrow(judged, &home));
-    found.extend(grants::wildcards(judged));
-    found.extend(grants::unused(judged, &home));
-    // Kinds that cannot be derived are told by `opctl manifests`.
-    let objects = config::objects(&tree, "");
-    found.extend(config::check(&tree, ""));
-    found.extend(project.as_ref().and_then(|project| config::unwatched(&objects, &project.namespaces)));
-    samples::check(&objects, emit::crds(&operator.apis).unwrap_or_default(), &mut found);
-    let allows = [operator.allows.clone(), config::allows(&tree, "")].concat();
-    let mut found = allowed(found, &allows, is_sound.then_some(Told::ByCheck));
+    let examined = Examined::of(&tree, project.as_ref());
+    let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
+    let judged = examined.judged();
+    let missing = examined.missing();
+    let mut found = examined.found(&tree, project.as_ref(), &missing);
 
     let mut plan = Plan::default();
     if args.fix {
-        for (told, missing) in missing {
+        for (told, missing) in &missing {
             // What is allowed to be missing is not added.
-            let Some(at) = found.iter().position(|diagnostic| *diagnostic == told) else { continue };
-            if let Some(edit) = fix(missing, &operator.rbac, &functions) {
+            let Some(at) = found.iter().position(|diagnostic| diagnostic == told) else { continue };
+            if let Some(edit) = fix(missing, &operator.rbac, functions) {
                 plan.edit(missing.first().place.file.path.clone(), edit);
                 found.remove(at);
             }
         }
     }
-    let passed = tell(&found, args.deny_warnings, judged, &home, console);
+    let passed = tell(&found, args.deny_warnings, judged, home, console);
     let outcome = match plan.changes.is_empty() {
         true => {
             console.say(&summary(&found, operator, objects.len()));
@@ -75,6 +54,64 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
     };
     Ok(if passed { outcome } else { Outcome::Refused })
+}
+
+/// All that there is to say about the permissions and the manifests of a project, as this command says it.
+pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
+    let examined = Examined::of(tree, project);
+    examined.found(tree, project, &examined.missing())
+}
+
+/// What was read, to be held against each other.
+struct Examined {
+    source: Source,
+    /// Nothing of the source is wrong.
+    is_sound: bool,
+    /// In place of a source that has errors: a marker with a slip grants nothing, and all that it was to grant would be
+    /// missing.
+    unjudged: Operator,
+    home: Home,
+    functions: Functions,
+    /// Under config.
+    objects: Vec<Node>,
+}
+
+impl Examined {
+    fn of(tree: &Tree, project: Option<&ProjectFile>) -> Self {
+        let mut source = source::read_requests(tree, "");
+        source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
+        let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
+        let unjudged = Operator::default();
+        let home = home(project, if is_sound { &source.operator } else { &unjudged });
+        Self { source, is_sound, unjudged, home, functions: Functions::default(), objects: config::objects(tree, "") }
+    }
+
+    fn judged(&self) -> &Operator {
+        if self.is_sound { &self.source.operator } else { &self.unjudged }
+    }
+
+    /// What no marker grants, and how that is told.
+    fn missing(&self) -> Vec<(Diagnostic, Missing<'_>)> {
+        let around = |place: &Span| self.functions.around(place);
+        let missing = grants::missing(self.judged(), &self.home, around).into_iter();
+        missing.map(|it| (it.told(&self.judged().rbac, &around(&it.first().place)), it)).collect()
+    }
+
+    /// Everything, but for what is allowed.
+    fn found(&self, tree: &Tree, project: Option<&ProjectFile>, missing: &[(Diagnostic, Missing)]) -> Vec<Diagnostic> {
+        let (operator, judged) = (&self.source.operator, self.judged());
+        let mut found = self.source.diagnostics.clone();
+        found.extend(missing.iter().map(|(told, _)| told.clone()));
+        found.extend(grants::too_narrow(judged, &self.home));
+        found.extend(grants::wildcards(judged));
+        found.extend(grants::unused(judged, &self.home));
+        // Kinds that cannot be derived are told by `opctl manifests`.
+        found.extend(config::check(tree, ""));
+        found.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
+        samples::check(&self.objects, emit::crds(&operator.apis).unwrap_or_default(), &mut found);
+        let allows = [operator.allows.clone(), config::allows(tree, "")].concat();
+        allowed(found, &allows, self.is_sound.then_some(Told::ByCheck))
+    }
 }
 
 /// What an operator without PROJECT has is a ClusterRole.

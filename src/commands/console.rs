@@ -54,6 +54,11 @@ impl Console {
         Self { mode, overwrite: global.overwrite.clone(), verbosity, choice }
     }
 
+    /// One that says nothing but errors.
+    pub fn silent(&self) -> Self {
+        Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), ..*self }
+    }
+
     /// What the user asked for, to stdout.
     pub fn data(&self, text: &str) {
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
@@ -65,6 +70,11 @@ impl Console {
         if self.verbosity == Verbosity::Quiet {
             return;
         }
+        self.lines(text);
+    }
+
+    /// Lines whose first word gets its colour, to stdout, whatever the verbosity.
+    pub fn lines(&self, text: &str) {
         let colored: String = text.lines().map(|line| format!("{}\n", color_verb(line))).collect();
         self.data(&colored);
     }
@@ -74,6 +84,11 @@ impl Console {
         if self.verbosity > Verbosity::Quiet {
             self.tell(&format!("{text}\n"));
         }
+    }
+
+    /// What is going on, as cargo says it, in whose company it is read.
+    pub fn status(&self, word: &str, text: &str) {
+        self.say(&format!("{GOOD}{word:>12}{GOOD:#} {text}"));
     }
 
     pub fn note(&self, text: &str) {
@@ -162,13 +177,19 @@ impl Progress<'_> {
             self.width = line.chars().count();
         }
     }
+
+    /// Makes room for other lines.
+    pub fn clear(&mut self) {
+        if self.width > 0 {
+            self.console.tell(&format!("\r{:width$}\r", "", width = self.width));
+            self.width = 0;
+        }
+    }
 }
 
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
-        if self.width > 0 {
-            self.console.tell(&format!("\r{:width$}\r", "", width = self.width));
-        }
+        self.clear();
     }
 }
 
@@ -176,10 +197,10 @@ fn color_verb(line: &str) -> String {
     let start = line.len() - line.trim_start().len();
     let end = line[start..].find(' ').map_or(line.len(), |length| start + length);
     let style = match &line[start..end] {
-        "create" => GOOD,
-        "update" => HINT,
-        "remove" => WARNING,
-        "conflict" => ERROR,
+        "create" | "ok" => GOOD,
+        "update" | "skipped" | "help:" => HINT,
+        "remove" | "warning" => WARNING,
+        "conflict" | "error" => ERROR,
         _ => return line.to_owned(),
     };
     format!("{}{style}{}{style:#}{}", &line[..start], &line[start..end], &line[end..])

@@ -97,7 +97,16 @@ pub fn add_rendered(plan: &mut Plan, rendered: Rendered) {
 }
 
 fn insert(plan: &mut Plan, insertion: Insertion) {
-    let edit = match insertion.what {
+    let edit = edit(insertion.what);
+    match insertion.base {
+        Some(base) => plan.edit_or_create(insertion.path, base, edit),
+        None => plan.edit(insertion.path, edit),
+    }
+}
+
+/// What has to become of the file.
+pub fn edit(what: Inserted) -> Edit {
+    match what {
         Inserted::Module(name) => Edit::RustMod { name },
         Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
         Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
@@ -106,10 +115,6 @@ fn insert(plan: &mut Plan, insertion: Insertion) {
             Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
         }
         Inserted::Unset { table, key } => Edit::CargoUnset { table: table.into(), key: key.into() },
-    };
-    match insertion.base {
-        Some(base) => plan.edit_or_create(insertion.path, base, edit),
-        None => plan.edit(insertion.path, edit),
     }
 }
 

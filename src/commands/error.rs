@@ -60,6 +60,11 @@ impl fmt::Display for Refusals {
 
 impl std::error::Error for Refusals {}
 
+/// What went wrong outside of the project, so that nothing needs to be said of its files.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Failed(pub Refusal);
+
 /// Problems in files of the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{} problems in the source", .diagnostics.len())]

@@ -8,15 +8,18 @@ use anyhow::Context;
 use super::allow::{Told, allowed};
 use super::engine::{self, Choice, Found};
 use super::error::{Diagnosed, Refusal};
-use super::{Console, Next, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock, resolve_part};
+use super::{
+    Console, Next, Outcome, Task, carry_out, conflicts, console::Verbosity, counted, diagnose, lock, resolve,
+    resolve_part,
+};
 use crate::apiserver::{self, Finding};
-use crate::cli::{Manifests, Part};
+use crate::cli::{Engine, Manifests, Part};
 use crate::compiled;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::{self, CustomResourceDefinition, Manifest};
 use crate::model::{Api, RbacRule};
 use crate::names::Namespace;
-use crate::plan::{Plan, Step};
+use crate::plan::{self, Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
 /// Where manifests are made from and go to.
@@ -69,6 +72,20 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
         next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
     }
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
+}
+
+/// Brings the manifests of the project at `root` up to date; gives the files that changed.
+pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>> {
+    let _lock = lock(root, console)?;
+    let tree = super::tree(root);
+    let project = ProjectFile::read(&tree)?;
+    let mut plan = Plan::default();
+    let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[] };
+    warn(&add(&mut plan, &tree, &tree, &Place::of(Some(&project)), &choice, console)?, console);
+    let steps = resolve(&plan, &tree, "", console)?;
+    conflicts(&steps).settle()?;
+    plan::apply(root, &steps, &[])?;
+    Ok(steps.into_iter().filter(|step| !step.is_unchanged()).map(|step| step.path).collect())
 }
 
 /// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings. What is wrong
@@ -189,6 +206,15 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.
+pub fn steps(tree: &Tree, place: &Place, console: &Console) -> anyhow::Result<Result<Vec<Step>, Vec<Diagnostic>>> {
+    let mut plan = Plan::default();
+    match add(&mut plan, tree, tree, place, &Choice::STATIC, console) {
+        Ok(_) => Ok(Ok(resolve_part(&plan, tree, "", console)?)),
+        Err(error) => Ok(Err(error.downcast::<Diagnosed>()?.diagnostics)),
+    }
 }
 
 /// What was found as manifests, if it has no errors, and all that is to be said about it.

@@ -1,7 +1,7 @@
 //! Runs cargo: finds the binary, compiles it, and gives what it prints.
 
 use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anstream::adapter::strip_str;
@@ -37,6 +37,21 @@ pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>>
     let all = binaries(&metadata, folder);
     let found: Vec<Program> = all.iter().filter(|program| program.name == name).cloned().collect();
     if found.is_empty() { Err(Box::new(no_binary(name, &all).into())) } else { Ok(found) }
+}
+
+/// Compiles the binary of this name of the package in `folder`, while cargo talks to standard error; gives its path, or none
+/// where it does not compile.
+pub fn build(folder: &Path, name: &str) -> io::Result<Option<PathBuf>> {
+    let mut command = cargo(folder);
+    command.args(["build", "--message-format", "json-render-diagnostics", "--bin", name]).stdout(Stdio::piped());
+    let output = Child::spawn(&mut command)?.output()?;
+    let executable = |line: &[u8]| {
+        let message: Value = serde_json::from_slice(line).ok()?;
+        let is_it = message["reason"] == "compiler-artifact" && message["target"]["name"] == name;
+        message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
+    };
+    let path = output.stdout.split(|byte| *byte == b'\n').rev().find_map(executable);
+    Ok(path.filter(|_| output.status.success()))
 }
 
 fn cargo(folder: &Path) -> Command {

@@ -1,12 +1,13 @@
 //! The CRDs of the compiled types: cargo builds and runs the crate's own binary that prints them.
 //!
 //! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
-//! to its target folder, and to a Cargo.lock that is not there yet. The only room that starts programs, so it has kopium
-//! too, which goes the other way: a CRD → Rust types.
+//! to its target folder, and to a Cargo.lock that is not there yet. The only room that starts programs other than kubectl, so
+//! it has kopium too, which goes the other way: a CRD → Rust types; and it knows which programs are there.
 
 mod cargo;
 pub mod documents;
 mod kopium;
+pub mod toolchain;
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use crate::diagnostic::Diagnostic;
 
-pub use cargo::{Program, programs};
+pub use cargo::{Program, build, programs};
 pub use kopium::{External, KopiumError, external};
 
 /// Why the compiled types gave no CRDs.

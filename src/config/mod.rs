@@ -27,6 +27,7 @@ use self::kustomization::FILE_NAMES;
 use self::names::Names;
 use self::object::Object;
 use self::render::{Render, Renderer};
+pub use self::transform::{Image, images_in};
 pub use self::watched::unwatched;
 use self::yaml::{Dialect, Node};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};

@@ -1,12 +1,14 @@
 //! What a kustomization does to its objects, in kustomize's order.
 
+use std::ops::Range;
+
 use super::fields::{self, FieldSpec};
 use super::kustomization::Kustomization;
 use super::object::{Id, Object};
 use super::render::{Render, Renderer};
-use super::yaml::{Node, Value};
+use super::yaml::{self, Dialect, Node, Value};
 use super::{patch, replace};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::names::nearest;
 
 pub fn apply(renderer: &mut Renderer, kustomization: &Kustomization, render: &mut Render) {
@@ -209,6 +211,33 @@ fn images(node: &mut Node, change: &mut impl FnMut(&mut Node)) {
         Value::List(items) => items.iter_mut().for_each(|item| images(item, change)),
         _ => {}
     }
+}
+
+/// An image in a text that kustomize rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// In the text.
+    pub place: Range<usize>,
+    pub said: String,
+    /// Without tag and digest.
+    pub name: String,
+}
+
+/// The images that an entry of `images` could be about.
+pub fn images_in(rendered: &str) -> Result<Vec<Image>, Box<Diagnostic>> {
+    let mut found = Vec::new();
+    for mut document in yaml::documents(&SourceFile::new("", rendered), Dialect::Kustomize)? {
+        // A schema may well have a field `containers`.
+        if document.text_at(&["kind"]) == Some("CustomResourceDefinition") {
+            continue;
+        }
+        images(&mut document, &mut |image| {
+            let Some(said) = image.as_text() else { return };
+            let (place, name) = (image.span.range.clone(), bare_image(said).to_owned());
+            found.push(Image { place, said: said.to_owned(), name });
+        });
+    }
+    Ok(found)
 }
 
 /// Without tag and digest.

@@ -82,6 +82,22 @@ impl Lock {
         named.first().copied()
     }
 
+    /// Everything that is compiled for `root`, with it.
+    pub fn reached(&self, root: usize) -> BTreeSet<usize> {
+        let (mut found, mut open) = (BTreeSet::new(), vec![root]);
+        while let Some(index) = open.pop() {
+            if found.insert(index) {
+                open.extend(&self.dependencies[index]);
+            }
+        }
+        found
+    }
+
+    /// What depends on `target` itself.
+    pub fn users(&self, target: usize) -> impl Iterator<Item = usize> {
+        (0..self.packages.len()).filter(move |from| self.dependencies[*from].contains(&target))
+    }
+
     /// `target` and everything that depends on it, however far.
     pub fn dependents(&self, target: usize) -> BTreeSet<usize> {
         let mut found = BTreeSet::from([target]);
@@ -176,6 +192,8 @@ version = "1.0.0"
         assert_eq!(versions(3, "a", None), Some("2.0.0"));
         assert_eq!(versions(0, "c", None), None);
         assert_eq!(lock.dependents(2).into_iter().collect::<Vec<_>>(), [0, 2, 3]);
+        assert_eq!(lock.reached(3).into_iter().collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(lock.users(2).collect::<Vec<_>>(), [0, 3]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod constants;
 mod containers;
 mod custom_resource;
 mod defaults;
+pub mod dependencies;
 mod features;
 mod foreign;
 mod json;

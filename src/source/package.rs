@@ -16,6 +16,8 @@ pub struct Package {
     pub name: String,
     /// `None`: the workspace says it.
     pub version: Option<String>,
+    /// `rust-version`: the compiler that it needs at least.
+    pub rust_version: Option<String>,
     /// The folder of its Cargo.toml, relative to the tree; `""` is the root.
     pub folder: String,
     /// The library's crate name and root file, if the package has a library.
@@ -91,6 +93,7 @@ impl Package {
         Self {
             name: root.into(),
             version: None,
+            rust_version: None,
             folder: String::new(),
             library: Some((root.into(), root.into())),
             binaries: Vec::new(),
@@ -281,6 +284,7 @@ impl Manifest {
         };
         Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
+            rust_version: self.inherited("rust-version", workspace),
             folder: self.folder.clone(),
             library,
             binaries: binaries.into_iter().collect(),
@@ -298,6 +302,13 @@ impl Manifest {
             workspace: Rc::new(workspace.unwrap_or(self).shared()),
             name,
         }
+    }
+
+    /// A text of `[package]`, or of the workspace's where that is said instead: `rust-version.workspace = true`.
+    fn inherited(&self, key: &str, workspace: Option<&Self>) -> Option<String> {
+        let own = self.document["package"].get(key)?;
+        let shared = || workspace.unwrap_or(self).document.get("workspace")?.get("package")?.get(key)?.as_str();
+        own.as_str().or_else(shared).map(String::from)
     }
 
     /// Every dependency in every table.

@@ -33,6 +33,8 @@ impl Sandbox {
             .env("PATH", path.unwrap())
             // The folder of a program that stands in for kopium.
             .env("KOPIUM", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kopium"))
+            .env("OPCTL_CACHE", self.root().join("cache"))
+            .env_remove("KUBEBUILDER_ASSETS")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
             .env("LC_ALL", "C.UTF-8")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs};
 
 use crate::common;
@@ -28,6 +28,7 @@ impl Example {
         let path = format!("{}:{}", env::var("KUBEBUILDER_ASSETS").unwrap(), env::var("PATH").unwrap());
         let mut make = Command::new("make");
         make.current_dir(self.path()).args(arguments).env("PATH", path).env("KUBECONFIG", &cluster.kubeconfig);
+        make.env("OPCTL", env!("CARGO_BIN_EXE_opctl"));
         common::output(make);
     }
 
@@ -42,6 +43,14 @@ impl Example {
         let deployment = format!("deployment/{}-controller-manager", self.name);
         let wait = ["wait", "-n", &self.namespace(), "--for=condition=Available", "--timeout=60s", &deployment];
         cluster.kubectl(&wait, "");
+    }
+
+    /// Applies all of it as `make deploy` does; where there is no node, nothing is rolled out.
+    pub fn apply(self, cluster: &ControlPlane) {
+        let mut opctl = Command::new(env!("CARGO_BIN_EXE_opctl"));
+        opctl.current_dir(self.path()).args(["deploy", "--no-wait", "--image", "example:test", "--kubectl"]);
+        opctl.arg(&cluster.kubectl).env("KUBECONFIG", &cluster.kubeconfig);
+        common::output(opctl);
     }
 
     /// With the rights of its service account, once its probe says that it is ready.
@@ -59,8 +68,7 @@ impl Example {
 
     /// The binary, compiled once for all tests; a copy, since all examples are compiled to the same path.
     pub fn manager(self) -> PathBuf {
-        static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-        let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = alone();
         let copy = || {
             common::output(common::cargo(&self.path(), &["build", "--locked", "--bin", "manager"]));
             let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-manager", self.folder));
@@ -69,6 +77,12 @@ impl Example {
         };
         compiled.entry(self.folder).or_insert_with(copy).clone()
     }
+}
+
+/// The managers that were compiled so far; while somebody has them, nobody else compiles.
+pub fn alone() -> MutexGuard<'static, BTreeMap<&'static str, PathBuf>> {
+    static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    COMPILED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many have ended.

@@ -24,7 +24,7 @@ fn scales_on_time_and_after_a_change_by_hand() {
     // Without nodes: a size is a number, and no Pod has to run for it.
     let Some(cluster) = ControlPlane::start("hpa", 0) else { return };
     HPA.make(&cluster, &["install"]);
-    HPA.make(&cluster, &["deploy"]);
+    HPA.apply(&cluster);
     let mut manager = HPA.run(&cluster, &[]);
     let shop = Shop(&cluster);
     cluster.kubectl(&["create", "namespace", "shop"], "");

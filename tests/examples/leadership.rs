@@ -30,7 +30,7 @@ const SHORT: [&str; 3] = ["--lease-duration=8", "--renew-deadline=7", "--retry-p
 fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     let Some(cluster) = ControlPlane::start("leadership", 0) else { return };
     MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     let history = History::record(&cluster);
     let replica = || Replica::start(&cluster, &SHORT);
 
@@ -77,7 +77,7 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
 fn a_shutdown_amid_100_reconciles_leaves_nothing_half_written() {
     let Some(cluster) = ControlPlane::start("shutdown", 0) else { return };
     MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     let names: BTreeSet<String> = (0..100).map(|number| format!("sample-{number}")).collect();
     cluster.kubectl(&["create", "-f", "-"], &objects(&names));
     let mut replica = Replica::start(&cluster, &[]);

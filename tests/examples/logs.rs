@@ -8,15 +8,15 @@ use crate::memcached::MEMCACHED;
 fn no_library_repeats_what_the_operator_says() {
     let Some(cluster) = ControlPlane::start("logs", 0) else { return };
     MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     let manager = MEMCACHED.run(&cluster, &[]);
     assert!(!manager.log().contains("leading"), "nobody elects:\n{}", manager.log());
 
     // Its watches go on without the right to them until they break off.
     cluster.kubectl(&["delete", "clusterrolebinding", "memcached-operator-manager-rolebinding"], "");
-    let api_server = cluster.kill("kube-apiserver").unwrap();
+    assert!(cluster.lock().unwrap().kill("kube-apiserver"));
     eventually("a word about the API server that is gone", || manager.log().contains("watch failed"));
-    cluster.start_again("kube-apiserver", api_server);
+    cluster.lock().unwrap().start_again("kube-apiserver").unwrap();
     eventually("a word about the right that it lacks", || manager.log().contains(" is forbidden"));
     let log = manager.log();
     let is_bad = |line: &&str| line.contains("WARN") || line.contains("ERROR");

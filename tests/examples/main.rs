@@ -9,8 +9,10 @@ mod application;
 mod common;
 #[path = "../common/control_plane.rs"]
 mod control_plane;
+mod dev;
 mod example;
 mod hpa;
+mod integration;
 mod label_operator;
 mod leadership;
 mod logs;

@@ -12,7 +12,7 @@ use crate::memcached::MEMCACHED;
 fn serves_metrics_to_those_whom_rbac_lets_read_them() {
     let Some(cluster) = ControlPlane::start("metrics", 0) else { return };
     MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     let token = |account: &str| {
         cluster.kubectl(&["create", "serviceaccount", account], "");
         cluster.kubectl(&["create", "token", account], "").trim().to_owned()

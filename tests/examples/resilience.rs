@@ -27,10 +27,10 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     zoo.apply("new", 2);
     zoo.run(&["delete", "memcached", "m1", "--wait=false"]);
     zoo.run(&["delete", "deployment", "m2"]);
-    let api_server = cluster.kill("kube-apiserver").unwrap();
+    assert!(cluster.lock().unwrap().kill("kube-apiserver"));
     manager.signal("CONT");
     sleep(Duration::from_secs(5));
-    cluster.start_again("kube-apiserver", api_server);
+    cluster.lock().unwrap().start_again("kube-apiserver").unwrap();
     eventually("an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
     zoo.await_reconciled(8);
     assert!(zoo.get(&["memcached", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
@@ -105,7 +105,7 @@ fn rights_and_crds_may_go_and_come_back() {
     let lacks = "cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"zoo\"";
     eventually("a word about the right that it lacks", || manager.log().contains(lacks));
     assert!(manager.metrics().contains(r#"reason="RequestFailed"}"#));
-    MEMCACHED.make(&cluster, &["deploy", "IMG=example:test"]);
+    MEMCACHED.apply(&cluster);
     zoo.await_reconciled(1);
 
     // With the objects, whose finalizers it takes off.
@@ -130,7 +130,8 @@ fn assert_no_flood(log: &str, start: Instant) {
 impl<'a> Zoo<'a> {
     /// With so many objects: `m0`, `m1` and so on.
     fn new(cluster: &'a ControlPlane, objects: usize) -> Self {
-        MEMCACHED.make(cluster, &["install", "deploy", "IMG=example:test"]);
+        MEMCACHED.make(cluster, &["install"]);
+        MEMCACHED.apply(cluster);
         cluster.kubectl(&["create", "namespace", "zoo"], "");
         let zoo = Self(cluster);
         let all: Vec<String> = (0..objects).map(|index| object(&format!("m{index}"), 1)).collect();

@@ -71,6 +71,7 @@ impl Operator {
         let mut make = common::for_operators(Command::new("make"));
         make.current_dir(self.folder()).args(arguments);
         make.env("KUBECONFIG", &cluster.kubeconfig).env("KUBECTL", &cluster.kubectl);
+        make.env("OPCTL", env!("CARGO_BIN_EXE_opctl"));
         succeeds(make);
     }
 }

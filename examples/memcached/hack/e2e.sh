@@ -20,10 +20,11 @@ cluster=${KIND_CLUSTER:-memcached-operator-e2e}
 kubectl=${KUBECTL:-kubectl}
 kind=${KIND:-kind}
 tool=${CONTAINER_TOOL:-docker}
+opctl=${OPCTL:-opctl}
 image=memcached-operator:e2e
 namespace=memcached-operator-system
 
-for program in "$kind" "$kubectl" "$tool" make; do
+for program in "$kind" "$kubectl" "$tool" "$opctl" make; do
     if ! command -v "$program" > /dev/null; then
         echo "test-e2e needs \`$program\`, which is not on PATH" >&2
         exit 1
@@ -41,8 +42,7 @@ trap '"$kind" delete cluster --name "$cluster"; rm -rf "$folder"' EXIT
 make docker-build IMG="$image" CONTAINER_TOOL="$tool"
 "$kind" create cluster --name "$cluster" --wait 120s
 "$kind" load docker-image "$image" --name "$cluster"
-make deploy IMG="$image" KUBECTL="$kubectl"
-if ! "$kubectl" -n "$namespace" rollout status deployment --timeout=120s; then
+if ! make deploy IMG="$image" KUBECTL="$kubectl" OPCTL="$opctl"; then
     "$kubectl" -n "$namespace" describe pods
     "$kubectl" -n "$namespace" logs -l control-plane=controller-manager --tail=100
     exit 1

@@ -50,6 +50,11 @@ impl Minor {
         }
     }
 
+    /// `37` of 1.37.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
     /// Splits `status@37-` into `status` and whether it is of this version: `-36`, `34-35`, `37-`.
     fn of(self, text: &str) -> (&str, bool) {
         let Some((name, range)) = text.split_once('@') else { return (text, true) };

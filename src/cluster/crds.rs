@@ -1,0 +1,131 @@
+//! CustomResourceDefinitions as the API server has them: whether their objects are served, and which there are.
+
+use serde_json::Value;
+
+use super::{Kubectl, KubectlError, condition, items, text_at};
+
+/// One in the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crd {
+    /// `memcacheds.cache.example.com`
+    pub name: String,
+    pub kind: String,
+    pub state: State,
+    pub is_terminating: bool,
+    /// In full, with the version in which the API server need not convert: `memcacheds.v1.cache.example.com`.
+    resource: String,
+}
+
+/// What has become of it since it was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    Served,
+    /// Why it is not yet.
+    Waiting(String),
+    /// Why another kind is in the way; that does not pass by itself.
+    Refused(String),
+}
+
+/// An object of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Empty where its kind is in none.
+    pub namespace: String,
+    pub name: String,
+    pub finalizers: Vec<String>,
+}
+
+impl Crd {
+    /// Those of these names that are in the cluster.
+    pub fn all(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Self>, KubectlError> {
+        let mut get = vec!["get", "customresourcedefinitions.apiextensions.k8s.io"];
+        get.extend(names.iter().map(String::as_str));
+        get.extend(["--ignore-not-found", "-o", "json"]);
+        Ok(items(&kubectl.output(&get, "")?).iter().map(Self::of).collect())
+    }
+
+    fn of(crd: &Value) -> Self {
+        let is = |version: &&Value, field: &str| version[field] == true;
+        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let served = versions.iter().filter(|version| is(version, "served"));
+        let version = served.clone().find(|version| is(version, "storage")).or_else(|| served.clone().next());
+        let version = version.map(|version| text_at(version, "/name")).unwrap_or_default();
+        let (plural, group) = (text_at(crd, "/spec/names/plural"), text_at(crd, "/spec/group"));
+        Self {
+            name: text_at(crd, "/metadata/name").into(),
+            kind: text_at(crd, "/spec/names/kind").into(),
+            state: state(crd),
+            is_terminating: crd.pointer("/metadata/deletionTimestamp").is_some(),
+            resource: format!("{plural}.{version}.{group}"),
+        }
+    }
+
+    /// Its objects in the whole cluster.
+    pub fn objects(&self, kubectl: &Kubectl) -> Result<Vec<Held>, KubectlError> {
+        let columns = "custom-columns=A:.metadata.namespace,B:.metadata.name,C:.metadata.finalizers[*]";
+        let get = ["get", &self.resource, "--all-namespaces", "--no-headers", "-o", columns];
+        Ok(kubectl.output(&get, "")?.lines().filter_map(held).collect())
+    }
+}
+
+/// A line of three columns; where there is nothing, it has `<none>`.
+fn held(line: &str) -> Option<Held> {
+    let mut words = line.split_whitespace().map(|word| if word == "<none>" { "" } else { word });
+    let (namespace, name) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let finalizers = words.next().unwrap_or_default().split(',').filter(|it| !it.is_empty());
+    Some(Held { namespace, name, finalizers: finalizers.map(String::from).collect() })
+}
+
+/// Conditions may be those of before it was applied, so the names that were accepted are held against those that are wanted.
+fn state(crd: &Value) -> State {
+    let is_accepted = ["plural", "singular", "kind", "listKind", "shortNames", "categories"].iter().all(|field| {
+        let (wanted, accepted) = (&crd["spec"]["names"][field], &crd["status"]["acceptedNames"][field]);
+        // The API server fills in what is not said.
+        wanted.is_null() || wanted == accepted
+    });
+    if crd.pointer("/metadata/deletionTimestamp").is_some() {
+        return State::Waiting("it is being deleted".into());
+    }
+    match (condition(crd, "NamesAccepted"), condition(crd, "Established")) {
+        (Some(["False", _, why]), _) => State::Refused(why.into()),
+        (Some(["True", ..]), Some(["True", ..])) if is_accepted => State::Served,
+        (Some(["True", ..]), Some(["False", _, why])) if !why.is_empty() => State::Waiting(why.into()),
+        _ => State::Waiting("the API server has not looked at it yet".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn crd(accepted: &str, conditions: &Value) -> Crd {
+        Crd::of(&json!({
+            "metadata": {"name": "as.b.c"},
+            "spec": {"group": "b.c", "names": {"kind": "A", "plural": "as", "shortNames": ["x"]}, "versions": [
+                {"name": "v2", "served": true, "storage": false}, {"name": "v1", "served": true, "storage": true}]},
+            "status": {"acceptedNames": {"kind": "A", "plural": "as", "shortNames": [accepted]}, "conditions": conditions},
+        }))
+    }
+
+    #[test]
+    fn what_is_served_is_what_was_applied() {
+        let both = json!([{"type": "NamesAccepted", "status": "True"}, {"type": "Established", "status": "True"}]);
+        assert_eq!(crd("x", &both).state, State::Served);
+        assert_eq!(crd("x", &both).resource, "as.v1.b.c");
+        assert!(matches!(crd("y", &both).state, State::Waiting(_)));
+        let refused = json!([{"type": "NamesAccepted", "status": "False", "message": "\"x\" is taken"}]);
+        assert_eq!(crd("x", &refused).state, State::Refused("\"x\" is taken".into()));
+        assert!(matches!(crd("x", &json!([])).state, State::Waiting(_)));
+    }
+
+    #[test]
+    fn objects_are_read_from_columns() {
+        let held = |line| held(line).unwrap();
+        let finalizers = vec!["a.b/c".to_owned(), "d".to_owned()];
+        assert_eq!(held("ns   one   a.b/c,d"), Held { namespace: "ns".into(), name: "one".into(), finalizers });
+        let bare = Held { namespace: String::new(), name: "two".into(), finalizers: Vec::new() };
+        assert_eq!(held("<none>   two   <none>"), bare);
+    }
+}

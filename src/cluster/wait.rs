@@ -1,0 +1,32 @@
+//! Waiting with an end. The clock decides how long, never what is said or written.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Between two looks: short beside what is waited for, long beside what kubectl takes.
+const PAUSE: Duration = Duration::from_millis(300);
+
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    start: Instant,
+    patience: Duration,
+}
+
+impl Deadline {
+    pub fn after(patience: Duration) -> Self {
+        Self { start: Instant::now(), patience }
+    }
+
+    pub fn has_passed(&self) -> bool {
+        self.start.elapsed() >= self.patience
+    }
+
+    /// Whether it has been waited for as long as this.
+    pub fn has_waited(&self, for_at_least: Duration) -> bool {
+        self.start.elapsed() >= for_at_least
+    }
+
+    pub fn pause(&self) {
+        sleep(PAUSE.min(self.patience.saturating_sub(self.start.elapsed())));
+    }
+}

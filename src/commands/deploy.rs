@@ -1,0 +1,91 @@
+//! `opctl deploy`: applies `config/default` with the image put in, and waits until the operator runs.
+
+use super::error::{Failed, Refusal};
+use super::on_cluster::Cluster;
+use super::rendered::{self, ImageWish};
+use super::{Console, Outcome, tree};
+use crate::cli::Deploy;
+use crate::cluster::{self, Deadline, Object, Rollout};
+
+pub fn run(args: &Deploy, console: &Console) -> anyhow::Result<Outcome> {
+    let cluster = Cluster::of(&args.cluster, "deploy", console)?;
+    let wish = ImageWish::Real { said: args.image.as_deref(), command: "deploy" };
+    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, wish)?;
+    if args.cluster.print {
+        console.data(&cluster::text(&objects));
+        return Ok(Outcome::Done);
+    }
+    // Others are in these namespaces, and of these kinds.
+    let (first, rest): (Vec<&Object>, Vec<&Object>) =
+        objects.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
+    let crds: Vec<&Object> = first.iter().copied().filter(|object| object.is_crd()).collect();
+    cluster.begin()?;
+    cluster.apply(&first)?;
+    cluster.await_served(&crds)?;
+    cluster.apply(&rest)?;
+    if args.no_wait {
+        return Ok(Outcome::Done);
+    }
+    let deadline = Deadline::after(cluster.timeout);
+    for deployment in rest.iter().filter(|object| object.is("apps", "Deployment")) {
+        await_rollout(&cluster, deployment, &args.cluster.timeout, deadline)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// kubectl's arguments for the namespace of an object, if it says one.
+fn namespace(object: &Object) -> Vec<&str> {
+    if object.namespace.is_empty() { Vec::new() } else { vec!["-n", &object.namespace] }
+}
+
+fn await_rollout(cluster: &Cluster, deployment: &Object, timeout: &str, deadline: Deadline) -> anyhow::Result<()> {
+    let mut progress = cluster.console.progress();
+    let get = [&["get", "deployments.apps", &deployment.name, "-o", "json"][..], &namespace(deployment)].concat();
+    loop {
+        let said = cluster.kubectl.output(&get, "").map_err(|error| cluster.told("read the Deployment", &error))?;
+        let value = cluster::items(&said).into_iter().next().unwrap_or_default();
+        let why = match Rollout::of(&value) {
+            Rollout::Done => {
+                drop(progress);
+                cluster.console.say(&format!("{deployment} is rolled out"));
+                return Ok(());
+            }
+            Rollout::Waiting(why) if !deadline.has_passed() => {
+                progress.show(&format!("waiting for {deployment}: {why}"));
+                deadline.pause();
+                continue;
+            }
+            Rollout::Waiting(why) => format!("is not done after {timeout}: {why}"),
+            Rollout::Failed(why) => format!("has failed: {why}"),
+        };
+        drop(progress);
+        return Err(Failed(stuck(cluster, deployment, &value, &why)).into());
+    }
+}
+
+/// Why a rollout does not end, as far as the cluster tells it.
+fn stuck(cluster: &Cluster, deployment: &Object, value: &serde_json::Value, why: &str) -> Refusal {
+    let labels = value.pointer("/spec/selector/matchLabels").and_then(serde_json::Value::as_object);
+    let labels = labels.into_iter().flatten();
+    let selector: Vec<String> =
+        labels.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
+    let selector = selector.join(",");
+    let namespace = namespace(deployment);
+    // This is an answer to an error: what cannot be read adds nothing to it.
+    let items = |get: &[&str]| {
+        let get = [&["get"], get, &["-o", "json"], &namespace[..]].concat();
+        cluster.kubectl.output(&get, "").map(|said| cluster::items(&said)).unwrap_or_default()
+    };
+    let mut message = format!("the rollout of {deployment} {why}");
+    for reason in cluster::reasons(value, &items(&["pods", "-l", &selector])) {
+        message.push_str(&format!("\n  {reason}"));
+    }
+    for event in cluster::events(&items(&["events"]), &deployment.name) {
+        message.push_str(&format!("\n  event {event}"));
+    }
+    let shown = |command: &[&str]| cluster.kubectl.shown(&[command, &namespace[..]].concat());
+    Refusal::new(message)
+        .help(format!("look further: `{}`", shown(&["describe", "pods", "-l", &selector])))
+        .help(format!("its logs: `{}`", shown(&["logs", &format!("deployment/{}", deployment.name), "--tail=50"])))
+        .help("what was applied stays; run the command again once it is mended")
+}

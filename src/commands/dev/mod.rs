@@ -1,0 +1,231 @@
+//! `opctl dev`: the operator runs here, and anew whenever its source changes.
+//!
+//! One round is what a change leads to: manifests, what of them the operator needs in the cluster, the build, the restart.
+//! What goes wrong ends the round and is said; what ran before goes on.
+
+mod place;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::error::{Failed, Refusal};
+use super::on_cluster::Cluster;
+use super::rendered::{self, ImageWish};
+use super::{Console, Outcome, counted, environment, kubectl, manifests, report, testenv, tree};
+use crate::cli;
+use crate::cluster::{self, Object};
+use crate::compiled;
+use crate::interrupt::{self, Process, Shield};
+use crate::plan::Mode;
+use crate::project::ProjectFile;
+use crate::testenv::Scratch;
+use place::{Account, Place};
+use watch::Files;
+
+/// The binary of the scaffold.
+const BINARY: &str = "manager";
+/// Longer than an operator takes to end its reconciles.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
+    if console.mode != Mode::Apply {
+        let refusal = Refusal::new("`opctl dev` runs the operator, and brings the manifests up to date");
+        return Err(refusal.help("`opctl manifests` has `--dry-run`, `--diff` and `--check`").into());
+    }
+    let root = rendered::project()?;
+    let shield = Shield::raise();
+    let mut seen = Files::of(&root);
+    let sound = bring_up_to_date(&root, console);
+    // Neither needs the other.
+    let (built, place) = thread::scope(|scope| {
+        let build = scope.spawn(|| compiled::build(&root, BINARY));
+        let place = open(args, console);
+        if place.is_err() {
+            interrupt::stop_children();
+        }
+        (build.join().expect("it does not panic"), place)
+    });
+    let mut dev = Dev { args, console, root: &root, place: place?, applied: String::new(), operator: None };
+    let first = sound.and_then(|()| dev.apply()).and_then(|()| dev.start(built?));
+    dev.tell(first, &shield);
+    while !shield.is_interrupted() {
+        dev.look_after_operator()?;
+        thread::sleep(watch::PAUSE);
+        let now = Files::of(&root);
+        if now == seen {
+            continue;
+        }
+        let now = now.settled(&root);
+        console.status("Changed", &named(&now.changed_since(&seen)));
+        seen = now;
+        let round = dev.round();
+        dev.tell(round, &shield);
+    }
+    dev.end()?;
+    Ok(Outcome::Done)
+}
+
+struct Dev<'a> {
+    args: &'a cli::Dev,
+    console: &'a Console,
+    root: &'a Path,
+    place: Place,
+    /// What of the manifests is in the cluster.
+    applied: String,
+    operator: Option<Operator>,
+}
+
+struct Operator {
+    process: Process,
+    binary: (PathBuf, Option<SystemTime>),
+}
+
+impl Dev<'_> {
+    fn round(&mut self) -> anyhow::Result<()> {
+        bring_up_to_date(self.root, self.console)?;
+        self.apply()?;
+        let built = compiled::build(self.root, BINARY)?;
+        self.start(built)
+    }
+
+    /// Says what went wrong, and what becomes of it.
+    fn tell(&self, round: anyhow::Result<()>, shield: &Shield) {
+        let Err(error) = round else { return };
+        // A signal ends children, too, and they fail.
+        if shield.is_interrupted() {
+            return;
+        }
+        report(&error, self.console);
+        let goes_on = if self.operator.is_some() { "; the operator before goes on" } else { "" };
+        self.console.status("Waiting", &format!("for a change of `src`{goes_on}"));
+    }
+
+    /// What of the manifests makes an operator that runs elsewhere: kinds, rights, and who has them.
+    fn apply(&mut self) -> anyhow::Result<()> {
+        let kubectl = self.place.kubectl(self.args);
+        let objects = rendered::whole(&tree(self.root), &kubectl, ImageWish::Any)?;
+        let account = Account::of(&objects)?;
+        let mut needed: Vec<Object> = objects.into_iter().filter(is_needed).collect();
+        if self.root.join("src/webhook").exists() {
+            needed.extend(account.registration(&ProjectFile::read(&tree(self.root))?.name)?);
+        }
+        let text = cluster::text(&needed);
+        if text == self.applied {
+            return Ok(());
+        }
+        let silent = self.console.silent();
+        let cluster = Cluster::with(kubectl.clone(), &silent);
+        let (first, rest): (Vec<&Object>, Vec<&Object>) =
+            needed.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
+        let crds: Vec<&Object> = first.iter().copied().filter(|object| object.is_crd()).collect();
+        cluster.apply(&first)?;
+        cluster.apply(&rest)?;
+        cluster.await_served(&crds)?;
+        if self.applied.is_empty() {
+            account.kubeconfig(&kubectl, self.place.scratch(), &silent)?;
+        }
+        let what = format!("{} and {}", counted(crds.len(), "CRD"), counted(needed.len() - crds.len(), "other object"));
+        self.console.status("Applied", &what);
+        self.applied = text;
+        Ok(())
+    }
+
+    /// In place of the one that runs, if it is another.
+    fn start(&mut self, built: Option<PathBuf>) -> anyhow::Result<()> {
+        let Some(path) = built else {
+            return Err(Failed(Refusal::new("the operator does not compile")).into());
+        };
+        let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
+        let binary = (path, changed);
+        if self.operator.as_ref().is_some_and(|operator| operator.binary == binary) {
+            self.console.status("Unchanged", "the operator goes on");
+            return Ok(());
+        }
+        self.stop()?;
+        let scratch = self.place.scratch();
+        let mut command = Command::new(&binary.0);
+        command.args(&self.args.arguments).current_dir(self.root).stdin(std::process::Stdio::null());
+        command
+            .env("KUBECONFIG", scratch.folder.join(place::KUBECONFIG))
+            .env("WEBHOOK_URL", environment::webhook_url());
+        let process = Process::start(&mut command)?;
+        scratch.watch(process.id()).map_err(testenv::failed)?;
+        self.console.status("Running", &format!("`{}`, process {}", binary.0.display(), process.id()));
+        self.operator = Some(Operator { process, binary });
+        Ok(())
+    }
+
+    fn stop(&mut self) -> anyhow::Result<()> {
+        let Some(operator) = self.operator.take() else { return Ok(()) };
+        let pid = operator.process.id();
+        operator.process.stop(PATIENCE)?;
+        self.place.scratch().forget(pid).map_err(testenv::failed)
+    }
+
+    fn look_after_operator(&mut self) -> anyhow::Result<()> {
+        let Some(operator) = &mut self.operator else { return Ok(()) };
+        if let Some(status) = operator.process.end()? {
+            self.stop()?;
+            self.console
+                .status("Ended", &format!("the operator, by itself ({status}); a change of `src` starts it again"));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> anyhow::Result<()> {
+        if self.operator.is_some() {
+            self.console.status("Stopping", "the operator");
+        }
+        self.stop()?;
+        if let Place::Users(..) = self.place {
+            self.console.status(
+                "Done",
+                "the CRDs, the roles and the service account stay in the cluster; `opctl undeploy` deletes the latter",
+            );
+        }
+        Ok(())
+    }
+}
+
+fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {
+    let changed = manifests::regenerate(root, &console.silent())?;
+    let text =
+        if changed.is_empty() { "are up to date".to_owned() } else { format!("changed: {}", changed.join(", ")) };
+    console.status("Manifests", &text);
+    Ok(())
+}
+
+fn open(args: &cli::Dev, console: &Console) -> anyhow::Result<Place> {
+    let name = format!("dev-{}", std::process::id());
+    if let Some(context) = &args.context {
+        let scratch = Scratch::take(&environment::environments(), &name).map_err(testenv::failed)?;
+        let kubectl = kubectl::find(args.program.kubectl.as_deref(), Some(context));
+        Cluster::with(kubectl, console).begin()?;
+        return Ok(Place::Users(context.clone(), scratch));
+    }
+    let crds = if args.servers.crds.is_empty() { Vec::new() } else { testenv::crds(&args.servers.crds)? };
+    let environment = testenv::start(&args.servers, &name, &crds, &console.silent())?;
+    let ready = environment.ready_in.as_secs_f64();
+    console.status(
+        "Cluster",
+        &format!("Kubernetes {} at {}, ready in {ready:.1} s", environment.version, environment.url),
+    );
+    console.status("", &format!("export KUBECONFIG={}", environment.kubeconfig().display()));
+    Ok(Place::Own(Box::new(environment)))
+}
+
+/// But for what runs the operator, or sends the API server to where it does not run.
+fn is_needed(object: &Object) -> bool {
+    let accounts = ["Namespace", "ServiceAccount"].iter().any(|kind| object.is("", kind));
+    object.is_crd() || accounts || object.group == "rbac.authorization.k8s.io"
+}
+
+fn named(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    let more = if paths.len() > SHOWN { format!(" and {} more", paths.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}

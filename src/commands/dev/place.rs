@@ -1,0 +1,120 @@
+//! Where the operator runs: a cluster, and who it is there.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::cli;
+use crate::cluster::{self, Kubectl, Object};
+use crate::commands::error::Refusal;
+use crate::commands::on_cluster::Cluster;
+use crate::commands::testenv::failed;
+use crate::commands::{Console, kubectl};
+use crate::names::ProjectName;
+use crate::testenv::{Environment, Scratch};
+
+/// The operator's, in the folder of the place.
+pub const KUBECONFIG: &str = "operator.kubeconfig";
+
+/// A cluster of its own, or that of a context of the user's, with a folder for what is needed beside it.
+pub enum Place {
+    Own(Box<Environment>),
+    Users(String, Scratch),
+}
+
+impl Place {
+    pub fn scratch(&mut self) -> &mut Scratch {
+        match self {
+            Self::Own(environment) => environment.scratch(),
+            Self::Users(_, scratch) => scratch,
+        }
+    }
+
+    /// As its administrator, or as the user.
+    pub fn kubectl(&self, args: &cli::Dev) -> Kubectl {
+        let kubectl = |context| kubectl::find(args.program.kubectl.as_deref(), context);
+        match self {
+            Self::Own(environment) => {
+                let mut kubectl = Kubectl { kubeconfig: Some(environment.kubeconfig()), ..kubectl(None) };
+                if args.program.kubectl.is_none()
+                    && let Some(own) = environment.assets().program("kubectl")
+                {
+                    kubectl.program = own;
+                }
+                kubectl
+            }
+            Self::Users(context, _) => kubectl(Some(context)),
+        }
+    }
+}
+
+/// The service account of the operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub namespace: String,
+    pub name: String,
+}
+
+impl Account {
+    /// That of the Deployment.
+    pub fn of(objects: &[Object]) -> anyhow::Result<Self> {
+        let account = |object: &Object| {
+            let name = object.service_account.clone()?;
+            Some(Self { namespace: object.namespace.clone(), name })
+        };
+        objects.iter().find_map(account).ok_or_else(|| {
+            Refusal::new("no Deployment in `config/default` says as which service account the operator runs")
+                .help("`serviceAccountName` in `config/manager/manager.yaml` names it")
+                .into()
+        })
+    }
+
+    /// A kubeconfig with a token of it and nothing else.
+    pub fn kubeconfig(&self, kubectl: &Kubectl, scratch: &Scratch, console: &Console) -> anyhow::Result<PathBuf> {
+        let cluster = Cluster::with(kubectl.clone(), console);
+        // As long as a long day.
+        let token = ["create", "token", &self.name, "--namespace", &self.namespace, "--duration", "24h"];
+        let token =
+            kubectl.output(&token, "").map_err(|error| cluster.told("make a token of the service account", &error))?;
+        let view = ["config", "view", "--minify", "--flatten", "--raw", "-o", "json"];
+        let view = kubectl.output(&view, "").map_err(|error| cluster.told("read the kubeconfig", &error))?;
+        let mut view = cluster::items(&view).into_iter().next().unwrap_or_default();
+        view["users"] = json!([{ "name": "operator", "user": { "token": token.trim() } }]);
+        view["contexts"][0]["context"]["user"] = json!("operator");
+        scratch.write(KUBECONFIG, &view.to_string()).map_err(failed)
+    }
+
+    /// What whoever starts an operator by `make run` can do, and its role does not grant: to have webhooks called at an
+    /// address outside of the cluster.
+    pub fn registration(&self, project: &ProjectName) -> anyhow::Result<Vec<Object>> {
+        let (namespace, account) = (&self.namespace, &self.name);
+        let text = format!(
+            "apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {project}-opctl-dev
+rules:
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]
+  verbs: [create, delete, get, patch]
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  verbs: [get, patch]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {project}-opctl-dev
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {project}-opctl-dev
+subjects:
+- kind: ServiceAccount
+  name: {account}
+  namespace: {namespace}
+"
+        );
+        Ok(cluster::objects(&text)?)
+    }
+}

@@ -1,0 +1,402 @@
+//! The cluster of the kubeconfig: whether it answers, its version, and what of the project is there.
+
+use serde_json::{Map, Value};
+
+use super::{Finding, Patient, numbers};
+use crate::cluster::{Kubectl, KubectlError, Trouble, items};
+use crate::config::render::Renderer;
+use crate::project::Tree;
+use crate::source::dependencies::Dependencies;
+use crate::source::known::Minor;
+
+/// How long an answer may take.
+pub const TIMEOUT: &str = "--request-timeout=5s";
+
+/// A cluster that answers.
+pub struct Connection {
+    /// Who is asking, as the cluster knows them.
+    pub user: Option<String>,
+}
+
+/// What is there; no connection where there is nobody to ask about rights.
+pub fn examine(patient: &Patient, packages: &[Dependencies], kubectl: &Kubectl) -> (Vec<Finding>, Option<Connection>) {
+    let config = match kubectl.output(&["config", "view", "--minify", "--output=json"], "") {
+        Ok(config) => json(&config),
+        Err(error) => return (vec![no_context(&error)], None),
+    };
+    let (context, server) = (&config["contexts"][0]["name"], &config["clusters"][0]["cluster"]["server"]);
+    let place = format!("`{}` at {}", context.as_str().unwrap_or_default(), server.as_str().unwrap_or_default());
+    let version = match kubectl.output(&["version", "--output=json", TIMEOUT], "") {
+        Ok(version) => json(&version)["serverVersion"]["gitVersion"].as_str().unwrap_or_default().to_owned(),
+        Err(error) => return (vec![judge_unreachable(&place, &error)], None),
+    };
+    let mut found = vec![Finding::ok(format!("context {place} answers"))];
+    let minors = packages.iter().filter_map(|package| package.kubernetes.as_ref().ok()).copied();
+    found.push(judge_version(&version, minors.max()));
+    if patient.root.is_some() {
+        found.extend(examine_crds(patient, kubectl));
+        found.extend(examine_deployments(&patient.tree, kubectl));
+    }
+    let user = kubectl.output(&["auth", "whoami", "--output=json", TIMEOUT], "");
+    let user = user.ok().and_then(|said| Some(json(&said)["status"]["userInfo"]["username"].as_str()?.to_owned()));
+    (found, Some(Connection { user }))
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// The last line that kubectl says, which is the one that counts.
+fn reason(error: &KubectlError) -> String {
+    match error {
+        KubectlError::Failed { said, .. } => {
+            said.lines().last().unwrap_or_default().trim_start_matches("error: ").trim().to_owned()
+        }
+        error => error.to_string(),
+    }
+}
+
+fn no_context(error: &KubectlError) -> Finding {
+    let said = reason(error);
+    match error.trouble() {
+        Trouble::NoKubectl => Finding::skipped(format!("no cluster can be asked: {said}")),
+        // The one that is named, by `--context` or in the kubeconfig, is another trouble.
+        Trouble::NoContext if said.contains("current-context must exist") => {
+            let what = "not asked: there is no kubeconfig, or none with a current context";
+            Finding::skipped(what).help("export KUBECONFIG=FILE, or `kubectl config use-context NAME`")
+        }
+        _ => Finding::error(format!("kubectl cannot use the kubeconfig ({said})")).help("kubectl config get-contexts"),
+    }
+}
+
+fn judge_unreachable(place: &str, error: &KubectlError) -> Finding {
+    let said = reason(error);
+    match error.trouble() {
+        Trouble::Unauthorized => Finding::error(format!("context {place} does not accept this user ({said})"))
+            .help("log in again, or choose another one: `opctl doctor --context NAME`"),
+        _ => Finding::error(format!("context {place} does not answer ({said})"))
+            .help("start that cluster, or choose another one: `opctl doctor --context NAME`"),
+    }
+}
+
+/// As kube has it: a cluster may be five releases older than the types. See <https://kube.rs/kubernetes-version/>.
+const RELEASES_BEHIND: u64 = 5;
+
+fn judge_version(version: &str, minor: Option<Minor>) -> Finding {
+    let Some(minor) = minor else { return Finding::ok(format!("Kubernetes {version}")) };
+    let [_, cluster, _] = numbers(version);
+    let types = u64::from(minor.number());
+    if cluster + RELEASES_BEHIND < types {
+        let what = format!("Kubernetes {version} is too old for the types of Kubernetes {minor} that k8s-openapi has");
+        let help = format!("in Cargo.toml, give k8s-openapi the feature `v1_{}` for its own", Minor::EARLIEST.number());
+        return Finding::warning(what).help(help);
+    }
+    Finding::ok(format!("Kubernetes {version}, and the types are those of {minor}"))
+}
+
+/// The objects that a kustomization of the project makes; none where there is no such folder.
+pub fn rendered(tree: &Tree, folder: &str) -> Vec<Value> {
+    if !tree.has(&format!("{folder}/kustomization.yaml")) {
+        return Vec::new();
+    }
+    let objects = Renderer::new(tree).render(folder, &[]).objects;
+    objects.into_iter().map(|object| object.node.json()).collect()
+}
+
+pub fn is(object: &Value, kind: &str) -> bool {
+    object["kind"] == kind
+}
+
+pub fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+fn examine_crds(patient: &Patient, kubectl: &Kubectl) -> Vec<Finding> {
+    let mut crds = rendered(&patient.tree, "config/crd");
+    crds.retain(|object| is(object, "CustomResourceDefinition"));
+    if crds.is_empty() {
+        return vec![Finding::skipped("`config/crd` has no CRD to look for")];
+    }
+    let names: Vec<&str> = crds.iter().map(name).collect();
+    let arguments = [&["get", "customresourcedefinitions", "--ignore-not-found", "--output=json", TIMEOUT], &names[..]];
+    match kubectl.output(&arguments.concat(), "") {
+        Ok(said) => {
+            let installed = items(&said);
+            let found = |crd: &Value| installed.iter().find(|installed| name(installed) == name(crd)).cloned();
+            crds.iter().flat_map(|crd| judge_crd(crd, found(crd).as_ref())).collect()
+        }
+        Err(error) => vec![Finding::skipped(format!("CRDs cannot be looked at ({})", reason(&error)))],
+    }
+}
+
+fn judge_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
+    let name = name(generated);
+    let Some(installed) = installed else {
+        return vec![Finding::warning(format!("the CRD `{name}` is not installed")).help("opctl install")];
+    };
+    let mut found = Vec::new();
+    let has = |version: &str| list(&generated["spec"]["versions"]).iter().any(|it| it["name"] == version);
+    let stored = list(&installed["status"]["storedVersions"]).iter().filter_map(Value::as_str);
+    let (kept, gone): (Vec<&str>, Vec<&str>) = stored.partition(|version| has(version));
+    if !gone.is_empty() {
+        let now = list(&generated["spec"]["versions"]).iter().find(|version| version["storage"] == true);
+        let now = now.and_then(|version| version["name"].as_str()).unwrap_or_default();
+        let left = if kept.is_empty() { vec![now] } else { kept };
+        let what = format!(
+            "objects of `{name}` may be stored as {}, which its CRD no longer has: the API server would refuse it",
+            gone.join(" and ")
+        );
+        let resource = format!("{name} --all-namespaces");
+        let status = serde_json::json!({"status": {"storedVersions": left}});
+        found.push(
+            Finding::error(what)
+                .help(format!("kubectl get {resource} --output=json | kubectl replace -f -"))
+                .help(format!("then: kubectl patch crd {name} --subresource=status --type=merge -p '{status}'")),
+        );
+    }
+    let is_established = list(&installed["status"]["conditions"])
+        .iter()
+        .any(|condition| condition["type"] == "Established" && condition["status"] == "True");
+    let differences = differences(generated, installed);
+    if !differences.is_empty() {
+        let what = format!("the CRD `{name}` of the cluster is not the generated one: {}", differences.join(", "));
+        found.push(Finding::warning(what).help("opctl install"));
+    } else if !is_established {
+        let what = format!("the CRD `{name}` is installed and not served");
+        found.push(Finding::error(what).help(format!("kubectl describe crd {name}")));
+    } else if found.is_empty() {
+        found.push(Finding::ok(format!("the CRD `{name}` is installed, and the generated one")));
+    }
+    found
+}
+
+/// Where what is installed is not what is generated. What the API server fills in, and what the operator writes while it
+/// runs (how versions are converted), is not compared.
+fn differences(generated: &Value, installed: &Value) -> Vec<String> {
+    let (generated, installed) = (&generated["spec"], &installed["spec"]);
+    let mut found = Vec::new();
+    if generated["scope"] != installed["scope"] {
+        found.push("the scope".to_owned());
+    }
+    let (names, theirs) = (&generated["names"], &installed["names"]);
+    // What is not said is filled in, but for these two.
+    let is_other = |key: &&str| {
+        let is_said = !names[key].is_null() || ["shortNames", "categories"].contains(key);
+        is_said && !same(&names[key], &theirs[key])
+    };
+    if ["kind", "plural", "singular", "shortNames", "categories"].iter().any(is_other) {
+        found.push("the names".into());
+    }
+    let version =
+        |spec: &Value, name: &Value| list(&spec["versions"]).iter().find(|version| version["name"] == *name).cloned();
+    for ours in list(&generated["versions"]) {
+        let shown = ours["name"].as_str().unwrap_or_default();
+        let Some(theirs) = version(installed, &ours["name"]) else {
+            found.push(format!("{shown} is missing"));
+            continue;
+        };
+        let keys = [
+            "served",
+            "storage",
+            "schema",
+            "subresources",
+            "additionalPrinterColumns",
+            "selectableFields",
+            "deprecated",
+            "deprecationWarning",
+        ];
+        // Without columns the API server adds the age.
+        let is_filled_in = |key: &str| key == "additionalPrinterColumns" && ours[key].is_null();
+        let differ = keys.into_iter().filter(|key| !is_filled_in(key) && !same(&ours[key], &theirs[key]));
+        let differ: Vec<&str> = differ.collect();
+        if !differ.is_empty() {
+            found.push(format!("{} of {shown}", differ.join(" and ")));
+        }
+    }
+    for theirs in list(&installed["versions"]) {
+        if version(generated, &theirs["name"]).is_none() {
+            found.push(format!("{} is gone", theirs["name"].as_str().unwrap_or_default()));
+        }
+    }
+    found
+}
+
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether both mean the same to the API server, which leaves out what is empty and writes numbers in its own way.
+fn same(ours: &Value, theirs: &Value) -> bool {
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            let mut keys = ours.keys().chain(theirs.keys());
+            keys.all(|key| {
+                let (ours, theirs) = (at(ours, key), at(theirs, key));
+                // A default that is empty is one.
+                same(ours, theirs) && (key != "default" || ours.is_null() == theirs.is_null())
+            })
+        }
+        (Value::Array(ours), Value::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+        }
+        (Value::Number(ours), Value::Number(theirs)) => ours.as_f64() == theirs.as_f64(),
+        _ => ours == theirs || is_nothing(ours) && is_nothing(theirs),
+    }
+}
+
+fn at<'a>(object: &'a Map<String, Value>, key: &str) -> &'a Value {
+    object.get(key).unwrap_or(&Value::Null)
+}
+
+/// What Go leaves out.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Number(_) | Value::Bool(true) | Value::Object(_) => false,
+    }
+}
+
+fn examine_deployments(tree: &Tree, kubectl: &Kubectl) -> Vec<Finding> {
+    let mut deployments = rendered(tree, "config/default");
+    deployments.retain(|object| is(object, "Deployment"));
+    let found = deployments.iter().map(|deployment| {
+        let namespace = deployment["metadata"]["namespace"].as_str().unwrap_or("default");
+        let name = name(deployment);
+        let get = ["get", "deployment", name, "--namespace", namespace, "--ignore-not-found", "--output=json", TIMEOUT];
+        match kubectl.output(&get, "") {
+            Ok(said) => judge_deployment(namespace, name, items(&said).first()),
+            Err(error) => Finding::skipped(format!("the operator cannot be looked for ({})", reason(&error))),
+        }
+    });
+    found.collect()
+}
+
+fn judge_deployment(namespace: &str, name: &str, deployed: Option<&Value>) -> Finding {
+    let Some(deployed) = deployed else {
+        let what = format!("the operator is not deployed: no Deployment `{name}` in `{namespace}`");
+        return Finding::skipped(what).help("opctl deploy --image IMAGE");
+    };
+    let condition = list(&deployed["status"]["conditions"]).iter().find(|condition| condition["type"] == "Available");
+    match condition {
+        Some(condition) if condition["status"] == "True" => {
+            Finding::ok(format!("the operator is deployed and available, as `{name}` in `{namespace}`"))
+        }
+        condition => {
+            let why = condition.and_then(|condition| condition["message"].as_str()).unwrap_or("it has no Pod yet");
+            let what = format!("the operator is deployed and not available ({})", why.trim_end_matches('.'));
+            Finding::error(what)
+                .help(format!("kubectl --namespace {namespace} describe pods"))
+                .help(format!("kubectl --namespace {namespace} logs deployment/{name}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Severity;
+    use super::*;
+
+    fn crd(versions: &[&str]) -> Value {
+        let version = |(number, name): (usize, &&str)| {
+            json!({
+                "name": name, "served": true, "storage": number == 0,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "size": {"type": "integer", "minimum": 1.0, "nullable": false},
+                }}},
+            })
+        };
+        let versions: Vec<Value> = versions.iter().enumerate().map(version).collect();
+        json!({
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "as.example.com"},
+            "spec": {"scope": "Namespaced", "names": {"kind": "A", "plural": "as"}, "versions": versions},
+        })
+    }
+
+    /// As the API server gives it back.
+    fn installed(versions: &[&str], stored: &[&str]) -> Value {
+        let mut crd = crd(versions);
+        for version in crd["spec"]["versions"].as_array_mut().unwrap() {
+            version["schema"]["openAPIV3Schema"]["properties"]["size"] = json!({"type": "integer", "minimum": 1});
+            version["additionalPrinterColumns"] = json!([{"name": "Age"}]);
+        }
+        crd["spec"]["names"]["listKind"] = json!("AList");
+        crd["spec"]["conversion"] = json!({"strategy": "None"});
+        crd["status"] = json!({"storedVersions": stored, "conditions": [{"type": "Established", "status": "True"}]});
+        crd
+    }
+
+    fn said(found: &[Finding]) -> Vec<String> {
+        let help = |finding: &Finding| finding.help.first().cloned().unwrap_or_default();
+        found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, help(it))).collect()
+    }
+
+    #[test]
+    fn what_the_api_server_fills_in_is_no_difference() {
+        let found = judge_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1"])));
+        assert_eq!(said(&found), ["ok the CRD `as.example.com` is installed, and the generated one -> "]);
+    }
+
+    #[test]
+    fn a_crd_that_is_missing_or_behind_is_installed() {
+        let found = judge_crd(&crd(&["v1"]), None);
+        assert_eq!(said(&found), ["warning the CRD `as.example.com` is not installed -> opctl install"]);
+        let mut behind = installed(&["v1", "v1beta1"], &["v1"]);
+        behind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["size"]["minimum"] = json!(2);
+        let found = judge_crd(&crd(&["v1", "v2"]), Some(&behind));
+        assert_eq!(
+            said(&found),
+            [
+                "warning the CRD `as.example.com` of the cluster is not the generated one: schema of v1, v2 is missing, v1beta1 is gone -> opctl install"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_field_that_is_gone_is_a_difference_and_so_is_a_default() {
+        let field = |value: Value| json!({"properties": {"a": value}});
+        assert!(!same(&json!({"properties": {}}), &field(json!({"type": "string"}))));
+        assert!(!same(&field(json!({"default": 1})), &field(json!({"default": 2}))));
+        assert!(!same(&field(json!({"default": false})), &field(json!({}))));
+        assert!(same(&field(json!({"default": 1.0, "description": ""})), &field(json!({"default": 1}))));
+    }
+
+    #[test]
+    fn versions_that_are_stored_and_gone_are_an_error() {
+        let found = judge_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1alpha1", "v1"])));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].severity, Severity::Error);
+        assert!(found[0].help[1].ends_with(r#"--type=merge -p '{"status":{"storedVersions":["v1"]}}'"#), "{found:?}");
+    }
+
+    #[test]
+    fn a_crd_that_is_not_served_is_an_error() {
+        let mut waiting = installed(&["v1"], &["v1"]);
+        waiting["status"]["conditions"] = json!([]);
+        assert_eq!(judge_crd(&crd(&["v1"]), Some(&waiting))[0].severity, Severity::Error);
+    }
+
+    #[test]
+    fn a_cluster_may_be_five_releases_older_than_the_types() {
+        let latest = u64::from(Minor::LATEST.number());
+        let severity = |behind: u64| judge_version(&format!("v1.{}.3", latest - behind), Some(Minor::LATEST)).severity;
+        assert_eq!([severity(0), severity(5), severity(6)], [Severity::Ok, Severity::Ok, Severity::Warning]);
+        assert_eq!(judge_version("v1.20.0", None).severity, Severity::Ok);
+    }
+
+    #[test]
+    fn a_deployment_is_available_or_not() {
+        let severity = |status: &str| {
+            let deployed =
+                json!({"status": {"conditions": [{"type": "Available", "status": status, "message": "Few."}]}});
+            judge_deployment("a", "b", Some(&deployed)).severity
+        };
+        assert_eq!([severity("True"), severity("False")], [Severity::Ok, Severity::Error]);
+        assert_eq!(judge_deployment("a", "b", None).severity, Severity::Skipped);
+        assert_eq!(judge_deployment("a", "b", Some(&json!({"status": {}}))).severity, Severity::Error);
+    }
+}

@@ -1,0 +1,256 @@
+//! `opctl doctor`: looks at everything that a project needs, and says for each thing that is wrong which command mends it.
+//!
+//! A section a file. In each, facts are gathered first, and then judged by functions that know nothing else; so the tests of
+//! these are tables. Nothing is written, and no check waits for another to pass.
+
+mod cluster;
+mod drift;
+mod project;
+mod rights;
+mod toolchain;
+mod versions;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::console::Verbosity;
+use super::{Console, Outcome, counted, kubectl, manifests};
+use crate::cli::Doctor;
+use crate::diagnostic::Diagnostic;
+use crate::project::{ProjectError, ProjectFile, Tree, root_above};
+use crate::source::dependencies;
+
+/// What came of one check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    severity: Severity,
+    /// The file that it is about, if it is about one.
+    place: Option<String>,
+    what: String,
+    /// Commands, each of which mends it; where there is none, what to do.
+    help: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Severity {
+    Ok,
+    /// It could not be looked at, or there was nothing to look at.
+    Skipped,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl Finding {
+    fn new(severity: Severity, what: impl Into<String>) -> Self {
+        Self { severity, place: None, what: what.into(), help: Vec::new() }
+    }
+
+    fn ok(what: impl Into<String>) -> Self {
+        Self::new(Severity::Ok, what)
+    }
+
+    fn skipped(what: impl Into<String>) -> Self {
+        Self::new(Severity::Skipped, what)
+    }
+
+    fn warning(what: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, what)
+    }
+
+    fn error(what: impl Into<String>) -> Self {
+        Self::new(Severity::Error, what)
+    }
+
+    fn at(self, place: impl Into<String>) -> Self {
+        Self { place: Some(place.into()), ..self }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}
+
+impl From<&Diagnostic> for Finding {
+    fn from(diagnostic: &Diagnostic) -> Self {
+        let severity = if diagnostic.is_error() { Severity::Error } else { Severity::Warning };
+        let place = diagnostic.place.as_ref().map(|(span, _)| span.to_string());
+        let what = format!("{}, {}", diagnostic.code, diagnostic.message);
+        Self { severity, place, what, help: diagnostic.help.clone() }
+    }
+}
+
+/// What is asked together.
+struct Section {
+    title: &'static str,
+    findings: Vec<Finding>,
+}
+
+/// What the doctor was called to.
+struct Patient {
+    tree: Tree,
+    /// `None`: neither a project nor a crate.
+    root: Option<PathBuf>,
+    /// What PROJECT says; `Ok(None)` where there is none.
+    project: Result<Option<ProjectFile>, ProjectError>,
+}
+
+impl Patient {
+    /// The crate at the path; else the project, or the crate, around the current folder.
+    fn at(path: Option<&Path>) -> anyhow::Result<Self> {
+        let current = std::env::current_dir().context("cannot tell the current folder")?;
+        let crate_above = || current.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).map(Path::to_owned);
+        let root = match path {
+            Some(path) => Some(manifests::crate_at(Some(path), "doctor")?),
+            None => root_above(&current).ok().or_else(crate_above),
+        };
+        let tree = super::tree(root.as_deref().unwrap_or(&current));
+        let project = match ProjectFile::read(&tree) {
+            Ok(project) => Ok(Some(project)),
+            Err(ProjectError::Missing(_)) => Ok(None),
+            Err(error) => Err(error),
+        };
+        Ok(Self { tree, root, project })
+    }
+
+    /// What `opctl manifests` and `opctl check` have to be told to work on it: nothing within a project.
+    fn here(&self) -> String {
+        let current = std::env::current_dir().unwrap_or_default();
+        match (&self.project, &self.root) {
+            (_, None) => String::new(),
+            (Ok(None), Some(root)) if current == *root => " --path .".into(),
+            (Ok(Some(_)) | Err(_), Some(root)) if current.starts_with(root) => String::new(),
+            (_, Some(root)) => format!(" --path {}", root.display()),
+        }
+    }
+}
+
+pub fn run(args: &Doctor, console: &Console) -> anyhow::Result<Outcome> {
+    let patient = Patient::at(args.path.as_deref())?;
+    let Patient { tree, .. } = &patient;
+    let section = |title, findings| Section { title, findings };
+    let packages = match patient.root.is_some() && tree.has("Cargo.toml") {
+        true => dependencies::read(tree, ""),
+        false => Ok(Vec::new()),
+    };
+    let built = packages.as_ref().map(Vec::as_slice).unwrap_or_default();
+    let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
+    let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl))];
+    if patient.root.is_some() {
+        sections.push(section("versions", versions::examine(&packages)));
+        sections.push(section("PROJECT", project::examine(&patient)));
+        sections.push(section("drift", drift::examine(&patient, console)));
+    } else {
+        let what = "no project and no crate here: the toolchain and the cluster alone";
+        let help = "go to the folder of one, or name it: `opctl doctor --path DIR`";
+        sections.push(section("project", vec![Finding::skipped(what).help(help)]));
+    }
+    if args.offline {
+        sections.push(section("cluster", vec![Finding::skipped("not asked, as `--offline` says")]));
+    } else {
+        let (findings, connection) = cluster::examine(&patient, built, &kubectl);
+        sections.push(section("cluster", findings));
+        if let Some(connection) = connection {
+            sections.push(section("rights", rights::examine(&patient, &kubectl, &connection)));
+        }
+    }
+    tell(&sections, console);
+    let worst = sections.iter().flat_map(|section| &section.findings).map(|finding| finding.severity).max();
+    Ok(if worst == Some(Severity::Error) { Outcome::Refused } else { Outcome::Done })
+}
+
+fn tell(sections: &[Section], console: &Console) {
+    let least = if console.verbosity == Verbosity::Quiet { Severity::Error } else { Severity::Ok };
+    console.lines(&text(sections, least));
+    if console.verbosity > Verbosity::Quiet {
+        console.data(&format!("{}\n", summary(sections)));
+    }
+}
+
+/// A line a check, below the names of the sections, and what to do below it.
+fn text(sections: &[Section], least: Severity) -> String {
+    let mut text = String::new();
+    for Section { title, findings } in sections {
+        let shown: Vec<&Finding> = findings.iter().filter(|finding| finding.severity >= least).collect();
+        if shown.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{title}\n"));
+        for Finding { severity, place, what, help } in shown {
+            let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            text.push_str(&format!("  {:8} {place}{what}\n", severity.word()));
+            for help in help {
+                text.push_str(&format!("    help: {}\n", help.replace('\n', "\n          ")));
+            }
+        }
+    }
+    text
+}
+
+/// `12 checks: 1 error, 2 warnings, 1 skipped`
+fn summary(sections: &[Section]) -> String {
+    let findings = || sections.iter().flat_map(|section| &section.findings);
+    let number = |severity| findings().filter(|finding| finding.severity == severity).count();
+    let counts = [(number(Severity::Error), "error"), (number(Severity::Warning), "warning")];
+    let mut parts: Vec<String> =
+        counts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| counted(*number, what)).collect();
+    if parts.is_empty() {
+        parts.push("nothing is wrong".into());
+    }
+    match number(Severity::Skipped) {
+        0 => {}
+        skipped => parts.push(format!("{skipped} skipped")),
+    }
+    format!("{}: {}", counted(findings().count(), "check"), parts.join(", "))
+}
+
+/// `1.89`, `v1.36.2`, `0.29.0-alpha` → numbers; what is not said is 0.
+fn numbers(version: &str) -> [u64; 3] {
+    let mut numbers = [0; 3];
+    let version = version.trim_start_matches('v').split(['-', '+', ' ']).next().unwrap_or_default();
+    for (number, text) in numbers.iter_mut().zip(version.split('.')) {
+        *number = text.parse().unwrap_or_default();
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_check_is_a_line_and_the_last_one_counts() {
+        let sections = [
+            Section {
+                title: "a",
+                findings: vec![Finding::ok("one"), Finding::error("two").at("PROJECT").help("do\nit")],
+            },
+            Section { title: "b", findings: vec![Finding::skipped("three"), Finding::warning("four")] },
+        ];
+        assert_eq!(
+            text(&sections, Severity::Ok),
+            "a\n  ok       one\n  error    PROJECT: two\n    help: do\n          it\nb\n  skipped  three\n  warning  four\n"
+        );
+        assert_eq!(text(&sections, Severity::Error), "a\n  error    PROJECT: two\n    help: do\n          it\n");
+        assert_eq!(summary(&sections), "4 checks: 1 error, 1 warning, 1 skipped");
+        assert_eq!(summary(&[]), "0 checks: nothing is wrong");
+    }
+
+    #[test]
+    fn versions_are_compared_by_numbers() {
+        assert!(numbers("1.89") < numbers("1.100.0-nightly (abc)"));
+        assert_eq!(numbers("v1.36.2+k3s1"), [1, 36, 2]);
+    }
+}

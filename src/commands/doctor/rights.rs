@@ -1,0 +1,368 @@
+//! What the current user may do: what `opctl install`, `opctl deploy` and `make run` need of the cluster.
+//!
+//! The cluster is asked by SelfSubjectAccessReviews, which whoever is logged in may create, and which leave nothing behind. An
+//! administrator is recognised by the first one; else all that is needed is asked in one call of kubectl.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::cluster::{Connection, TIMEOUT, is, list, rendered};
+use super::{Finding, Patient};
+use crate::cluster::{Kubectl, KubectlError};
+use crate::names::Kind;
+use crate::project::builtin;
+
+pub fn examine(patient: &Patient, kubectl: &Kubectl, connection: &Connection) -> Vec<Finding> {
+    let (crds, all) = (rendered(&patient.tree, "config/crd"), rendered(&patient.tree, "config/default"));
+    if crds.is_empty() && all.is_empty() {
+        return vec![Finding::skipped("nothing here is to be applied to a cluster")];
+    }
+    let needs = needs(&crds, &all);
+    let asked: BTreeSet<Right> = needs.iter().flat_map(|need| need.rights.iter().chain(&need.held)).cloned().collect();
+    let asked: Vec<Right> = asked.into_iter().chain(may_escalate()).collect();
+    let everything = Right::of("*", "*", "*");
+    let answers = ask(kubectl, std::slice::from_ref(&everything)).and_then(|answers| match answers[..] {
+        [true] => Ok(vec![true; asked.len()]),
+        _ => ask(kubectl, &asked),
+    });
+    let answers = match answers {
+        Ok(answers) => answers,
+        Err(said) => return vec![Finding::skipped(format!("the cluster does not tell who may do what ({said})"))],
+    };
+    let granted =
+        asked.into_iter().zip(answers).filter(|(_, is_granted)| *is_granted).map(|(right, _)| right).collect();
+    needs.iter().map(|need| judge(need, &granted, connection.user.as_deref())).collect()
+}
+
+/// What a command needs.
+struct Need {
+    command: &'static str,
+    rights: BTreeSet<Right>,
+    /// What the roles that it applies grant: the API server refuses a role with more than its author has, unless the author
+    /// may `escalate` and `bind`.
+    held: BTreeSet<Right>,
+}
+
+/// One thing that somebody may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Right {
+    group: String,
+    /// With its subresource: `memcacheds/status`. A path of a URL where it starts with `/`.
+    resource: String,
+    verb: String,
+    /// `None`: in all namespaces, or in none.
+    namespace: Option<String>,
+    /// `None`: whatever its name is.
+    name: Option<String>,
+}
+
+impl Right {
+    fn of(group: &str, resource: &str, verb: &str) -> Self {
+        Self { group: group.into(), resource: resource.into(), verb: verb.into(), ..Self::default() }
+    }
+
+    fn review(&self) -> Value {
+        let spec = if self.resource.starts_with('/') {
+            json!({"nonResourceAttributes": {"path": self.resource, "verb": self.verb}})
+        } else {
+            let (resource, subresource) = self.resource.split_once('/').unwrap_or((&self.resource, ""));
+            let attributes = json!({
+                "group": self.group, "resource": resource, "subresource": subresource, "verb": self.verb,
+                "namespace": self.namespace.as_deref().unwrap_or_default(),
+                "name": self.name.as_deref().unwrap_or_default(),
+            });
+            json!({"resourceAttributes": attributes})
+        };
+        json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec})
+    }
+}
+
+/// What lets somebody apply a role with more than they have.
+fn may_escalate() -> [Right; 2] {
+    ["escalate", "bind"].map(|verb| Right::of(RBAC, "clusterroles", verb))
+}
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// `crds` is what `config/crd` makes, `all` what `config/default` makes.
+fn needs(crds: &[Value], all: &[Value]) -> Vec<Need> {
+    let crd = |verb: &&str| Right::of("apiextensions.k8s.io", "customresourcedefinitions", verb);
+    let install = ["create", "get", "patch"].iter().map(crd);
+    let roles = all.iter().filter(|object| is(object, "Role") || is(object, "ClusterRole"));
+    let needs = [
+        Need {
+            command: "opctl install",
+            rights: if crds.is_empty() { BTreeSet::new() } else { install.collect() },
+            held: BTreeSet::new(),
+        },
+        Need {
+            command: "opctl deploy",
+            rights: all.iter().flat_map(applied).collect(),
+            held: roles.flat_map(|role| granted(role, role["metadata"]["namespace"].as_str())).collect(),
+        },
+        Need { command: "make run", rights: of_the_operator(all), held: BTreeSet::new() },
+    ];
+    needs.into_iter().filter(|need| !need.rights.is_empty()).collect()
+}
+
+/// What it takes to apply an object.
+fn applied(object: &Value) -> Vec<Right> {
+    let api_version = object["apiVersion"].as_str().unwrap_or_default();
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let kind = object["kind"].as_str().unwrap_or_default();
+    let user_group = if group.is_empty() { "core" } else { group };
+    // A kind of others has a regular plural, as far as is known here.
+    let resource = match builtin::Builtin::find(user_group, version, kind) {
+        Some(builtin) => builtin.plural.to_owned(),
+        None => Kind::parse(kind).map(|kind| kind.plural().to_string()).unwrap_or_default(),
+    };
+    let namespace = match builtin::is_in_no_namespace(group, &resource) {
+        true => None,
+        false => object["metadata"]["namespace"].as_str().map(String::from),
+    };
+    let right = |verb: &&str| Right { namespace: namespace.clone(), ..Right::of(group, &resource, verb) };
+    ["create", "get", "patch"].iter().map(right).collect()
+}
+
+/// What the rules of a role grant, in a namespace or everywhere.
+fn granted(role: &Value, namespace: Option<&str>) -> Vec<Right> {
+    let texts =
+        |value: &Value| -> Vec<String> { list(value).iter().filter_map(|it| it.as_str().map(String::from)).collect() };
+    let mut rights = Vec::new();
+    for rule in list(&role["rules"]) {
+        let names = texts(&rule["resourceNames"]);
+        let names: Vec<Option<String>> =
+            if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() };
+        for verb in texts(&rule["verbs"]) {
+            for url in texts(&rule["nonResourceURLs"]) {
+                rights.push(Right::of("", &url, &verb));
+            }
+            for group in texts(&rule["apiGroups"]) {
+                for resource in texts(&rule["resources"]) {
+                    rights.extend(names.iter().cloned().map(|name| {
+                        let namespace = namespace.map(String::from);
+                        Right { namespace, name, ..Right::of(&group, &resource, &verb) }
+                    }));
+                }
+            }
+        }
+    }
+    rights
+}
+
+/// What is bound to the accounts that its Deployments run as.
+fn of_the_operator(all: &[Value]) -> BTreeSet<Right> {
+    let deployments = all.iter().filter(|object| is(object, "Deployment"));
+    let accounts: Vec<&Value> =
+        deployments.map(|deployment| &deployment["spec"]["template"]["spec"]["serviceAccountName"]).collect();
+    let mut rights = BTreeSet::new();
+    for binding in all.iter().filter(|object| is(object, "RoleBinding") || is(object, "ClusterRoleBinding")) {
+        let is_bound = |subject: &Value| subject["kind"] == "ServiceAccount" && accounts.contains(&&subject["name"]);
+        if !list(&binding["subjects"]).iter().any(is_bound) {
+            continue;
+        }
+        let namespace = binding["metadata"]["namespace"].as_str().filter(|_| is(binding, "RoleBinding"));
+        let of_binding = |role: &&Value| {
+            (&role["kind"], &role["metadata"]["name"]) == (&binding["roleRef"]["kind"], &binding["roleRef"]["name"])
+                && (is(role, "ClusterRole") || role["metadata"]["namespace"].as_str() == namespace)
+        };
+        rights.extend(all.iter().filter(of_binding).flat_map(|role| granted(role, namespace)));
+    }
+    rights
+}
+
+/// Whether the current user has each of them, or what kubectl says.
+fn ask(kubectl: &Kubectl, rights: &[Right]) -> Result<Vec<bool>, String> {
+    let reviews: Vec<Value> = rights.iter().map(Right::review).collect();
+    let reviews = json!({"apiVersion": "v1", "kind": "List", "items": reviews}).to_string();
+    let arguments = ["create", "--filename=-", "--output=json", "--validate=false", TIMEOUT];
+    let said = kubectl.output(&arguments, &reviews).map_err(|error| match error {
+        KubectlError::Failed { said, .. } => said.lines().last().unwrap_or_default().to_owned(),
+        error => error.to_string(),
+    })?;
+    let answers: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(&said).into_iter().collect();
+    let answers = answers.map_err(|error| format!("kubectl's answer is not JSON: {error}"))?;
+    let answers: Vec<bool> = answers.iter().map(|answer| answer["status"]["allowed"] == true).collect();
+    if answers.len() == rights.len() { Ok(answers) } else { Err("some reviews were not answered".into()) }
+}
+
+fn judge(need: &Need, granted: &BTreeSet<Right>, user: Option<&str>) -> Finding {
+    let who = user.map_or("you".into(), |user| format!("`{user}`"));
+    let missing: Vec<&Right> = need.rights.difference(granted).collect();
+    if !missing.is_empty() {
+        let what = format!("{who} may not do what `{}` needs: {}", need.command, shown(&missing));
+        return Finding::warning(what).help(grant(need, user));
+    }
+    let not_held: Vec<&Right> = need.held.difference(granted).collect();
+    if !not_held.is_empty() && !may_escalate().iter().all(|right| granted.contains(right)) {
+        let what = format!(
+            "{who} may not apply the roles that `{}` brings, which grant what {who} may not do: {}",
+            need.command,
+            shown(&not_held)
+        );
+        return Finding::warning(what).help(grant(need, user));
+    }
+    Finding::ok(format!("{who} may do what `{}` needs", need.command))
+}
+
+/// `create and patch customresourcedefinitions.apiextensions.k8s.io; get leases.coordination.k8s.io in shop-system`; the first
+/// few of many.
+fn shown(rights: &[&Right]) -> String {
+    const AT_MOST: usize = 4;
+    let mut by_resource: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for Right { group, resource, verb, namespace, name } in rights {
+        let resource = if group.is_empty() { resource.clone() } else { grouped(resource, group) };
+        by_resource.entry((resource, name, namespace)).or_default().push(verb);
+    }
+    let more = by_resource.len().saturating_sub(AT_MOST);
+    let lines = by_resource.into_iter().take(AT_MOST).map(|((resource, name, namespace), verbs)| {
+        let name = name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default();
+        let namespace = namespace.as_ref().map(|namespace| format!(" in {namespace}")).unwrap_or_default();
+        format!("{} {resource}{name}{namespace}", verbs.join(", "))
+    });
+    let lines = lines.collect::<Vec<_>>().join("; ");
+    if more > 0 { format!("{lines}; and {more} more") } else { lines }
+}
+
+/// `memcacheds.cache.example.com/status`, as kubectl names it.
+fn grouped(resource: &str, group: &str) -> String {
+    match resource.split_once('/') {
+        Some((resource, subresource)) => format!("{resource}.{group}/{subresource}"),
+        None => format!("{resource}.{group}"),
+    }
+}
+
+/// What somebody who may do everything runs.
+fn grant(need: &Need, user: Option<&str>) -> String {
+    let account = user.and_then(|user| user.strip_prefix("system:serviceaccount:"));
+    let subject = match (account, user) {
+        (Some(account), _) => format!("--serviceaccount={account}"),
+        (None, Some(user)) if user.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@:/".contains(c)) => {
+            format!("--user={user}")
+        }
+        (None, Some(user)) => format!("--user='{}'", user.replace('\'', r"'\''")),
+        (None, None) => "--user=NAME".into(),
+    };
+    let words = |text: &str| -> String {
+        let legal = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
+        legal.collect::<String>().trim_matches('-').to_owned()
+    };
+    let name = words(&format!("{} {}", need.command, account.or(user).unwrap_or("name")));
+    if need.command == "opctl install" {
+        // One rule says it all, so nobody has to be given more.
+        let verbs: Vec<&str> = need.rights.iter().map(|right| right.verb.as_str()).collect();
+        let resource = "customresourcedefinitions.apiextensions.k8s.io";
+        return format!(
+            "an administrator runs these:\nkubectl create clusterrole {name} --verb={} --resource={resource}\n\
+             kubectl create clusterrolebinding {name} --clusterrole={name} {subject}",
+            verbs.join(",")
+        );
+    }
+    format!(
+        "an administrator runs this:\nkubectl create clusterrolebinding {name} --clusterrole=cluster-admin {subject}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Severity;
+    use super::*;
+
+    fn rules(kind: &str, name: &str, namespace: Option<&str>, rules: Value) -> Value {
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}, "rules": rules})
+    }
+
+    fn binding(kind: &str, role: [&str; 2], namespace: Option<&str>, account: &str) -> Value {
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": "b", "namespace": namespace},
+            "roleRef": {"kind": role[0], "name": role[1]}, "subjects": [{"kind": "ServiceAccount", "name": account}],
+        })
+    }
+
+    fn operator() -> Vec<Value> {
+        let rule = |group: &str, resource: &str, verb: &str| json!([{"apiGroups": [group], "resources": [resource], "verbs": [verb]}]);
+        vec![
+            json!({
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "shop", "namespace": "shop-system"},
+                "spec": {"template": {"spec": {"serviceAccountName": "shop"}}},
+            }),
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop-system"}}),
+            rules("ClusterRole", "shop", None, rule("example.com", "as/status", "patch")),
+            rules("ClusterRole", "viewer", None, rule("example.com", "as", "get")),
+            rules("Role", "leader", Some("shop-system"), rule("coordination.k8s.io", "leases", "update")),
+            binding("ClusterRoleBinding", ["ClusterRole", "shop"], None, "shop"),
+            binding("RoleBinding", ["Role", "leader"], Some("shop-system"), "shop"),
+            binding("ClusterRoleBinding", ["ClusterRole", "viewer"], None, "somebody-else"),
+        ]
+    }
+
+    fn need(command: &str) -> Need {
+        let crds = [json!({"kind": "CustomResourceDefinition"})];
+        needs(&crds, &operator()).into_iter().find(|need| need.command == command).unwrap()
+    }
+
+    #[test]
+    fn the_operator_needs_what_is_bound_to_its_account() {
+        let leases =
+            Right { namespace: Some("shop-system".into()), ..Right::of("coordination.k8s.io", "leases", "update") };
+        let status = Right::of("example.com", "as/status", "patch");
+        assert_eq!(need("make run").rights, BTreeSet::from([leases.clone(), status.clone()]));
+        assert_eq!(need("opctl deploy").held, BTreeSet::from([leases, status, Right::of("example.com", "as", "get")]));
+    }
+
+    #[test]
+    fn an_object_is_applied_where_it_is() {
+        let rights = need("opctl deploy").rights;
+        assert!(rights.contains(&Right::of("", "namespaces", "create")), "{rights:?}");
+        let deployment = Right { namespace: Some("shop-system".into()), ..Right::of("apps", "deployments", "patch") };
+        assert!(rights.contains(&deployment), "{rights:?}");
+        assert!(rights.contains(&Right::of(RBAC, "clusterroles", "patch")), "{rights:?}");
+    }
+
+    #[test]
+    fn a_role_with_more_than_its_author_has_is_refused_unless_they_may_escalate() {
+        let need = need("opctl deploy");
+        let mut granted = need.rights.clone();
+        let finding = judge(&need, &granted, Some("jane"));
+        assert_eq!(finding.severity, Severity::Warning);
+        assert!(finding.what.contains("get as.example.com; patch as.example.com/status"), "{}", finding.what);
+        granted.extend(may_escalate());
+        assert_eq!(judge(&need, &granted, Some("jane")).severity, Severity::Ok);
+        let all = need.rights.union(&need.held).cloned().collect();
+        assert_eq!(judge(&need, &all, Some("jane")).severity, Severity::Ok);
+    }
+
+    #[test]
+    fn who_is_granted_what_stands_in_the_help() {
+        let need = need("opctl install");
+        let told = |user| judge(&need, &BTreeSet::new(), user);
+        let finding = told(Some("system:serviceaccount:ci:robot"));
+        assert!(finding.what.ends_with("create, get, patch customresourcedefinitions.apiextensions.k8s.io"));
+        assert_eq!(
+            finding.help[0],
+            "an administrator runs these:\n\
+             kubectl create clusterrole opctl-install-ci-robot --verb=create,get,patch --resource=customresourcedefinitions.apiextensions.k8s.io\n\
+             kubectl create clusterrolebinding opctl-install-ci-robot --clusterrole=opctl-install-ci-robot --serviceaccount=ci:robot"
+        );
+        assert!(told(Some("O'Neil x")).help[0].ends_with(r"--user='O'\''Neil x'"));
+        assert!(told(None).help[0].ends_with("--user=NAME"));
+    }
+
+    #[test]
+    fn of_many_the_first_few_are_shown() {
+        let rights: Vec<Right> = (0..6).map(|number| Right::of("", &format!("r{number}"), "get")).collect();
+        let told = shown(&rights.iter().collect::<Vec<_>>());
+        assert_eq!(told, "get r0; get r1; get r2; get r3; and 2 more");
+    }
+
+    #[test]
+    fn a_review_asks_for_exactly_that() {
+        let right =
+            Right { name: Some("x".into()), namespace: Some("n".into()), ..Right::of("g", "as/status", "patch") };
+        let attributes = json!({"group": "g", "resource": "as", "subresource": "status", "verb": "patch", "namespace": "n", "name": "x"});
+        assert_eq!(right.review()["spec"], json!({"resourceAttributes": attributes}));
+        let url = json!({"nonResourceAttributes": {"path": "/metrics", "verb": "get"}});
+        assert_eq!(Right::of("", "/metrics", "get").review()["spec"], url);
+    }
+}

@@ -1,0 +1,252 @@
+//! The programs: whether those that a project needs are there, and new enough.
+
+use std::path::Path;
+
+use super::{Finding, numbers};
+use crate::cluster::{Kubectl, KubectlError};
+use crate::compiled::toolchain::{Answer, Silence, version};
+use crate::source::dependencies::{Dependencies, Locked};
+
+pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl) -> Vec<Finding> {
+    let ask = |program: &str, arguments: &[&str]| version(folder, program, arguments);
+    let programs = Programs {
+        cargo: ask("cargo", &["--version"]),
+        rustc: ask("rustc", &["--version"]),
+        rustfmt: ask("rustfmt", &["--version"]),
+        // Cargo looks for it in other places, too.
+        clippy: ask("cargo", &["clippy", "--version"]),
+        make: ask("make", &["--version"]),
+        kubectl: client(kubectl),
+        containers: ["docker", "podman"].map(|tool| ask(tool, &["--version"])),
+        installer: Installer::ALL.into_iter().find(|installer| ask(installer.program(), &["--version"]).is_ok()),
+        has_rustup: ask("rustup", &["--version"]).is_ok(),
+    };
+    judge(&programs, &needs(packages))
+}
+
+/// What the programs say.
+struct Programs {
+    cargo: Answer,
+    rustc: Answer,
+    rustfmt: Answer,
+    clippy: Answer,
+    make: Answer,
+    /// With the name that it was called by.
+    kubectl: (String, Answer),
+    containers: [Answer; 2],
+    /// What installs programs on this system.
+    installer: Option<Installer>,
+    has_rustup: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Installer {
+    Apt,
+    Dnf,
+    Zypper,
+    Pacman,
+    Apk,
+    Brew,
+}
+
+impl Installer {
+    const ALL: [Self; 6] = [Self::Apt, Self::Dnf, Self::Zypper, Self::Pacman, Self::Apk, Self::Brew];
+
+    fn program(self) -> &'static str {
+        match self {
+            Self::Apt => "apt-get",
+            Self::Dnf => "dnf",
+            Self::Zypper => "zypper",
+            Self::Pacman => "pacman",
+            Self::Apk => "apk",
+            Self::Brew => "brew",
+        }
+    }
+
+    fn command(self, package: &str) -> String {
+        let program = self.program();
+        match self {
+            Self::Apt | Self::Dnf | Self::Zypper => format!("sudo {program} install {package}"),
+            Self::Pacman => format!("sudo pacman -S {package}"),
+            Self::Apk => format!("sudo apk add {package}"),
+            Self::Brew => format!("brew install {package}"),
+        }
+    }
+}
+
+/// Which compiler is needed at least, and by what.
+type Need = (String, String);
+
+fn needs(packages: &[Dependencies]) -> Vec<Need> {
+    let mut needs = Vec::new();
+    for package in packages {
+        needs.extend(package.rust_version.clone().map(|version| (package.package.clone(), version)));
+        let Locked::Versions(built) = &package.locked else { continue };
+        let kube = built.iter().filter(|built| built.name == "kube");
+        needs.extend(kube.filter_map(|kube| Some((format!("kube {}", kube.version), kube.rust_version.clone()?))));
+    }
+    needs.dedup();
+    needs
+}
+
+fn client(kubectl: &Kubectl) -> (String, Answer) {
+    let shown = kubectl.program.display().to_string();
+    let answer = match kubectl.output(&["version", "--client", "--output=json"], "") {
+        Ok(text) => serde_json::from_str::<serde_json::Value>(&text)
+            .ok()
+            .and_then(|said| Some(format!("{shown} {}", said["clientVersion"]["gitVersion"].as_str()?)))
+            .ok_or_else(|| Silence::Broken("it does not say its version".into())),
+        Err(KubectlError::Missing(_)) => Err(Silence::Missing),
+        Err(KubectlError::NotStarted { reason, .. }) => Err(Silence::Broken(reason.to_string())),
+        Err(KubectlError::Failed { said, .. }) => Err(Silence::Broken(said.lines().last().unwrap_or_default().into())),
+    };
+    (shown, answer)
+}
+
+fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
+    let rust = || match programs.has_rustup {
+        true => "rustup toolchain install stable".to_owned(),
+        false => "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh".to_owned(),
+    };
+    let component = |name: &str| match (programs.has_rustup, programs.installer) {
+        (true, _) => format!("rustup component add {name}"),
+        (false, Some(Installer::Apt)) => Installer::Apt.command(if name == "clippy" { "rust-clippy" } else { name }),
+        (false, Some(installer @ (Installer::Dnf | Installer::Zypper))) => installer.command(name),
+        (false, _) => rust(),
+    };
+    let package = |name: &str| programs.installer.map(|installer| installer.command(name));
+    let mut found = vec![program("cargo", &programs.cargo, || Finding::error("").help(rust()))];
+    found.push(match &programs.rustc {
+        Ok(said) => compiler(said, needs, programs.has_rustup, rust),
+        silence @ Err(_) => program("rustc", silence, || Finding::error("").help(rust())),
+    });
+    found.push(program("rustfmt", &programs.rustfmt, || {
+        Finding::warning("needed by `make fmt` and `make lint`").help(component("rustfmt"))
+    }));
+    found.push(program("clippy", &programs.clippy, || {
+        Finding::warning("needed by `make lint`").help(component("clippy"))
+    }));
+    found.push(program("make", &programs.make, || {
+        Finding::warning("the Makefile has the project's commands")
+            .help(package("make").unwrap_or("install GNU make".into()))
+    }));
+    let (name, kubectl) = &programs.kubectl;
+    found.push(program(name, kubectl, || {
+        let finding = Finding::error("needed by `opctl install` and `opctl deploy`");
+        match programs.installer {
+            Some(Installer::Brew) => finding.help(Installer::Brew.command("kubectl")),
+            _ => finding.help("opctl testenv setup, or as https://kubernetes.io/docs/tasks/tools/ says"),
+        }
+    }));
+    found.push(match programs.containers.iter().find_map(|tool| tool.as_ref().ok()) {
+        Some(said) => Finding::ok(said),
+        None => {
+            let what = "neither `docker` nor `podman` runs: needed to build images, by `make docker-build`";
+            Finding::warning(what).help(package("podman").unwrap_or("install docker or podman".into()))
+        }
+    });
+    found
+}
+
+/// What it says, or `otherwise` with the reason in front of what it is needed for.
+fn program(name: &str, answer: &Answer, otherwise: impl Fn() -> Finding) -> Finding {
+    let what = match answer {
+        Ok(said) => return Finding::ok(said),
+        Err(Silence::Missing) => format!("no `{name}` on the PATH"),
+        Err(Silence::Broken(said)) => format!("`{name}` does not run ({said})"),
+    };
+    let finding = otherwise();
+    let what = if finding.what.is_empty() { what } else { format!("{what}: {}", finding.what) };
+    Finding { what, ..finding }
+}
+
+/// `said`: `rustc 1.95.0 (59807616e 2026-04-14)`
+fn compiler(said: &str, needs: &[Need], has_rustup: bool, otherwise: impl Fn() -> String) -> Finding {
+    let version = said.split(' ').nth(1).unwrap_or_default();
+    let needed = needs.iter().max_by_key(|(_, needed)| numbers(needed));
+    match needed {
+        None => Finding::ok(said),
+        Some((by, needed)) if numbers(version) < numbers(needed) => {
+            let what = format!("rustc {version} is too old: {by} needs {needed}");
+            Finding::error(what).help(if has_rustup { "rustup update stable".into() } else { otherwise() })
+        }
+        Some((by, needed)) => Finding::ok(format!("{said}, and {by} needs {needed}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Severity;
+    use super::*;
+
+    fn said(text: &str) -> Answer {
+        Ok(text.into())
+    }
+
+    fn all_there() -> Programs {
+        Programs {
+            cargo: said("cargo 1.95.0"),
+            rustc: said("rustc 1.95.0 (59807616e 2026-04-14)"),
+            rustfmt: said("rustfmt 1.9.0"),
+            clippy: said("clippy 0.1.95"),
+            make: said("GNU Make 4.3"),
+            kubectl: ("kubectl".into(), said("kubectl v1.36.2")),
+            containers: [Err(Silence::Missing), said("podman version 5.4.0")],
+            installer: Some(Installer::Apt),
+            has_rustup: true,
+        }
+    }
+
+    fn worst(programs: &Programs, needs: &[Need]) -> Vec<String> {
+        let found = judge(programs, needs).into_iter().filter(|finding| finding.severity > Severity::Ok);
+        found.map(|Finding { severity, what, help, .. }| format!("{} {what} -> {}", severity.word(), help[0])).collect()
+    }
+
+    #[test]
+    fn nothing_is_wrong_where_all_is_there_and_new_enough() {
+        let needs = [("shop".to_owned(), "1.89".to_owned()), ("kube 5.0.0".to_owned(), "1.95".to_owned())];
+        assert_eq!(worst(&all_there(), &needs), [""; 0]);
+    }
+
+    #[test]
+    fn the_newest_compiler_that_is_needed_counts() {
+        let needs = [("shop".to_owned(), "1.89".to_owned()), ("kube 5.0.0".to_owned(), "1.100".to_owned())];
+        let mut programs = all_there();
+        assert_eq!(
+            worst(&programs, &needs),
+            ["error rustc 1.95.0 is too old: kube 5.0.0 needs 1.100 -> rustup update stable"]
+        );
+        programs.has_rustup = false;
+        assert!(worst(&programs, &needs)[0].contains("sh.rustup.rs"));
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_how_to_get_it_here() {
+        let gone = || Err(Silence::Missing);
+        let broken = || Err(Silence::Broken("'cargo-clippy' is not installed".into()));
+        let programs = Programs { rustfmt: gone(), clippy: broken(), make: gone(), ..all_there() };
+        assert_eq!(
+            worst(&programs, &[]),
+            [
+                "warning no `rustfmt` on the PATH: needed by `make fmt` and `make lint` -> rustup component add rustfmt",
+                "warning `clippy` does not run ('cargo-clippy' is not installed): needed by `make lint` -> rustup component add clippy",
+                "warning no `make` on the PATH: the Makefile has the project's commands -> sudo apt-get install make",
+            ]
+        );
+        let nothing = Programs {
+            cargo: gone(),
+            rustc: gone(),
+            rustfmt: gone(),
+            clippy: gone(),
+            make: gone(),
+            kubectl: ("kubectl".into(), gone()),
+            containers: [gone(), gone()],
+            installer: Some(Installer::Brew),
+            has_rustup: false,
+        };
+        let worst = worst(&nothing, &[]);
+        assert_eq!(worst.len(), 7);
+        assert!(worst[5].ends_with("-> brew install kubectl"), "{worst:?}");
+        assert_eq!(worst.iter().filter(|finding| finding.starts_with("error")).count(), 3);
+    }
+}

@@ -1,0 +1,68 @@
+//! What the environment says of test environments: where programs are, where they are kept, and how they are downloaded.
+//! It is told here only.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::testenv::assets::{Cache, Network, Proxies, Search, Wanted};
+
+/// Where programs are looked for.
+pub fn search(kubernetes: Option<Wanted>, mirror: Option<&str>) -> Search {
+    let mirror = mirror.map(ToOwned::to_owned).or_else(|| text(&["OPCTL_ENVTEST_MIRROR"]));
+    Search {
+        kubernetes,
+        kubebuilder_assets: path("KUBEBUILDER_ASSETS"),
+        path: env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default(),
+        cache: Cache::at(cache()),
+        network: Network::new(mirror.as_deref(), proxies()),
+    }
+}
+
+/// The folder for folders of test environments.
+pub fn environments() -> PathBuf {
+    cache().join("testenv")
+}
+
+/// PATH with one more folder at its end.
+pub fn path_with(folder: &Path) -> Option<OsString> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(env::split_paths(&path).chain([folder.to_owned()])).ok()
+}
+
+/// Where the API server calls an operator that runs here.
+pub fn webhook_url() -> OsString {
+    path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)
+}
+
+/// `OPCTL_CACHE`, else `opctl` in the folder where the system has such things.
+fn cache() -> PathBuf {
+    path("OPCTL_CACHE").unwrap_or_else(|| {
+        let home = || env::home_dir().unwrap_or_else(env::temp_dir);
+        let caches = path("XDG_CACHE_HOME").unwrap_or_else(|| match env::consts::OS {
+            "macos" => home().join("Library/Caches"),
+            "windows" => path("LOCALAPPDATA").unwrap_or_else(home),
+            _ => home().join(".cache"),
+        });
+        caches.join("opctl")
+    })
+}
+
+/// The names that curl knows, and Go but for ALL_PROXY.
+fn proxies() -> Proxies {
+    let none = text(&["no_proxy", "NO_PROXY"]).unwrap_or_default();
+    Proxies {
+        http: text(&["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]),
+        https: text(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
+        none: none.split(',').map(ToOwned::to_owned).collect(),
+    }
+}
+
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|said| !said.is_empty()).map(PathBuf::from)
+}
+
+/// The first of them that says something.
+fn text(names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| env::var(name).ok().filter(|said| !said.is_empty()))
+}

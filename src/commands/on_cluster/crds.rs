@@ -1,0 +1,208 @@
+//! CRDs in a cluster: waiting until they are served, and deleting them with all that goes with them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::Cluster;
+use crate::cluster::{Crd, Deadline, Held, KubectlError, Object, State};
+use crate::commands::console::Verbosity;
+use crate::commands::counted;
+use crate::commands::error::{Failed, Refusal};
+
+/// A finding about names comes from before the CRD was applied, or stays.
+const PATIENCE_WITH_NAMES: Duration = Duration::from_secs(3);
+
+/// So many objects are named.
+const SHOWN: usize = 5;
+
+impl Cluster<'_> {
+    /// Waits until the API server serves the objects of these CRDs.
+    pub fn await_served(&self, crds: &[&Object]) -> anyhow::Result<()> {
+        let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let deadline = Deadline::after(self.timeout);
+        let mut progress = self.console.progress();
+        loop {
+            let there = Crd::all(&self.kubectl, &names).map_err(|error| self.told("read the CRDs", &error))?;
+            let mut waiting: Vec<(String, String)> = Vec::new();
+            let mut refused: Vec<(String, String)> = Vec::new();
+            for name in &names {
+                match there.iter().find(|crd| crd.name == *name).map(|crd| &crd.state) {
+                    Some(State::Served) => {}
+                    Some(State::Waiting(why)) => waiting.push((name.clone(), why.clone())),
+                    Some(State::Refused(why)) => refused.push((name.clone(), why.clone())),
+                    None => waiting.push((name.clone(), "it is gone: somebody has deleted it".into())),
+                }
+            }
+            if waiting.is_empty() && refused.is_empty() {
+                drop(progress);
+                self.console.say(&format!("{} served", are(names.len(), "CRD")));
+                return Ok(());
+            }
+            // What was refused of an earlier CRD may still stand there.
+            if !refused.is_empty() && deadline.has_waited(PATIENCE_WITH_NAMES) {
+                drop(progress);
+                return Err(Failed(names_taken(&refused)).into());
+            }
+            if deadline.has_passed() {
+                drop(progress);
+                waiting.append(&mut refused);
+                return Err(Failed(self.not_served(&waiting)).into());
+            }
+            progress.show(&format!(
+                "waiting for {}",
+                waiting.iter().chain(&refused).map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+            ));
+            deadline.pause();
+        }
+    }
+
+    fn not_served(&self, waiting: &[(String, String)]) -> Refusal {
+        let lines: String = waiting.iter().map(|(name, why)| format!("\n  `{name}`: {why}")).collect();
+        let refusal = Refusal::new(format!("not every CRD is served after {}{lines}", self.said_timeout));
+        if waiting.iter().any(|(_, why)| why.contains("being deleted")) {
+            return refusal.help("a CRD goes when its last object has gone: see which finalizers hold these");
+        }
+        refusal.help(format!("look at it: `kubectl describe crd {}`", waiting[0].0))
+    }
+
+    /// Shows which objects go with the CRDs, asks, deletes the CRDs, and waits until they are gone. `false`: the answer
+    /// was no. `holder` says who could take finalizers away.
+    pub fn delete_crds(&self, crds: &[&Object], yes: bool, holder: &str) -> anyhow::Result<bool> {
+        let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
+        let read = |error: KubectlError| self.told("read the CRDs", &error);
+        let there = if names.is_empty() { Vec::new() } else { Crd::all(&self.kubectl, &names).map_err(read)? };
+        if there.is_empty() {
+            self.console.say("none of the CRDs is in the cluster");
+            return Ok(true);
+        }
+        self.console.tell(&self.losses(&there)?);
+        if !yes && !self.console.can_ask() {
+            return Err(Failed(
+                Refusal::new("nobody can be asked here whether these are to be deleted, so nothing was")
+                    .help("`--yes` deletes them; with make: `YES=1`"),
+            )
+            .into());
+        }
+        if !yes && !self.console.ask_yes_no("delete them?")? {
+            self.console.say("nothing was deleted");
+            return Ok(false);
+        }
+        let mut delete = vec![
+            "delete",
+            "--ignore-not-found",
+            "--wait=false",
+            "-o",
+            "name",
+            "customresourcedefinitions.apiextensions.k8s.io",
+        ];
+        delete.extend(there.iter().map(|crd| crd.name.as_str()));
+        let said = self.kubectl.output(&delete, "").map_err(|error| self.told("delete the CRDs", &error))?;
+        self.list("delete", &said);
+        self.await_gone(&there, holder)?;
+        Ok(true)
+    }
+
+    /// Each kind, and how many objects of it there are.
+    fn losses(&self, crds: &[Crd]) -> anyhow::Result<String> {
+        let mut text = String::from("these kinds go, and with them every object of them in the whole cluster:\n");
+        let width = crds.iter().map(|crd| crd.name.len()).max().unwrap_or_default();
+        for crd in crds {
+            let held = crd.objects(&self.kubectl).map_err(|error| {
+                let Failed(refusal) = self.told(&format!("count the objects of `{}`", crd.name), &error);
+                Failed(refusal.help("nothing was deleted, since what would go is not known"))
+            })?;
+            let namespaces: BTreeSet<&str> = held.iter().map(|object| object.namespace.as_str()).collect();
+            let spread = match namespaces.len() {
+                0 => String::new(),
+                _ if namespaces.contains("") => String::new(),
+                number => format!(" in {}", counted(number, "namespace")),
+            };
+            let number = if held.is_empty() { "no object".into() } else { counted(held.len(), "object") };
+            text.push_str(&format!("  {:width$}  {number}{spread}\n", crd.name));
+            if self.console.verbosity == Verbosity::Verbose {
+                held.iter().take(SHOWN).for_each(|object| text.push_str(&format!("    {}\n", named(object))));
+                if held.len() > SHOWN {
+                    text.push_str(&format!("    and {} more\n", held.len() - SHOWN));
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    fn await_gone(&self, crds: &[Crd], holder: &str) -> anyhow::Result<()> {
+        let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
+        let deadline = Deadline::after(self.timeout);
+        let mut progress = self.console.progress();
+        loop {
+            let mut left = Crd::all(&self.kubectl, &names).map_err(|error| self.told("read the CRDs", &error))?;
+            // One that does not go was made anew by somebody meanwhile.
+            left.retain(|crd| crd.is_terminating);
+            if left.is_empty() {
+                return Ok(());
+            }
+            if deadline.has_passed() {
+                drop(progress);
+                return Err(Failed(self.held_back(&left, holder)?).into());
+            }
+            progress.show(&format!("waiting until {} gone", are(left.len(), "CRD")));
+            deadline.pause();
+        }
+    }
+
+    /// Which objects hold the CRDs, and by which finalizer.
+    fn held_back(&self, crds: &[Crd], holder: &str) -> Result<Refusal, Failed> {
+        let mut lines = String::new();
+        let mut example = None;
+        for crd in crds {
+            let held = crd.objects(&self.kubectl).map_err(|error| self.told("list what is left", &error))?;
+            lines.push_str(&format!("\n  `{}`: {} left", crd.name, counted(held.len(), "object")));
+            for object in held.iter().take(SHOWN) {
+                lines.push_str(&format!("\n    {}: held by {}", named(object), finalizers(object)));
+            }
+            if held.len() > SHOWN {
+                lines.push_str(&format!("\n    and {} more", held.len() - SHOWN));
+            }
+            if let Some(object) = held.iter().find(|object| !object.finalizers.is_empty()) {
+                let namespace =
+                    if object.namespace.is_empty() { String::new() } else { format!(" -n {}", object.namespace) };
+                example.get_or_insert(format!("kubectl patch {} {}{namespace}", crd.name, object.name));
+            }
+        }
+        let refusal = Refusal::new(format!("not every CRD is gone after {}{lines}", self.said_timeout)).help(holder);
+        Ok(match example {
+            Some(patch) => refusal.help(format!(
+                "to give up what they wait for, take their finalizers away: `{patch} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'`"
+            )),
+            None => refusal,
+        })
+    }
+}
+
+fn names_taken(refused: &[(String, String)]) -> Refusal {
+    let lines: Vec<String> = refused.iter().map(|(name, why)| format!("`{name}`: {why}")).collect();
+    Refusal::new(format!("another kind of the same group has these names: {}", lines.join("\n  ")))
+        .help("change the plural or the short names of the kind, then `opctl manifests`")
+        .help("or delete the CRD that is in the way; `kubectl get crd` lists them")
+}
+
+fn named(object: &Held) -> String {
+    match object.namespace.as_str() {
+        "" => format!("`{}`", object.name),
+        namespace => format!("`{namespace}/{}`", object.name),
+    }
+}
+
+fn finalizers(object: &Held) -> String {
+    match &object.finalizers[..] {
+        [] => "nothing, so it is about to go".into(),
+        finalizers => format!("`{}`", finalizers.join("`, `")),
+    }
+}
+
+/// `1 CRD is`, `2 CRDs are`
+fn are(number: usize, what: &str) -> String {
+    format!("{} {}", counted(number, what), if number == 1 { "is" } else { "are" })
+}

@@ -1,0 +1,205 @@
+//! What the verbs have in common: the cluster that is worked on, how it is told of what goes wrong there, applying, deleting
+//! and waiting.
+
+mod crds;
+mod told;
+
+use std::time::Duration;
+
+pub use told::no_kubectl;
+use told::{unreachable, words};
+
+use super::error::{Failed, Refusal};
+use super::{Console, kubectl};
+use crate::cli;
+use crate::cluster::{self, Kubectl, Object, Trouble};
+use crate::plan::Mode;
+
+/// The cluster of a command.
+pub struct Cluster<'a> {
+    pub kubectl: Kubectl,
+    pub timeout: Duration,
+    /// As the user has said it.
+    said_timeout: &'a str,
+    pub console: &'a Console,
+}
+
+/// Who has which field. `kubectl apply -f dist/install.yaml` has another one.
+const FIELD_MANAGER: &str = "opctl";
+
+impl<'a> Cluster<'a> {
+    /// Nothing is asked of it yet. `command` is refused where it would not do what the flags about writing say.
+    pub fn of(args: &'a cli::Cluster, command: &str, console: &'a Console) -> anyhow::Result<Self> {
+        let flag = match console.mode {
+            Mode::Apply if console.overwrite.is_empty() => None,
+            Mode::Apply => Some("--overwrite"),
+            Mode::DryRun => Some("--dry-run"),
+            Mode::Diff => Some("--diff"),
+            Mode::Check => Some("--check"),
+        };
+        if let Some(flag) = flag {
+            let refusal = Refusal::new(format!("`{flag}` is about files, and `opctl {command}` writes none"));
+            let print =
+                format!("`opctl {command} --print` shows the manifests that it is about, and touches no cluster");
+            let diff = format!("kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -");
+            let applies = matches!(command, "install" | "deploy");
+            let compare = applies.then(|| format!("`… --print | {diff}` compares them with a cluster"));
+            return Err(compare.into_iter().fold(refusal.help(print), Refusal::help).into());
+        }
+        let timeout = duration(&args.timeout).ok_or_else(|| {
+            Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
+        })?;
+        let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
+        Ok(Self { kubectl, timeout, said_timeout: &args.timeout, console })
+    }
+
+    /// For a command that has a cluster already.
+    pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
+        Self { kubectl, timeout: Duration::from_secs(60), said_timeout: "60s", console }
+    }
+
+    /// Says which cluster it is, and sees that somebody answers there.
+    pub fn begin(&self) -> anyhow::Result<()> {
+        let view = self.kubectl.output(&["config", "view", "--minify", "-o", "json"], "");
+        let mut has_context = true;
+        match view {
+            Ok(view) => {
+                let view = cluster::items(&view).into_iter().next().unwrap_or_default();
+                let context = view["current-context"].as_str().unwrap_or_default().to_owned();
+                let context = self.kubectl.context.clone().unwrap_or(context);
+                let server = view["clusters"][0]["cluster"]["server"].as_str().unwrap_or("unknown").to_owned();
+                self.console.say(&format!("cluster: context `{context}`, server {server}"));
+            }
+            Err(error) => match (error.trouble(), &self.kubectl.context) {
+                (Trouble::NoContext, Some(context)) => {
+                    return Err(Failed(
+                        Refusal::new(format!("the kubeconfig has no context `{context}`"))
+                            .help("`kubectl config get-contexts` lists those that it has"),
+                    )
+                    .into());
+                }
+                // In a Pod, kubectl knows the cluster without one.
+                (Trouble::NoContext, None) => {
+                    has_context = false;
+                    self.console
+                        .say("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
+                }
+                _ => return Err(self.told("read the kubeconfig", &error).into()),
+            },
+        }
+        // One request, and no discovery: it fails at once or after this time.
+        match self.kubectl.output(&["get", "--raw", "/version", "--request-timeout", "10s"], "") {
+            Ok(_) => Ok(()),
+            Err(error) => match error.trouble() {
+                // Somebody answers.
+                Trouble::Forbidden(_) => Ok(()),
+                Trouble::Unauthorized | Trouble::NoKubectl => Err(self.told("ask the cluster", &error).into()),
+                _ if words(&error).contains("(Forbidden)") => Ok(()),
+                _ => Err(Failed(unreachable(&error, has_context)).into()),
+            },
+        }
+    }
+
+    /// Server-side apply: these manifests say what their fields are, whoever has changed them meanwhile. Fields that they
+    /// no longer have go too, and an object may be larger than the annotation of another apply.
+    pub fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let apply =
+            ["apply", "--server-side", "--force-conflicts", "--field-manager", FIELD_MANAGER, "-o", "name", "-f", "-"];
+        let text = cluster::text(objects.iter().copied());
+        let said = self.kubectl.run(&apply, &text).map_err(|error| {
+            let Failed(refusal) = self.told("apply the manifests", &error);
+            Failed(refusal.help("what was applied before that stays; run the command again once it is mended"))
+        })?;
+        self.list("apply", &said.output);
+        said.warnings.iter().for_each(|warning| self.console.warn(warning));
+        Ok(())
+    }
+
+    /// What is not there is passed over, and so are kinds that the cluster does not know.
+    pub fn delete(&self, objects: &[&Object]) -> anyhow::Result<()> {
+        if objects.is_empty() {
+            return Ok(());
+        }
+        let timeout = format!("{}s", self.timeout.as_secs().max(1));
+        let delete = ["delete", "--ignore-not-found", "--timeout", &timeout, "-o", "name", "-f", "-"];
+        let mut left: Vec<&Object> = objects.to_vec();
+        loop {
+            let error = match self.kubectl.run(&delete, &cluster::text(left.iter().copied())) {
+                Ok(said) => {
+                    self.list("delete", &said.output);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let unknown: Vec<String> = unknown_kinds(&words(&error));
+            let before = left.len();
+            left.retain(|object| !unknown.contains(&object.kind));
+            if left.len() == before {
+                return Err(self.told("delete the manifests", &error).into());
+            }
+            if left.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn list(&self, verb: &str, names: &str) {
+        self.console.list(&names.lines().map(|name| format!("{verb}  {name}\n")).collect::<String>());
+    }
+}
+
+/// The kinds in `no matches for kind "ServiceMonitor" in version …`, if nothing else went wrong.
+fn unknown_kinds(said: &str) -> Vec<String> {
+    let kinds = said.split("no matches for kind \"").skip(1).filter_map(|rest| rest.split('"').next());
+    kinds.map(String::from).collect()
+}
+
+/// `90s`, `2m`, `1m30s`, `1h`; a bare number is seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let (mut seconds, mut number) = (0u64, String::new());
+    for c in text.chars() {
+        let unit = match c {
+            '0'..='9' => {
+                number.push(c);
+                continue;
+            }
+            'h' => 3600,
+            'm' => 60,
+            's' => 1,
+            _ => return None,
+        };
+        seconds = seconds.checked_add(number.parse::<u64>().ok()?.checked_mul(unit)?)?;
+        number.clear();
+    }
+    if !number.is_empty() {
+        // Units go down to seconds, so nothing but seconds may stand without one.
+        seconds = seconds.checked_add(number.parse().ok()?)?;
+    }
+    // Longer than a year is a slip, and kubectl's own limit is near.
+    (!text.is_empty() && seconds <= 365 * 24 * 3600).then(|| Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_kubectl() {
+        for (text, seconds) in [("90s", 90), ("2m", 120), ("1m30s", 90), ("1h", 3600), ("5", 5), ("0s", 0)] {
+            assert_eq!(duration(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "m", "2 m", "-1s", "1d", "1.5m", "99999999999999999999s", "18446744073709551615h"] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn kinds_that_a_cluster_does_not_know_are_named() {
+        let said = "resource mapping not found for name: \"a\" namespace: \"b\" from \"STDIN\": no matches for kind \
+            \"ServiceMonitor\" in version \"monitoring.coreos.com/v1\"\nensure CRDs are installed first";
+        assert_eq!(unknown_kinds(said), ["ServiceMonitor"]);
+    }
+}

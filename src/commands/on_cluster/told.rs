@@ -1,0 +1,72 @@
+//! What is told when kubectl fails: what it was, and the ways out.
+
+use super::Cluster;
+use crate::cluster::{KubectlError, Trouble};
+use crate::commands::error::{Failed, Refusal};
+
+impl Cluster<'_> {
+    /// What is said when kubectl fails to do something.
+    pub fn told(&self, purpose: &str, error: &KubectlError) -> Failed {
+        Failed(match error.trouble() {
+            Trouble::NoKubectl => no_kubectl(error),
+            Trouble::Unreachable => unreachable(error, true),
+            Trouble::Unauthorized => {
+                Refusal::new(format!("cannot {purpose}: the cluster does not accept this user: {}", words(error))).help(
+                    "log in again, or choose another one with `--context`; `kubectl config get-contexts` lists them",
+                )
+            }
+            Trouble::Forbidden(denials) => {
+                let list: Vec<String> = denials.iter().map(ToString::to_string).collect();
+                let message = match &list[..] {
+                    [one] => format!("cannot {purpose}: {one}"),
+                    many => format!("cannot {purpose}:\n  {}", many.join("\n  ")),
+                };
+                let namespace = denials[0].namespace.as_ref().map(|namespace| format!(" -n {namespace}"));
+                let check = format!(
+                    "kubectl auth can-i {} {}{}",
+                    denials[0].verb,
+                    denials[0].resource,
+                    namespace.unwrap_or_default()
+                );
+                Refusal::new(message)
+                    .help("ask somebody who administers the cluster for these rights, or to run this")
+                    .help(format!("`opctl doctor` lists the rights of this user; for one: `{check}`"))
+            }
+            Trouble::Escalation => Refusal::new(format!("cannot {purpose}: {}", words(error))).help(
+                "whoever makes a role must have all of its rights: let somebody run this who administers the cluster",
+            ),
+            Trouble::NoContext | Trouble::Other => Refusal::new(format!("cannot {purpose}: {}", words(error))),
+        })
+    }
+}
+
+/// kubectl's own.
+pub fn words(error: &KubectlError) -> String {
+    match error {
+        KubectlError::Failed { said, .. } => said.trim_start_matches("error: ").to_owned(),
+        error => error.to_string(),
+    }
+}
+
+pub fn no_kubectl(error: &KubectlError) -> Refusal {
+    let refusal = match error {
+        KubectlError::Missing(program) if program == "kubectl" => {
+            Refusal::new("there is no `kubectl` on PATH or in KUBEBUILDER_ASSETS")
+        }
+        error => Refusal::new(error.to_string()),
+    };
+    refusal
+        .help("`opctl testenv setup` brings one; others: https://kubernetes.io/docs/tasks/tools/")
+        .help("`--kubectl PROGRAM` names one that is elsewhere")
+}
+
+pub fn unreachable(error: &KubectlError, has_context: bool) -> Refusal {
+    let refusal = Refusal::new(format!("cannot reach the cluster: {}", words(error)));
+    if has_context {
+        refusal
+            .help("start it, or choose another one with `--context`; `kubectl config get-contexts` lists them")
+            .help("`--print` prints the manifests without a cluster")
+    } else {
+        refusal.help("set KUBECONFIG to the file of a cluster, or choose one: `kubectl config use-context NAME`")
+    }
+}

@@ -1,0 +1,74 @@
+//! `opctl testenv up`, `down` and `status`: API servers that go on without opctl.
+
+use super::{crds, failed, start};
+use crate::cli::{TestenvDown, TestenvUp};
+use crate::commands::environment::environments;
+use crate::commands::error::{Failed, Refusal};
+use crate::commands::{Console, Outcome};
+use crate::testenv::{self, Kept};
+
+/// The answer is one line of data, the kubeconfig: `export KUBECONFIG="$(opctl testenv up)"`.
+pub fn up(args: &TestenvUp, console: &Console) -> anyhow::Result<Outcome> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if !args.name.starts_with(|letter: char| letter.is_ascii_alphanumeric()) || !args.name.chars().all(plain) {
+        let refusal = Refusal::new(format!("invalid name `{}`", args.name));
+        return Err(Failed(refusal.help("letters, digits, `-`, `_` and `.`, a letter or digit first")).into());
+    }
+    let crds = crds(&args.servers.crds)?;
+    let kubeconfig = match kept()?.into_iter().find(|kept| kept.name == args.name) {
+        Some(kept) => {
+            if args.servers.nodes.is_some() || args.servers.kubernetes.is_some() {
+                let refusal = Refusal::new(format!("`{}` is up already, with what it was started with", kept.name));
+                return Err(Failed(refusal.help(format!("`opctl testenv down {}` stops it", kept.name))).into());
+            }
+            kept.install(&crds).map_err(failed)?;
+            let installed = if crds.is_empty() { "" } else { "; its CRDs are up to date" };
+            console
+                .say(&format!("`{}` is up already: Kubernetes {} at {}{installed}", kept.name, kept.version, kept.url));
+            kept.kubeconfig()
+        }
+        None => {
+            let environment = start(&args.servers, &args.name, &crds, console)?;
+            let kubeconfig = environment.kubeconfig();
+            environment.keep().map_err(failed)?;
+            kubeconfig
+        }
+    };
+    console.data(&format!("{}\n", kubeconfig.display()));
+    Ok(Outcome::Done)
+}
+
+pub fn down(args: &TestenvDown, console: &Console) -> anyhow::Result<Outcome> {
+    let kept = kept()?;
+    let those: Vec<&Kept> = kept.iter().filter(|kept| args.all || kept.name == args.name).collect();
+    for one in &those {
+        testenv::stop(one).map_err(failed)?;
+        console.say(&format!("stopped `{}`", one.name));
+    }
+    if those.is_empty() {
+        let what =
+            if args.all { "no test environment".to_owned() } else { format!("no test environment `{}`", args.name) };
+        let others: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.name)).collect();
+        let others = if others.is_empty() { String::new() } else { format!("; there is {}", others.join(", ")) };
+        console.note(&format!("{what} is up{others}"));
+    }
+    Ok(Outcome::Done)
+}
+
+/// One line each: name, version of Kubernetes, address, kubeconfig.
+pub fn status(console: &Console) -> anyhow::Result<Outcome> {
+    let kept = kept()?;
+    let width = kept.iter().map(|kept| kept.name.len()).max().unwrap_or_default();
+    for one in &kept {
+        let Kept { name, version, url, .. } = one;
+        console.data(&format!("{name:width$}  Kubernetes {version}  {url}  {}\n", one.kubeconfig().display()));
+    }
+    if kept.is_empty() {
+        console.note("no test environment is up; `opctl testenv up` starts one");
+    }
+    Ok(Outcome::Done)
+}
+
+fn kept() -> anyhow::Result<Vec<Kept>> {
+    testenv::kept(&environments()).map_err(failed)
+}

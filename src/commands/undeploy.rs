@@ -1,0 +1,93 @@
+//! `opctl undeploy`: deletes what `opctl deploy` applied, but for the CRDs, their objects and the namespace.
+
+use super::on_cluster::Cluster;
+use super::rendered::{self, ImageWish};
+use super::{Console, Outcome, tree};
+use crate::cli::Undeploy;
+use crate::cluster::{self, Object};
+
+pub fn run(args: &Undeploy, console: &Console) -> anyhow::Result<Outcome> {
+    let cluster = Cluster::of(&args.cluster, "undeploy", console)?;
+    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageWish::Any)?;
+    let (kept, operator) = parts(&objects);
+    let crds: Vec<&Object> = kept.iter().copied().filter(|object| object.is_crd()).collect();
+    if args.cluster.print {
+        let crds = crds.iter().filter(|_| args.delete_crds);
+        console.data(&cluster::text(crds.chain(&operator).copied()));
+        return Ok(Outcome::Done);
+    }
+    cluster.begin()?;
+    if args.delete_crds {
+        // While the operator runs: objects may wait for it to clean up.
+        let holder = "the operator was not deleted, and takes its finalizers away when it has cleaned up: see its logs";
+        if !cluster.delete_crds(&crds, args.yes, holder)? {
+            return Ok(Outcome::Refused);
+        }
+    }
+    cluster.delete(&operator)?;
+    console.say(&left(&kept, args.delete_crds));
+    Ok(Outcome::Done)
+}
+
+/// What stays in the cluster, and the operator in the order in which it goes.
+fn parts(objects: &[Object]) -> (Vec<&Object>, Vec<&Object>) {
+    let kinds: Vec<&(String, String)> = objects.iter().filter_map(|object| object.defines.as_ref()).collect();
+    let is_kept = |object: &&Object| {
+        let of_users = kinds.iter().any(|(group, kind)| object.is(group, kind));
+        object.is_crd() || object.is("", "Namespace") || of_users
+    };
+    let (kept, mut operator): (Vec<&Object>, Vec<&Object>) = objects.iter().partition(is_kept);
+    // Webhooks of an operator that is gone would refuse every request, and one that is about to go needs its rights.
+    operator.reverse();
+    operator.sort_by_key(|object| match (object.group.as_str(), object.kind.as_str()) {
+        ("admissionregistration.k8s.io", _) => 0,
+        ("apps", _) => 1,
+        _ => 2,
+    });
+    (kept, operator)
+}
+
+/// What is still there, and how to be rid of it.
+fn left(kept: &[&Object], without_crds: bool) -> String {
+    let stays = |object: &&&Object| !without_crds || object.is("", "Namespace");
+    let mut lines = Vec::new();
+    if kept.iter().any(|object| object.is_crd()) && !without_crds {
+        lines.push("the CRDs and all their objects stay; `opctl uninstall` deletes them".to_owned());
+    }
+    for namespace in kept.iter().filter(stays).filter(|object| object.is("", "Namespace")) {
+        let name = &namespace.name;
+        lines.push(format!(
+            "the namespace `{name}` stays, and what others have put in it; `kubectl delete namespace {name}` deletes it"
+        ));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn webhooks_go_first_and_users_keep_what_is_theirs() {
+        let object = |group: &str, kind: &str, namespace: &str| {
+            let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+            format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {kind}, namespace: '{namespace}'}}\n")
+        };
+        let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.b.c}\n\
+            spec: {group: b.c, names: {kind: A}}\n";
+        let text = [
+            object("", "Namespace", ""),
+            crd.to_owned(),
+            object("", "ServiceAccount", "n"),
+            object("rbac.authorization.k8s.io", "ClusterRole", ""),
+            object("apps", "Deployment", "n"),
+            object("b.c", "A", "n"),
+            object("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", ""),
+        ];
+        let objects = cluster::objects(&text.join("---\n")).unwrap();
+        let (kept, operator) = parts(&objects);
+        let kinds = |objects: Vec<&Object>| objects.iter().map(|object| object.kind.clone()).collect::<Vec<_>>();
+        assert_eq!(kinds(kept), ["Namespace", "CustomResourceDefinition", "A"]);
+        assert_eq!(kinds(operator), ["ValidatingWebhookConfiguration", "Deployment", "ClusterRole", "ServiceAccount"]);
+    }
+}

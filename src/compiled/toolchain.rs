@@ -1,0 +1,53 @@
+//! The programs that a project needs beside opctl: whether they are there, and which version they say they are.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::interrupt::Child;
+
+/// What a program said when asked for its version: the first line, or why there is none.
+pub type Answer = Result<String, Silence>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// It is not on the PATH.
+    Missing,
+    /// It fails, and this is the last line of what it says.
+    Broken(String),
+}
+
+/// Asks in `folder`, where a `rust-toolchain.toml` may say which Rust is meant.
+pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> Answer {
+    let mut command = Command::new(program);
+    // To ask for a version installs none.
+    command.args(arguments).current_dir(folder).env("RUSTUP_AUTO_INSTALL", "0").stdin(Stdio::null());
+    let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
+    let output = match output {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Silence::Missing),
+        Err(error) => return Err(Silence::Broken(error.to_string())),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match text(&output.stdout).lines().next() {
+        Some(line) if output.status.success() => Ok(line.trim().into()),
+        _ => Err(Silence::Broken(text(&output.stderr).lines().last().unwrap_or("it says nothing").trim().into())),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_the_first_line_or_the_reason() {
+        let asked = |script: &str| version(Path::new("/"), "sh", &["-c", script]);
+        assert_eq!(asked("echo 'rustc 1.95.0 '; echo more"), Ok("rustc 1.95.0".into()));
+        assert_eq!(
+            asked("echo a >&2; echo 'no such component' >&2; exit 1"),
+            Err(Silence::Broken("no such component".into()))
+        );
+        assert_eq!(asked(""), Err(Silence::Broken("it says nothing".into())));
+        assert_eq!(version(Path::new("/"), "no-such-program", &[]), Err(Silence::Missing));
+    }
+}

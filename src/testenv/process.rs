@@ -1,0 +1,140 @@
+//! The programs of a test environment as processes: none outlives the environment, however this process ends.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// What an environment may consist of; what depends on another one stands before it.
+pub const PROGRAMS: [&str; 5] = ["kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
+
+/// Starts a program in the folder, with a log of its name there. In a process group of its own: the terminal's Ctrl-C is
+/// not for it.
+pub fn start(program: &Path, arguments: &[String], folder: &Path) -> io::Result<Child> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let log = File::options().create(true).append(true).open(log_of(folder, &name))?;
+    Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+}
+
+pub fn log_of(folder: &Path, program: &str) -> PathBuf {
+    folder.join(format!("{program}.log"))
+}
+
+/// A process that waits for the end of this one, also by SIGKILL, then kills what it was told of and removes the folder.
+pub struct Guard(Child);
+
+impl Guard {
+    // Its standard input ends when this process does. What was killed may still write while the folder is removed.
+    const SCRIPT: &str = r#"
+        trap '' INT TERM HUP
+        while read -r word pid; do
+            case $word in
+                watch) pids="$pids $pid" ;;
+                forget) pids=$(for other in $pids; do [ "$other" = "$pid" ] || echo "$other"; done) ;;
+                dismissed) exit ;;
+            esac
+        done
+        kill -KILL $pids
+        for _ in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" && exit; sleep 0.2; done"#;
+
+    pub fn of(folder: &Path) -> io::Result<Self> {
+        let mut command = Command::new("sh");
+        command.args(["-c", Self::SCRIPT, "opctl-testenv-guard"]).arg(folder).current_dir("/").process_group(0);
+        Ok(Self(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+    }
+
+    pub fn watch(&mut self, pid: u32) -> io::Result<()> {
+        self.tell(&format!("watch {pid}"))
+    }
+
+    /// It has ended, and its id may be another's.
+    pub fn forget(&mut self, pid: u32) -> io::Result<()> {
+        self.tell(&format!("forget {pid}"))
+    }
+
+    /// Everything is stopped, or shall go on.
+    pub fn dismiss(mut self) -> io::Result<()> {
+        self.tell("dismissed")?;
+        self.0.wait().map(drop)
+    }
+
+    fn tell(&mut self, line: &str) -> io::Result<()> {
+        writeln!(self.0.stdin.as_ref().expect("it is piped"), "{line}")
+    }
+}
+
+/// Kills what runs for the environment in this folder, whoever started it, and waits for the end.
+pub fn kill_all(folder: &Path) -> io::Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let start = Instant::now();
+    let mut left = running(folder)?;
+    for pid in &left {
+        // It fails only where it has ended meanwhile, or is another user's, and then the folder would be, too.
+        let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+    }
+    while !left.is_empty() {
+        if start.elapsed() > PATIENCE {
+            return Err(io::Error::other(format!("processes that do not end: {left:?}")));
+        }
+        sleep(Duration::from_millis(5));
+        left.retain(|pid| !has_ended(*pid));
+    }
+    Ok(())
+}
+
+/// One that its parent has not asked about yet has ended, too; not before the last of its threads, which may hold ports.
+fn has_ended(pid: i32) -> bool {
+    if !cfg!(target_os = "linux") {
+        return kill(Pid::from_raw(pid), None).is_err();
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    threads <= 1 && stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+}
+
+/// The ids of the programs that were started for the environment in this folder: its path is in their arguments.
+pub fn running(folder: &Path) -> io::Result<Vec<i32>> {
+    let inside = format!("{}/", folder.display());
+    let is_one = |command: &[&str]| {
+        let name = command.first().and_then(|program| program.rsplit('/').next()).unwrap_or_default();
+        PROGRAMS.contains(&name) && command.iter().any(|argument| argument.contains(&inside))
+    };
+    let processes = commands()?.into_iter();
+    let ours = processes.filter(|(_, command)| is_one(&command.split('\0').collect::<Vec<_>>()));
+    Ok(ours.map(|(pid, _)| pid).collect())
+}
+
+/// All processes: ids, and arguments with a NUL between them.
+#[cfg(target_os = "linux")]
+fn commands() -> io::Result<Vec<(i32, String)>> {
+    let command = |entry: io::Result<std::fs::DirEntry>| {
+        let path = entry.ok()?.path();
+        let pid = path.file_name()?.to_str()?.parse().ok()?;
+        // Nothing is there of one that has ended.
+        Some((pid, String::from_utf8_lossy(&std::fs::read(path.join("cmdline")).ok()?).into_owned()))
+    };
+    Ok(std::fs::read_dir("/proc")?.filter_map(command).collect())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn commands() -> io::Result<Vec<(i32, String)>> {
+    let output = Command::new("ps").args(["-axwwo", "pid=,args="]).output()?;
+    let command = |line: &str| {
+        let (pid, command) = line.trim().split_once(' ')?;
+        Some((pid.parse().ok()?, command.trim().replace(" --", "\0--")))
+    };
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(command).collect())
+}
