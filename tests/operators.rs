@@ -74,7 +74,10 @@ fn prove(name: &str) {
     }
     if let Some(cluster) = ControlPlane::start(name, 2) {
         operator.installs(&cluster);
-        operator.passes_its_integration_test(&cluster);
+        // The test is the same in all; these differ in what their samples are.
+        if ["core", "external", "teams", "workspace"].contains(&name) {
+            operator.passes_its_integration_test(&cluster);
+        }
         operator.reconciles_its_samples(&cluster, &manager);
     }
 }

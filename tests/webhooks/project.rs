@@ -106,11 +106,17 @@ impl Place {
 
     /// Without a warning, and as its own tests expect; gives what these say.
     pub fn compiles(&self, files: &Files) -> String {
+        self.lints(files);
+        let _alone = place::alone();
+        self.cargo(&["test", "--locked"], &[])
+    }
+
+    /// Without a warning.
+    pub fn lints(&self, files: &Files) {
         let _alone = place::alone();
         self.take(files);
         self.cargo(&["fmt", "--check"], &[]);
         self.cargo(&["clippy", "--locked", "--all-targets", "--", "-D", "warnings"], &[]);
-        self.cargo(&["test", "--locked"], &[])
     }
 
     /// Without a warning; gives standard output.
