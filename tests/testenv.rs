@@ -405,10 +405,9 @@ fn killed_it_leaves_nothing() {
     let guard =
         Command::new("pgrep").args(["-f", &format!("opctl-testenv-guard {}", cache.display())]).output().unwrap();
     let guard: u32 = String::from_utf8(guard.stdout).unwrap().trim().parse().unwrap();
-    signal("STOP", guard);
+    signal("KILL", guard);
     signal("KILL", run.id());
     run.wait().unwrap();
-    signal("KILL", guard);
     assert!(processes(&cache.join("testenv")).len() >= 2, "the servers go on");
     let output = opctl(cache, &["run", "--", "true"]).output().unwrap();
     assert!(output.status.success(), "{}", said(&output)[1]);
