@@ -415,6 +415,21 @@ fn killed_it_leaves_nothing() {
 }
 
 #[test]
+fn a_full_disk_is_told_and_leaves_nothing() {
+    if assets().is_none() {
+        return;
+    }
+    let cache = TempDir::new().unwrap();
+    // No file may have a byte, and whoever tries is told so as of a full disk, not killed.
+    let limited = format!("trap '' XFSZ; ulimit -f 0; '{}' testenv run -- true", env!("CARGO_BIN_EXE_opctl"));
+    let output = Command::new("sh").args(["-c", &limited]).env("OPCTL_CACHE", cache.path()).output().unwrap();
+    let [_, err] = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.starts_with("error: cannot write `") && err.contains("File too large"), "{err}");
+    nothing_is_left(cache.path());
+}
+
+#[test]
 fn up_prints_a_kubeconfig_that_works_until_down() {
     if assets().is_none() {
         return;
