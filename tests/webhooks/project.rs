@@ -129,7 +129,7 @@ impl Place {
 }
 
 /// Without a warning; gives standard output.
-pub fn succeeds(mut command: Command) -> String {
+fn succeeds(mut command: Command) -> String {
     let output = command.output().unwrap();
     let (said, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(output.status.success(), "{command:?}:\n{said}\n{error}");
