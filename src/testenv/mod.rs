@@ -60,6 +60,8 @@ impl Settings {
 pub struct Environment {
     /// The API server's, with its port on loopback.
     pub url: String,
+    /// `http://127.0.0.1:PORT` of etcd, to look at what is stored.
+    pub etcd: String,
     /// Of Kubernetes, e.g. `1.36.0`.
     pub version: String,
     pub ready_in: Duration,
@@ -125,6 +127,7 @@ impl Environment {
         servers::write_files(&scratch.folder, pki, &kubeconfig(&url, pki))?;
         let mut environment = Self {
             url,
+            etcd: format!("http://127.0.0.1:{client_port}"),
             version: String::new(),
             ready_in: Duration::ZERO,
             nodes,

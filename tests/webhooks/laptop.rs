@@ -1,6 +1,5 @@
 //! As `make run` does it: the operator is a process here, and registered while it runs.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -235,12 +234,10 @@ fn converts(cluster: &ControlPlane) {
 
 /// What etcd has, by its own HTTP.
 fn stored(cluster: &ControlPlane, name: &str) -> Value {
-    let pid = fs::read_to_string(cluster.folder.join("etcd.pid")).unwrap();
-    let command = fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).unwrap();
-    let address = command.split('\0').find_map(|it| it.strip_prefix("http://127.0.0.1:")).unwrap();
+    let etcd = cluster.lock().unwrap().etcd.clone();
     let key = BASE64_STANDARD.encode(format!("/registry/cache.example.com/backups/default/{name}"));
     let body = json!({ "key": key }).to_string();
-    let mut stream = TcpStream::connect(format!("127.0.0.1:{address}")).unwrap();
+    let mut stream = TcpStream::connect(etcd.trim_start_matches("http://")).unwrap();
     let head = "POST /v3/kv/range HTTP/1.0\r\nContent-Type: application/json";
     write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     let mut answer = String::new();
