@@ -749,7 +749,7 @@ fn a_killed_one_is_in_nobodys_way() {
         INDEX => (reply("200 OK", "", &index(&[("1.36.0", &bytes)])), End::Closed),
         _ => (cut(file(request, &bytes), 1000), End::Silent),
     });
-    for signal in ["-INT", "-KILL"] {
+    for signal in ["-TERM", "-KILL"] {
         let machine = Machine::with(&server);
         let child = machine.command(&[]).spawn().unwrap();
         let part = machine.part("1.36.0");
