@@ -2,10 +2,14 @@
 //! then the writing decides.
 
 use std::io::{self, IsTerminal};
+use std::os::unix::process::CommandExt;
 use std::process::{self, ChildStderr, ChildStdin, Command, ExitStatus, Output};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 /// What 128 + SIGINT says to a shell.
 const EXIT_CODE: i32 = 130;
@@ -72,31 +76,21 @@ pub fn attend(command: &mut Command) -> io::Result<ExitStatus> {
     /// Until it is killed.
     const PATIENCE: Duration = Duration::from_secs(10);
     let shield = Shield::raise();
-    // One that has the terminal must be in the terminal's process group, and is told of Ctrl-C by it. Any other has one
-    // of its own, so that what it started ends, too.
+    // One that has the terminal must be in the terminal's process group, and is told of Ctrl-C by it.
     let shares_terminal = io::stdin().is_terminal();
-    #[cfg(unix)]
-    if !shares_terminal {
-        std::os::unix::process::CommandExt::process_group(command, 0);
-    }
-    let mut child = command.spawn()?;
-    let mut interrupted: Option<Instant> = None;
-    loop {
-        if let Some(status) = child.try_wait()? {
+    let mut process = Process(if shares_terminal { command } else { in_own_group(command) }.spawn()?);
+    while !shield.is_interrupted() {
+        if let Some(status) = process.end()? {
             return Ok(status);
-        }
-        match interrupted {
-            None if shield.is_interrupted() => {
-                interrupted = Some(Instant::now());
-                if !shares_terminal {
-                    stop(child.id());
-                }
-            }
-            Some(since) if since.elapsed() > PATIENCE => child.kill()?,
-            _ => {}
         }
         sleep(LOOK);
     }
+    if shares_terminal { process.wait(PATIENCE) } else { process.stop(PATIENCE) }
+}
+
+/// The terminal's Ctrl-C is not for it, and what it starts can be stopped with it: cargo would leave its compilers behind.
+pub fn in_own_group(command: &mut Command) -> &mut Command {
+    command.process_group(0)
 }
 
 /// A child process; a signal stops it, and all that it started, before this process ends.
@@ -108,12 +102,9 @@ pub struct Child {
 impl Child {
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
         listen();
-        // A process group of its own, so that the whole of it can be stopped: cargo would leave its compilers behind.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
         // Held while it starts: a signal finds either no child or one to stop.
         let mut state = state();
-        let child = command.spawn()?;
+        let child = in_own_group(command).spawn()?;
         let group = child.id();
         state.groups.push(group);
         Ok(Self { child: Some(child), group })
@@ -146,15 +137,12 @@ pub fn stop_children() {
     state().groups.iter().copied().for_each(stop);
 }
 
-/// A process that goes on beside this one, until it is stopped or ends by itself.
+/// A process that goes on beside this one, until it is stopped or ends by itself; killed where this is dropped.
 pub struct Process(process::Child);
 
 impl Process {
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        // Ctrl-C is for this process, which then stops that one.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
-        command.spawn().map(Self)
+        in_own_group(command).spawn().map(Self)
     }
 
     pub fn id(&self) -> u32 {
@@ -167,9 +155,13 @@ impl Process {
     }
 
     /// As the kubelet does: SIGTERM, time to put things in order, SIGKILL.
-    pub fn stop(mut self, patience: Duration) -> io::Result<ExitStatus> {
-        let start = Instant::now();
+    pub fn stop(self, patience: Duration) -> io::Result<ExitStatus> {
         stop(self.0.id());
+        self.wait(patience)
+    }
+
+    fn wait(mut self, patience: Duration) -> io::Result<ExitStatus> {
+        let start = Instant::now();
         loop {
             if let Some(status) = self.0.try_wait()? {
                 return Ok(status);
@@ -182,22 +174,21 @@ impl Process {
     }
 }
 
-#[cfg(unix)]
-fn stop(group: u32) {
-    use nix::sys::signal::{Signal, killpg};
-    use nix::unistd::Pid;
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Nothing is done to one that has ended.
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
 
+fn stop(group: u32) {
     if let Ok(group) = i32::try_from(group) {
         // It fails only where nobody is left.
         let _ = killpg(Pid::from_raw(group), Signal::SIGTERM);
     }
 }
 
-/// The console sends Ctrl-C to children as well.
-#[cfg(not(unix))]
-fn stop(_: u32) {}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 

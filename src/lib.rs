@@ -4,8 +4,12 @@
 //! manifests that opctl owns). Every change is decided in memory, shown, checked and only then written.
 //! `ARCHITECTURE.md` draws the rooms; the modules below stand in reading order.
 
+#[cfg(not(unix))]
+compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
+
 pub mod diagnostic;
 pub mod interrupt;
+pub mod lock;
 pub mod names;
 
 pub mod project;

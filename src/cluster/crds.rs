@@ -54,7 +54,7 @@ impl Crd {
         Self {
             name: text_at(crd, "/metadata/name").into(),
             kind: text_at(crd, "/spec/names/kind").into(),
-            state: state(crd),
+            state: State::of(crd),
             is_terminating: crd.pointer("/metadata/deletionTimestamp").is_some(),
             resource: format!("{plural}.{version}.{group}"),
         }
@@ -76,21 +76,23 @@ fn held(line: &str) -> Option<Held> {
     Some(Held { namespace, name, finalizers: finalizers.map(String::from).collect() })
 }
 
-/// Conditions may be those of before it was applied, so the names that were accepted are held against those that are wanted.
-fn state(crd: &Value) -> State {
-    let is_accepted = ["plural", "singular", "kind", "listKind", "shortNames", "categories"].iter().all(|field| {
-        let (wanted, accepted) = (&crd["spec"]["names"][field], &crd["status"]["acceptedNames"][field]);
-        // The API server fills in what is not said.
-        wanted.is_null() || wanted == accepted
-    });
-    if crd.pointer("/metadata/deletionTimestamp").is_some() {
-        return State::Waiting("it is being deleted".into());
-    }
-    match (condition(crd, "NamesAccepted"), condition(crd, "Established")) {
-        (Some(["False", _, why]), _) => State::Refused(why.into()),
-        (Some(["True", ..]), Some(["True", ..])) if is_accepted => State::Served,
-        (Some(["True", ..]), Some(["False", _, why])) if !why.is_empty() => State::Waiting(why.into()),
-        _ => State::Waiting("the API server has not looked at it yet".into()),
+impl State {
+    /// Conditions may be those of before it was applied, so the names that were accepted are held against those that are wanted.
+    pub fn of(crd: &Value) -> Self {
+        let is_accepted = ["plural", "singular", "kind", "listKind", "shortNames", "categories"].iter().all(|field| {
+            let (wanted, accepted) = (&crd["spec"]["names"][field], &crd["status"]["acceptedNames"][field]);
+            // The API server fills in what is not said.
+            wanted.is_null() || wanted == accepted
+        });
+        if crd.pointer("/metadata/deletionTimestamp").is_some() {
+            return Self::Waiting("it is being deleted".into());
+        }
+        match (condition(crd, "NamesAccepted"), condition(crd, "Established")) {
+            (Some(["False", _, why]), _) => Self::Refused(why.into()),
+            (Some(["True", ..]), Some(["True", ..])) if is_accepted => Self::Served,
+            (Some(["True", ..]), Some(["False", _, why])) if !why.is_empty() => Self::Waiting(why.into()),
+            _ => Self::Waiting("the API server has not looked at it yet".into()),
+        }
     }
 }
 

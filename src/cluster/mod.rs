@@ -36,7 +36,7 @@ fn text_at<'a>(value: &'a Value, pointer: &str) -> &'a str {
 }
 
 /// A condition of an object's status: its status, reason and message.
-fn condition<'a>(object: &'a Value, kind: &str) -> Option<[&'a str; 3]> {
+pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<[&'a str; 3]> {
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array)?;
     let condition = conditions.iter().find(|condition| condition["type"] == kind)?;
     Some(["/status", "/reason", "/message"].map(|field| text_at(condition, field)))

@@ -41,7 +41,6 @@ fn cache() -> PathBuf {
         let home = || env::home_dir().unwrap_or_else(env::temp_dir);
         let caches = path("XDG_CACHE_HOME").unwrap_or_else(|| match env::consts::OS {
             "macos" => home().join("Library/Caches"),
-            "windows" => path("LOCALAPPDATA").unwrap_or_else(home),
             _ => home().join(".cache"),
         });
         caches.join("opctl")

@@ -1,16 +1,16 @@
 //! Two commands in one project take turns.
-//!
-//! The lock is on the handle of the project's folder, so that no lock file is left and a killed process leaves no lock.
 
-use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Held until it is dropped. Take it before the first file of the project is read.
+use crate::lock::Lock;
+
+/// Held until it is dropped. Take it before the first file of the project is read. Where there are no locks, the check for lost
+/// updates in `apply` still holds.
 #[derive(Debug)]
 #[must_use = "the lock is released when this is dropped"]
 pub struct ProjectLock {
-    _folder: Option<File>,
+    _lock: Lock,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -25,35 +25,15 @@ impl ProjectLock {
     /// `on_wait` with the folder once, and waits.
     pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path)) -> Result<Self, LockError> {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
-        let mut path = root.as_path();
-        let folder = loop {
-            match (File::open(path), path.parent()) {
-                (Ok(folder), _) => break folder,
-                (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => path = parent,
-                // Windows opens no folders like this; there, commands do not take turns.
-                (Err(_), _) if cfg!(windows) => return Ok(Self { _folder: None }),
-                (Err(source), _) => return Err(LockError { path: path.into(), source }),
-            }
-        };
-        let locked = match folder.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                on_wait(path);
-                folder.lock()
-            }
-            Err(TryLockError::Error(error)) => Err(error),
-            Ok(()) => Ok(()),
-        };
-        match locked {
-            Ok(()) => Ok(Self { _folder: Some(folder) }),
-            // Some network file systems have no locks. The check for lost updates in `apply` still holds there.
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Self { _folder: None }),
-            Err(source) => Err(LockError { path: path.into(), source }),
-        }
+        let path = root.ancestors().find(|path| path.exists()).unwrap_or(&root);
+        let lock = Lock::acquire(path, || on_wait(path));
+        lock.map(|_lock| Self { _lock }).map_err(|source| LockError { path: path.into(), source })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{File, TryLockError};
     use std::sync::mpsc::channel;
     use std::time::Duration;
 

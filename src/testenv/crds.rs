@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::TestenvError;
 use super::client::Client;
+use crate::cluster::State;
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,33 +70,15 @@ pub fn apply(client: &Client, crds: &[Crd]) -> Result<(), TestenvError> {
         loop {
             let text = client.get(&format!("{PATH}/{}", crd.name)).map_err(|error| refused(crd, error.to_string()))?;
             let object: Value = serde_json::from_str(&text).unwrap_or_default();
-            match state(&object) {
+            match State::of(&object) {
                 State::Served => break,
                 State::Refused(why) => return Err(refused(crd, why)),
-                State::Pending if start.elapsed() > PATIENCE => {
-                    return Err(refused(crd, format!("it is not served after {} s", PATIENCE.as_secs())));
+                State::Waiting(why) if start.elapsed() > PATIENCE => {
+                    return Err(refused(crd, format!("it is not served after {} s: {why}", PATIENCE.as_secs())));
                 }
-                State::Pending => sleep(Duration::from_millis(20)),
+                State::Waiting(_) => sleep(Duration::from_millis(20)),
             }
         }
     }
     Ok(())
-}
-
-enum State {
-    Pending,
-    Served,
-    Refused(String),
-}
-
-fn state(crd: &Value) -> State {
-    let conditions = crd["status"]["conditions"].as_array().map_or(&[][..], Vec::as_slice);
-    let of = |name: &str| conditions.iter().find(|condition| condition["type"] == name);
-    match (of("Established"), of("NamesAccepted")) {
-        (Some(established), _) if established["status"] == "True" => State::Served,
-        (_, Some(names)) if names["status"] == "False" => {
-            State::Refused(names["message"].as_str().unwrap_or_default().to_owned())
-        }
-        _ => State::Pending,
-    }
 }

@@ -4,6 +4,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::TestenvError;
@@ -105,9 +106,7 @@ pub fn remove(folder: &Path) -> Result<(), TestenvError> {
 /// Keys are among it, so it is for nobody else.
 pub fn write(path: &Path, text: &str) -> Result<(), TestenvError> {
     let mut options = File::options();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.create(true).truncate(true).write(true).mode(0o600);
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| TestenvError::io("write", path, error))
 }

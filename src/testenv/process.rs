@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -11,22 +10,19 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// What an environment may consist of; what depends on another one stands before it.
+use crate::interrupt::in_own_group;
+
+/// What an environment may consist of.
 pub const PROGRAMS: [&str; 5] = ["kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
 
-/// Starts a program in the folder, with a log of its name there. In a process group of its own: the terminal's Ctrl-C is
-/// not for it.
+/// Starts a program in the folder, with a log of its name there.
 pub fn start(program: &Path, arguments: &[String], folder: &Path) -> io::Result<Child> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let log = File::options().create(true).append(true).open(log_of(folder, &name))?;
-    Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .spawn()
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    in_own_group(&mut command).spawn()
 }
 
 pub fn log_of(folder: &Path, program: &str) -> PathBuf {
@@ -52,8 +48,9 @@ impl Guard {
 
     pub fn of(folder: &Path) -> io::Result<Self> {
         let mut command = Command::new("sh");
-        command.args(["-c", Self::SCRIPT, "opctl-testenv-guard"]).arg(folder).current_dir("/").process_group(0);
-        Ok(Self(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+        command.args(["-c", Self::SCRIPT, "opctl-testenv-guard"]).arg(folder).current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Self(in_own_group(&mut command).spawn()?))
     }
 
     pub fn watch(&mut self, pid: u32) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Finding, Patient, numbers};
-use crate::cluster::{Kubectl, KubectlError, Trouble, items};
+use crate::cluster::{Kubectl, KubectlError, Trouble, condition, items};
 use crate::config::render::Renderer;
 use crate::project::Tree;
 use crate::source::dependencies::Dependencies;
@@ -154,9 +154,7 @@ fn judge_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
                 .help(format!("then: kubectl patch crd {name} --subresource=status --type=merge -p '{status}'")),
         );
     }
-    let is_established = list(&installed["status"]["conditions"])
-        .iter()
-        .any(|condition| condition["type"] == "Established" && condition["status"] == "True");
+    let is_established = matches!(condition(installed, "Established"), Some(["True", ..]));
     let differences = differences(generated, installed);
     if !differences.is_empty() {
         let what = format!("the CRD `{name}` of the cluster is not the generated one: {}", differences.join(", "));
@@ -278,13 +276,12 @@ fn judge_deployment(namespace: &str, name: &str, deployed: Option<&Value>) -> Fi
         let what = format!("the operator is not deployed: no Deployment `{name}` in `{namespace}`");
         return Finding::skipped(what).help("opctl deploy --image IMAGE");
     };
-    let condition = list(&deployed["status"]["conditions"]).iter().find(|condition| condition["type"] == "Available");
-    match condition {
-        Some(condition) if condition["status"] == "True" => {
+    match condition(deployed, "Available") {
+        Some(["True", ..]) => {
             Finding::ok(format!("the operator is deployed and available, as `{name}` in `{namespace}`"))
         }
         condition => {
-            let why = condition.and_then(|condition| condition["message"].as_str()).unwrap_or("it has no Pod yet");
+            let why = condition.map_or("it has no Pod yet", |[_, _, message]| message);
             let what = format!("the operator is deployed and not available ({})", why.trim_end_matches('.'));
             Finding::error(what)
                 .help(format!("kubectl --namespace {namespace} describe pods"))

@@ -1,5 +1,6 @@
 //! `opctl testenv run`: a command against an API server of its own.
 
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
 use super::{crds, start};
@@ -30,9 +31,6 @@ pub fn run(args: &TestenvRun, console: &Console) -> anyhow::Result<Outcome> {
 
 /// As shells give it.
 fn code(status: ExitStatus) -> u8 {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    }
-    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    let code = status.code().or_else(|| Some(128 + status.signal()?));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -30,9 +31,7 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
         };
         let target = folder.join(name);
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o755);
+        options.write(true).create_new(true).mode(0o755);
         let mut program = options.open(&target).map_err(|error| AssetsError::write(&target, error))?;
         copy(&mut entry, &mut program).map_err(|error| match error {
             Copy::Read(error) => bad(error.to_string()),

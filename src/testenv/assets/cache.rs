@@ -1,11 +1,12 @@
 //! Where downloads are kept: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release, whole or not there.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Assets, AssetsError, Event, OLDEST, Release, Version, Wanted, Watch, archive, platform};
 use crate::interrupt::Shield;
+use crate::lock::Lock;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
@@ -15,7 +16,7 @@ pub struct Cache {
 /// The cache while no other opctl changes it; released when it is dropped.
 pub struct Locked<'a> {
     cache: &'a Cache,
-    _folder: Option<File>,
+    _lock: Lock,
 }
 
 impl Cache {
@@ -47,29 +48,12 @@ impl Cache {
         self.releases().into_iter().find(|(version, _)| wanted.is_none_or(|wanted| wanted.fits(*version)))
     }
 
-    /// Waits for other opctl. The lock is on the folder's handle: a killed process leaves none.
+    /// Waits for other opctl.
     pub(super) fn lock(&self, watch: Watch) -> Result<Locked<'_>, AssetsError> {
         let failed = |error| AssetsError::write(&self.folder, error);
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        // Windows opens no folders like this; there, commands do not take turns.
-        if cfg!(windows) {
-            return Ok(Locked { cache: self, _folder: None });
-        }
-        let folder = File::open(&self.folder).map_err(failed)?;
-        let locked = match folder.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                watch(Event::Waiting { folder: &self.folder });
-                folder.lock()
-            }
-            Err(TryLockError::Error(error)) => Err(error),
-            Ok(()) => Ok(()),
-        };
-        match locked {
-            Ok(()) => Ok(Locked { cache: self, _folder: Some(folder) }),
-            // Some network file systems have no locks.
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Locked { cache: self, _folder: None }),
-            Err(error) => Err(failed(error)),
-        }
+        let lock = Lock::acquire(&self.folder, || watch(Event::Waiting { folder: &self.folder }));
+        Ok(Locked { cache: self, _lock: lock.map_err(failed)? })
     }
 
     fn release(&self, version: Version) -> PathBuf {
