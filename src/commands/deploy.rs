@@ -15,14 +15,8 @@ pub fn run(args: &Deploy, console: &Console) -> anyhow::Result<Outcome> {
         console.data(&cluster::text(&objects));
         return Ok(Outcome::Done);
     }
-    // Others are in these namespaces, and of these kinds.
-    let (first, rest): (Vec<&Object>, Vec<&Object>) =
-        objects.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
-    let crds: Vec<&Object> = first.iter().copied().filter(|object| object.is_crd()).collect();
     cluster.begin()?;
-    cluster.apply(&first)?;
-    cluster.await_served(&crds)?;
-    cluster.apply(&rest)?;
+    let rest = cluster.bring(&objects)?;
     if args.no_wait {
         return Ok(Outcome::Done);
     }

@@ -4,7 +4,7 @@ use super::on_cluster::Cluster;
 use super::rendered;
 use super::{Console, Outcome, tree};
 use crate::cli::Install;
-use crate::cluster::{self, Object};
+use crate::cluster;
 
 pub fn run(args: &Install, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "install", console)?;
@@ -13,9 +13,7 @@ pub fn run(args: &Install, console: &Console) -> anyhow::Result<Outcome> {
         console.data(&cluster::text(&crds));
         return Ok(Outcome::Done);
     }
-    let crds: Vec<&Object> = crds.iter().collect();
     cluster.begin()?;
-    cluster.apply(&crds)?;
-    cluster.await_served(&crds)?;
+    cluster.bring(&crds)?;
     Ok(Outcome::Done)
 }

@@ -36,7 +36,6 @@ pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
         return Err(refusal.help("`opctl manifests` has `--dry-run`, `--diff` and `--check`").into());
     }
     let root = rendered::project()?;
-    let shield = Shield::raise();
     let mut seen = Files::of(&root);
     let sound = bring_up_to_date(&root, console);
     // Neither needs the other.
@@ -48,7 +47,10 @@ pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
         }
         (build.join().expect("it does not panic"), place)
     });
-    let mut dev = Dev { args, console, root: &root, place: place?, applied: String::new(), operator: None };
+    let place = place?;
+    // Until here a signal ends everything at once, and what is left is the guard's to clean up.
+    let shield = Shield::raise();
+    let mut dev = Dev { args, console, root: &root, place, applied: String::new(), operator: None };
     let first = sound.and_then(|()| dev.apply()).and_then(|()| dev.start(built?));
     dev.tell(first, &shield);
     while !shield.is_interrupted() {
@@ -106,11 +108,12 @@ impl Dev<'_> {
     /// What of the manifests makes an operator that runs elsewhere: kinds, rights, and who has them.
     fn apply(&mut self) -> anyhow::Result<()> {
         let kubectl = self.place.kubectl(self.args);
-        let objects = rendered::whole(&tree(self.root), &kubectl, ImageWish::Any)?;
+        let tree = tree(self.root);
+        let objects = rendered::whole(&tree, &kubectl, ImageWish::Any)?;
         let account = Account::of(&objects)?;
         let mut needed: Vec<Object> = objects.into_iter().filter(is_needed).collect();
         if self.root.join("src/webhook").exists() {
-            needed.extend(account.registration(&ProjectFile::read(&tree(self.root))?.name)?);
+            needed.extend(account.registration(&ProjectFile::read(&tree)?.name)?);
         }
         let text = cluster::text(&needed);
         if text == self.applied {
@@ -118,17 +121,13 @@ impl Dev<'_> {
         }
         let silent = self.console.silent();
         let cluster = Cluster::with(kubectl.clone(), &silent);
-        let (first, rest): (Vec<&Object>, Vec<&Object>) =
-            needed.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
-        let crds: Vec<&Object> = first.iter().copied().filter(|object| object.is_crd()).collect();
-        cluster.apply(&first)?;
-        cluster.apply(&rest)?;
-        cluster.await_served(&crds)?;
+        cluster.bring(&needed)?;
         if self.applied.is_empty() {
             account.kubeconfig(&kubectl, self.place.scratch(), &silent)?;
         }
-        let what = format!("{} and {}", counted(crds.len(), "CRD"), counted(needed.len() - crds.len(), "other object"));
-        self.console.status("Applied", &what);
+        let crds = needed.iter().filter(|object| object.is_crd()).count();
+        let others = needed.len() - crds;
+        self.console.status("Applied", &format!("{} and {}", counted(crds, "CRD"), counted(others, "other object")));
         self.applied = text;
         Ok(())
     }

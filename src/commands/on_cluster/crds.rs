@@ -17,8 +17,8 @@ const SHOWN: usize = 5;
 
 impl Cluster<'_> {
     /// Waits until the API server serves the objects of these CRDs.
-    pub fn await_served(&self, crds: &[&Object]) -> anyhow::Result<()> {
-        let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
+    pub(super) fn await_served<'o>(&self, crds: impl Iterator<Item = &'o Object>) -> anyhow::Result<()> {
+        let names: Vec<String> = crds.map(|crd| crd.name.clone()).collect();
         if names.is_empty() {
             return Ok(());
         }

@@ -100,9 +100,19 @@ impl<'a> Cluster<'a> {
         }
     }
 
+    /// Applies what others are in or of, and waits until its kinds are served; then the others. Gives these.
+    pub fn bring<'o>(&self, objects: impl IntoIterator<Item = &'o Object>) -> anyhow::Result<Vec<&'o Object>> {
+        let (first, rest): (Vec<&Object>, Vec<&Object>) =
+            objects.into_iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
+        self.apply(&first)?;
+        self.await_served(first.iter().copied().filter(|object| object.is_crd()))?;
+        self.apply(&rest)?;
+        Ok(rest)
+    }
+
     /// Server-side apply: these manifests say what their fields are, whoever has changed them meanwhile. Fields that they
     /// no longer have go too, and an object may be larger than the annotation of another apply.
-    pub fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
+    fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
         if objects.is_empty() {
             return Ok(());
         }
