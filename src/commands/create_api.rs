@@ -210,8 +210,12 @@ fn next(request: &Request) -> Vec<Next> {
     if request.adds_controller {
         next.push(Next::new("opctl check --fix", "grants it what its code asks for"));
     }
+    // That API server has no kinds of others.
+    if !matches!(request.resource.origin, Origin::External { .. }) {
+        next.push(Next::new("opctl dev", "tries it on an API server of its own"));
+    }
     // A kind of Kubernetes is installed already, and there may be no CRD to install.
     let run = if request.resource.origin == Origin::Kubernetes { "make run" } else { "make install run" };
-    next.push(Next::new(run, "tries it against the cluster of KUBECONFIG"));
+    next.push(Next::new(run, "tries it on the cluster of KUBECONFIG"));
     next
 }

@@ -1,5 +1,5 @@
-//! What the environment says of test environments: where programs are, where they are kept, and how they are downloaded.
-//! It is told here only.
+//! What the environment says of this machine: where programs are, where downloads and test environments are kept, what downloads go
+//! through, and where webhooks are called. It is read here only; `cargo_home.rs` reads where sources are.
 
 use std::env;
 use std::ffi::OsString;

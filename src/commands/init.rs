@@ -219,7 +219,8 @@ fn next(dir: &Path, requests: &[Request]) -> Vec<Next> {
         next.push(Next::new(example, "adds a resource and its controller"));
     } else {
         next.push(Next::new("make test", "builds it and runs its tests"));
-        next.push(Next::new("make install run", "tries it against the cluster of KUBECONFIG"));
+        next.push(Next::new("opctl dev", "tries it on an API server of its own"));
+        next.push(Next::new("make install run", "tries it on the cluster of KUBECONFIG"));
     }
     next
 }
