@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: they end the process at once, and a child that it waits for first; except while files are written,
 //! then the writing decides.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{self, ChildStderr, ChildStdin, Command, ExitStatus, Output};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -39,6 +39,10 @@ fn listen() {
             let mut state = state();
             state.groups.iter().copied().for_each(stop);
             if state.shields == 0 {
+                // What comes next begins a line, after `^C` and what a child had yet to wipe away.
+                if io::stderr().is_terminal() {
+                    let _ = writeln!(io::stderr());
+                }
                 process::exit(EXIT_CODE);
             }
             state.interrupted = true;
