@@ -158,6 +158,11 @@ impl Process {
         self.0.try_wait()
     }
 
+    /// Nothing of it is needed any more, so nothing has to be put in order. Nothing is done to one that has ended.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.0.kill().and_then(|()| self.0.wait()).map(drop)
+    }
+
     /// As the kubelet does: SIGTERM, time to put things in order, SIGKILL.
     pub fn stop(self, patience: Duration) -> io::Result<ExitStatus> {
         stop(self.0.id());
@@ -180,8 +185,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nothing is done to one that has ended.
-        let _ = self.0.kill().and_then(|()| self.0.wait());
+        let _ = self.kill();
     }
 }
 

@@ -65,7 +65,7 @@ fn no_golden_project_is_left_out() {
     assert_eq!(golden::names(), NAMES);
 }
 
-/// What these have at run time others have, too: compilers see all that they have by themselves.
+/// What these do at run time others do, too; what is their own a compiler sees.
 const LINTED: &[&str] = &["cluster", "fleet", "names", "worked-in"];
 
 fn prove(name: &str) {

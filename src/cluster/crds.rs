@@ -1,5 +1,7 @@
 //! CustomResourceDefinitions as the API server has them: whether their objects are served, and which there are.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::{Kubectl, KubectlError, condition, items, text_at};
@@ -75,6 +77,9 @@ fn held(line: &str) -> Option<Held> {
     let finalizers = words.next().unwrap_or_default().split(',').filter(|it| !it.is_empty());
     Some(Held { namespace, name, finalizers: finalizers.map(String::from).collect() })
 }
+
+/// A refusal comes from before the CRD was applied, or stays longer than this.
+pub const PATIENCE_WITH_NAMES: Duration = Duration::from_secs(3);
 
 impl State {
     /// Conditions may be those of before it was applied, so the names that were accepted are held against those that are wanted.

@@ -10,7 +10,7 @@ mod rollout;
 mod trouble;
 mod wait;
 
-pub use crds::{Crd, Held, State};
+pub use crds::{Crd, Held, PATIENCE_WITH_NAMES, State};
 pub use kubectl::{Kubectl, KubectlError, Said};
 pub use manifest::{ManifestError, Object, objects, text};
 pub use rollout::{Rollout, events, reasons};

@@ -25,7 +25,8 @@ impl ProjectLock {
     /// `on_wait` with the folder once, and waits.
     pub fn acquire(root: &Path, on_wait: impl FnOnce(&Path)) -> Result<Self, LockError> {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
-        let path = root.ancestors().find(|path| path.exists()).unwrap_or(&root);
+        // What cannot be looked at cannot be locked either, which says why.
+        let path = root.ancestors().find(|path| path.try_exists().unwrap_or(true)).unwrap_or(&root);
         let lock = Lock::acquire(path, || on_wait(path));
         lock.map(|_lock| Self { _lock }).map_err(|source| LockError { path: path.into(), source })
     }

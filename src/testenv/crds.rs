@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::TestenvError;
 use super::client::Client;
-use crate::cluster::State;
+use crate::cluster::{PATIENCE_WITH_NAMES, State};
 
 const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -72,11 +72,11 @@ pub fn apply(client: &Client, crds: &[Crd]) -> Result<(), TestenvError> {
             let object: Value = serde_json::from_str(&text).unwrap_or_default();
             match State::of(&object) {
                 State::Served => break,
-                State::Refused(why) => return Err(refused(crd, why)),
+                State::Refused(why) if start.elapsed() > PATIENCE_WITH_NAMES => return Err(refused(crd, why)),
                 State::Waiting(why) if start.elapsed() > PATIENCE => {
                     return Err(refused(crd, format!("it is not served after {} s: {why}", PATIENCE.as_secs())));
                 }
-                State::Waiting(_) => sleep(Duration::from_millis(20)),
+                State::Refused(_) | State::Waiting(_) => sleep(Duration::from_millis(20)),
             }
         }
     }

@@ -22,7 +22,6 @@ mod process;
 mod servers;
 
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -36,6 +35,8 @@ pub use crds::{Crd, read as crds};
 pub use error::TestenvError;
 use pki::Pki;
 pub use place::Scratch;
+
+use crate::interrupt::Process;
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
@@ -75,14 +76,7 @@ pub struct Environment {
 struct Server {
     name: &'static str,
     arguments: Vec<String>,
-    child: Child,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Nothing of it is needed any more, so nothing has to be put in order.
-        let _ = self.child.kill().and_then(|()| self.child.wait());
-    }
+    process: Process,
 }
 
 /// On a machine that is busy with compilers.
@@ -174,8 +168,7 @@ impl Environment {
     /// Kills one of its programs, e.g. `kube-apiserver`, as a crash would; `false` where it does not run.
     pub fn kill(&mut self, program: &str) -> bool {
         let Some(server) = self.servers.iter_mut().find(|server| server.name == program) else { return false };
-        let ended = server.child.kill().and_then(|()| server.child.wait()).is_ok();
-        ended && self.scratch.forget(server.child.id()).is_ok()
+        server.process.kill().is_ok() && self.scratch.forget(server.process.id()).is_ok()
     }
 
     /// Starts a killed program again; it has the same data and the same address.
@@ -201,9 +194,9 @@ impl Environment {
     fn spawn(&mut self, name: &'static str, arguments: Vec<String>) -> Result<(), TestenvError> {
         let program = self.assets.folder().join(name);
         let failed = |error| TestenvError::Start { program: program.clone(), error };
-        let child = process::start(&program, &arguments, self.folder()).map_err(failed)?;
-        let pid = child.id();
-        self.servers.push(Server { name, arguments, child });
+        let process = process::start(&program, &arguments, self.folder()).map_err(failed)?;
+        let pid = process.id();
+        self.servers.push(Server { name, arguments, process });
         self.scratch.watch(pid)
     }
 
@@ -225,7 +218,7 @@ impl Environment {
                 Err(error) => error,
             };
             for server in &mut self.servers {
-                if let Ok(Some(status)) = server.child.try_wait() {
+                if let Ok(Some(status)) = server.process.end() {
                     let said = servers::last_words(&self.scratch.folder, server.name);
                     return Err(TestenvError::Ended { program: server.name.into(), status: status.to_string(), said });
                 }

@@ -10,19 +10,19 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::interrupt::in_own_group;
+use crate::interrupt::{Process, in_own_group};
 
 /// What an environment may consist of.
 pub const PROGRAMS: [&str; 5] = ["kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
 
 /// Starts a program in the folder, with a log of its name there.
-pub fn start(program: &Path, arguments: &[String], folder: &Path) -> io::Result<Child> {
+pub fn start(program: &Path, arguments: &[String], folder: &Path) -> io::Result<Process> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let log = File::options().create(true).append(true).open(log_of(folder, &name))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    in_own_group(&mut command).spawn()
+    Process::start(&mut command)
 }
 
 pub fn log_of(folder: &Path, program: &str) -> PathBuf {

@@ -287,13 +287,13 @@ impl World {
             2 => {
                 text += &format!("#[serde(from = \"{written_from}\")]\n");
                 conversions = format!(
-                    "\nimpl From<{written_from}> for {name} {{\n    fn from(_: {written_from}) -> Self {{\n        unimplemented!()\n    }}\n}}\n"
+                    "\nimpl From<{written_from}> for {name} {{\n    fn from(_: {written_from}) -> Self {{\n        unreachable!(\"only its schema is asked for\")\n    }}\n}}\n"
                 );
             }
             3 => {
                 text += &format!("#[serde(try_from = \"{written_from}\")]\n");
                 conversions = format!(
-                    "\nimpl TryFrom<{written_from}> for {name} {{\n    type Error = String;\n    fn try_from(_: {written_from}) -> Result<Self, String> {{\n        unimplemented!()\n    }}\n}}\n"
+                    "\nimpl TryFrom<{written_from}> for {name} {{\n    type Error = String;\n    fn try_from(_: {written_from}) -> Result<Self, String> {{\n        unreachable!(\"only its schema is asked for\")\n    }}\n}}\n"
                 );
             }
             _ => {}

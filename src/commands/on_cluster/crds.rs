@@ -1,16 +1,12 @@
 //! CRDs in a cluster: waiting until they are served, and deleting them with all that goes with them.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::Cluster;
-use crate::cluster::{Crd, Deadline, Held, KubectlError, Object, State};
+use crate::cluster::{Crd, Deadline, Held, KubectlError, Object, PATIENCE_WITH_NAMES, State};
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
 use crate::commands::error::{Failed, Refusal};
-
-/// A finding about names comes from before the CRD was applied, or stays.
-const PATIENCE_WITH_NAMES: Duration = Duration::from_secs(3);
 
 /// So many objects are named.
 const SHOWN: usize = 5;

@@ -101,9 +101,9 @@ impl<'a> Cluster<'a> {
     }
 
     /// Applies what others are in or of, and waits until its kinds are served; then the others. Gives these.
-    pub fn bring<'o>(&self, objects: impl IntoIterator<Item = &'o Object>) -> anyhow::Result<Vec<&'o Object>> {
+    pub fn bring<'o>(&self, objects: &'o [Object]) -> anyhow::Result<Vec<&'o Object>> {
         let (first, rest): (Vec<&Object>, Vec<&Object>) =
-            objects.into_iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
+            objects.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
         self.apply(&first)?;
         self.await_served(first.iter().copied().filter(|object| object.is_crd()))?;
         self.apply(&rest)?;
