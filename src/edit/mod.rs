@@ -40,6 +40,8 @@ pub enum Edit {
     /// No `key` in the table `table` of a Cargo.toml, such as `panic` in `profile.release`. What is said about it alone
     /// goes with it; the header of the table stays.
     CargoUnset { table: String, key: String },
+    /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
+    CargoFeature { dependency: String, feature: String },
 }
 
 /// Why an edit was refused, and the snippet to paste by hand.
@@ -68,6 +70,7 @@ impl Edit {
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
             Self::CargoMember { path } => cargo::add_member(text, path),
             Self::CargoUnset { table, key } => cargo::unset(text, table, key),
+            Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
         }
     }
 }

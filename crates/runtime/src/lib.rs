@@ -59,6 +59,8 @@ mod context;
 #[cfg(feature = "manager")]
 pub mod controller;
 #[cfg(feature = "manager")]
+pub mod crds;
+#[cfg(feature = "manager")]
 mod error;
 #[cfg(feature = "manager")]
 mod leader_election;
