@@ -245,11 +245,11 @@ impl Folder {
 }
 
 fn create(path: &str) -> Step {
-    Step { path: path.into(), verdict: Verdict::Create, before: None, after: Some("new\n".into()) }
+    Step { path: path.into(), vendored: None, verdict: Verdict::Create, before: None, after: Some("new\n".into()) }
 }
 
 fn update(path: &str, before: &str) -> Step {
-    Step { path: path.into(), verdict: Verdict::Update, before: Some(before.into()), after: Some("new\n".into()) }
+    Step { path: path.into(), vendored: None, verdict: Verdict::Update, before: Some(before.into()), after: Some("new\n".into()) }
 }
 
 #[test]
