@@ -1,6 +1,6 @@
 //! Where a project gets `opctl-runtime` from: `opctl init --runtime`, for a new project and for an existing one.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use super::error::Refusal;
 use super::{Console, Outcome, Task, carry_out, doctor, lock};
@@ -63,8 +63,8 @@ impl Place<'_> {
         match choice {
             Choice::Registry => Ok(RuntimeSource { version, path: None, is_vendored: false }),
             Choice::Folder(path) => {
-                let folder = if Path::new(path).is_absolute() { path.clone() } else { join(self.folder, path) };
-                let copy = Copy::read(self.tree, &folder)?.ok_or_else(|| {
+                let folder = without_dots(&self.tree.root().join(self.folder).join(path));
+                let copy = Copy::read(&Tree::at(folder), "")?.ok_or_else(|| {
                     Refusal::new(format!("no `{}` in `{path}`, seen from the project's folder", Runtime::PACKAGE))
                         .help("pass the folder of the crate, `--runtime vendored` for a copy, or `--runtime registry`")
                 })?;
@@ -132,6 +132,18 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     }
     let again = "run the same command without `--check`";
     carry_out(&Task { again, tree: &tree, folder: "", plan, next: Vec::new() }, console)
+}
+
+/// Without `..`, which leads nowhere from a project's folder that does not exist yet.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 fn refuse_to_replace(copy: &Copy) -> Result<(), Refusal> {
