@@ -17,7 +17,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         header: scaffold::license(license, "The Example Authors").0,
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
-        runtime: RuntimeSource::Vendored,
+        runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
     }
 }
 

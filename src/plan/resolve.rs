@@ -158,14 +158,18 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
     if text.as_deref() == Some(before) || written.is_some_and(|written| vendor::checksum(before) == written) {
         return Outcome::After(text);
     }
-    let reason = match written {
-        Some(_) => format!("it was edited: `{folder}/{SUMS}` has another checksum for it"),
-        None => format!("it exists already, and `{folder}/{SUMS}` does not list it"),
+    let (reason, help) = match written {
+        Some(_) => (
+            format!("it was edited: its checksum is not the one in `{folder}/{SUMS}`"),
+            format!(
+                "drop the edit with `--overwrite {path}`, or delete `{folder}/{SUMS}` to keep the whole folder as your own"
+            ),
+        ),
+        None => (
+            format!("it exists already, and `{folder}/{SUMS}` does not list it"),
+            format!("replace it with `--overwrite {path}`, or move it away and run the command again"),
+        ),
     };
-    let help = format!(
-        "drop the edit with `--overwrite {path}`, or delete `{folder}/{SUMS}`: then the whole folder is yours, and opctl \
-         leaves it alone"
-    );
     Outcome::Conflict { reason, help, wanted: text }
 }
 

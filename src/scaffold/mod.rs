@@ -323,6 +323,8 @@ struct ProjectContext {
     crdgen: String,
     /// What Cargo.toml says of `opctl-runtime` besides features: `version = "5.0.0", path = "runtime"`.
     runtime: String,
+    /// The folder of the vendored copy, from the project's.
+    vendored: Option<String>,
     opctl_version: &'static str,
 }
 
@@ -335,7 +337,8 @@ impl ProjectContext {
         Self {
             manager: binary("manager"),
             crdgen: binary("crdgen"),
-            runtime: project.runtime.keys(project.workspace.as_deref()),
+            runtime: project.runtime.keys(),
+            vendored: project.runtime.path.clone().filter(|_| project.runtime.is_vendored),
             name: project.name.to_string(),
             crate_name: project.name.crate_name(),
             domain: project.domain.to_string(),

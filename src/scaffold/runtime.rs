@@ -18,16 +18,14 @@ pub struct Runtime {
     pub files: Vec<File>,
 }
 
-/// Where a project gets the runtime from.
+/// What Cargo.toml says of the runtime besides features.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum RuntimeSource {
-    /// A copy in the project, or at the root of its workspace.
-    #[default]
-    Vendored,
-    /// The registry.
-    Registry,
-    /// A folder, from the project's.
-    Path(String),
+pub struct RuntimeSource {
+    pub version: String,
+    /// From the project's folder; `None`: the registry.
+    pub path: Option<String>,
+    /// Whether opctl wrote what is there.
+    pub is_vendored: bool,
 }
 
 impl Runtime {
@@ -44,6 +42,7 @@ impl Runtime {
     fn new() -> Self {
         let mut version = String::new();
         let mut files = Vec::new();
+        let mut of_tests: Vec<String> = Vec::new();
         for (path, text) in bundle::verbatim("runtime") {
             let (path, text) = match path {
                 // Under its own name, it would make the folder a package that cargo leaves out of opctl's archive.
@@ -52,34 +51,31 @@ impl Runtime {
                     (version, manifest) = vendored_manifest(text);
                     ("Cargo.toml", manifest)
                 }
-                _ if path.ends_with("/tests.rs") || path.contains("/tests/") => continue,
-                _ if path.ends_with(".rs") => (path, without_tests(text)),
+                _ if path.ends_with(".rs") => {
+                    let (text, modules) = without_tests(text);
+                    let folder = ["/mod.rs", "/lib.rs", ".rs"].iter().find_map(|end| path.strip_suffix(end));
+                    let folder = folder.expect("one of the three matches");
+                    of_tests.extend(modules.iter().map(|module| format!("{folder}/{module}")));
+                    (path, text)
+                }
                 _ => (path, text.to_owned()),
             };
             files.push(File { path: path.into(), text });
         }
+        files.retain(|file| {
+            let mut rest = of_tests.iter().filter_map(|module| file.path.strip_prefix(module.as_str()));
+            !rest.any(|rest| rest == ".rs" || rest.starts_with('/'))
+        });
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Self { version, files }
     }
 }
 
 impl RuntimeSource {
-    /// The path of the dependency in Cargo.toml; `workspace` leads from the project to the root of its workspace.
-    pub fn path(&self, workspace: Option<&str>) -> Option<String> {
-        match self {
-            Self::Vendored => Some(workspace.map_or_else(
-                || Runtime::FOLDER.to_owned(),
-                |workspace| format!("{workspace}/{}", Runtime::FOLDER),
-            )),
-            Self::Registry => None,
-            Self::Path(path) => Some(path.clone()),
-        }
-    }
-
-    /// What Cargo.toml says of it besides features: `version = "5.0.0", path = "runtime"`.
-    pub(super) fn keys(&self, workspace: Option<&str>) -> String {
-        let version = format!("version = \"{}\"", Runtime::embedded().version);
-        match self.path(workspace) {
+    /// `version = "5.0.0", path = "runtime"`
+    pub(super) fn keys(&self) -> String {
+        let version = format!("version = \"{}\"", self.version);
+        match &self.path {
             Some(path) => format!("{version}, path = {}", toml_edit::Value::from(path)),
             None => version,
         }
@@ -111,23 +107,25 @@ fn vendored_manifest(text: &str) -> (String, String) {
     (version.to_owned(), format!("{HEADER}{}", document.to_string().trim_start()))
 }
 
-/// Leaves out the `#[cfg(test)]` items of a file that rustfmt has formatted: each ends with the next line that is not
-/// indented and ends in `;` or `}`.
-fn without_tests(text: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
+/// A file that rustfmt has formatted without its `#[cfg(test)]` items, and those modules among them that are files. Such an
+/// item ends with the next line that is not indented and ends in `;` or `}`.
+fn without_tests(text: &str) -> (String, Vec<&str>) {
+    let (mut kept, mut modules): (Vec<&str>, Vec<&str>) = Default::default();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if line != "#[cfg(test)]" {
             kept.push(line);
             continue;
         }
-        lines.find(|line| !line.starts_with(' ') && line.ends_with([';', '}']));
+        let last = lines.find(|line| !line.starts_with(' ') && line.ends_with([';', '}'])).unwrap_or_default();
+        let module = last.strip_suffix(';').and_then(|line| Some(line.split_once("mod ")?.1));
+        modules.extend(module.filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')));
         // No two empty lines, and none at the end.
         if kept.last().is_some_and(|last| last.is_empty()) && lines.peek().is_none_or(|next| next.is_empty()) {
             kept.pop();
         }
     }
-    kept.iter().flat_map(|line| [line, "\n"]).collect()
+    (kept.iter().flat_map(|line| [line, "\n"]).collect(), modules)
 }
 
 #[cfg(test)]
@@ -138,43 +136,45 @@ mod tests {
 
     #[test]
     fn tests_are_left_out_of_a_file() {
-        let text = "mod a;\n#[cfg(test)]\nmod tests;\nmod b;\n\n#[cfg(test)]\nfn f(\n    a: A,\n) -> B {\n    g();\n}\n\n\
+        let text = "mod a;\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\npub mod mock;\nmod b;\n\n#[cfg(test)]\nfn f(\n    a: A,\n) -> B {\n    g();\n}\n\n\
                     struct C;\n\n#[cfg(test)]\nmod tests {\n    mod inner;\n\n    fn h() {\n    }\n}\n";
-        assert_eq!(without_tests(text), "mod a;\nmod b;\n\nstruct C;\n");
-        assert_eq!(without_tests("struct A;\n"), "struct A;\n");
+        assert_eq!(without_tests(text), ("mod a;\nmod b;\n\nstruct C;\n".into(), vec!["tests", "mock"]));
+        assert_eq!(without_tests("struct A;\n"), ("struct A;\n".into(), Vec::new()));
     }
 
-    /// What the text cut of each file of the crate is what a compiler would leave out.
+    /// What is left of each file is what a compiler would leave of it, and the modules that it names are there.
     #[test]
     fn every_file_is_that_of_the_crate_without_tests() {
-        fn is_test(attributes: &[Attribute]) -> bool {
+        let is_test = |item: &Item| {
+            let attributes: &[Attribute] = match item {
+                Item::Const(item) => &item.attrs,
+                Item::Enum(item) => &item.attrs,
+                Item::Fn(item) => &item.attrs,
+                Item::Impl(item) => &item.attrs,
+                Item::Mod(item) => &item.attrs,
+                Item::Static(item) => &item.attrs,
+                Item::Struct(item) => &item.attrs,
+                Item::Trait(item) => &item.attrs,
+                Item::Type(item) => &item.attrs,
+                Item::Use(item) => &item.attrs,
+                _ => &[],
+            };
             attributes.iter().any(|attribute| *attribute == syn::parse_quote!(#[cfg(test)]))
-        }
-        let runtime = Runtime::embedded();
+        };
         let sources: Vec<(&str, &str)> = bundle::verbatim("runtime").filter(|(path, _)| path.ends_with(".rs")).collect();
-        assert!(!sources.is_empty());
+        let files = &Runtime::embedded().files;
+        assert!(sources.len() > 1 && files.len() > 5);
+        let mut modules = 1;
         for (path, text) in sources {
-            let mut file = syn::parse_file(text).unwrap();
-            for item in &file.items {
-                if let Item::Mod(module) = item
-                    && is_test(&module.attrs)
-                    && module.content.is_none()
-                {
-                    assert_eq!(module.ident, "tests", "{path}: the file of another module would be vendored");
-                }
-            }
-            let Some(vendored) = runtime.files.iter().find(|file| file.path == path) else { continue };
-            file.items.retain(|item| match item {
-                Item::Mod(item) => !is_test(&item.attrs),
-                Item::Fn(item) => !is_test(&item.attrs),
-                Item::Use(item) => !is_test(&item.attrs),
-                Item::Const(item) => !is_test(&item.attrs),
-                Item::Impl(item) => !is_test(&item.attrs),
-                Item::Struct(item) => !is_test(&item.attrs),
-                _ => true,
-            });
-            assert!(syn::parse_file(&vendored.text).unwrap() == file, "{path}");
+            let Some(vendored) = files.iter().find(|file| file.path == path) else { continue };
+            let mut expected = syn::parse_file(text).unwrap();
+            expected.items.retain(|item| !is_test(item));
+            assert!(syn::parse_file(&vendored.text).unwrap() == expected, "{path}");
+            let is_file = |item: &&Item| matches!(item, Item::Mod(module) if module.content.is_none());
+            modules += expected.items.iter().filter(is_file).count();
         }
+        let vendored = files.iter().filter(|file| file.path.ends_with(".rs"));
+        assert_eq!(vendored.map(|file| &file.path).count(), modules, "a file for each module and no other");
     }
 
     #[test]
