@@ -21,7 +21,7 @@ use kube::Resource;
 use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
 use kube::core::DynamicResourceScope;
 use kube::runtime::WatchStreamExt;
-use kube::runtime::controller::Action;
+use kube::runtime::controller::{Action, Controller as KubeController};
 use kube::runtime::reflector::{self, ObjectRef};
 use kube::runtime::watcher::{self, Event};
 use serde::Serialize;
@@ -49,8 +49,9 @@ pub use readiness::{Readiness, readiness};
 /// once every `--requeue-interval`. What `reconcile` returns becomes the status of the object: an [`Outcome`], a `Condition`, kube's
 /// [`Action`] or `()`, which leave the status alone, or an [`Error`](crate::Error), which becomes the condition `Ready`.
 ///
-/// An object that does not fit the Rust type does not stop the others: it is left out, and named in a log line, the metrics, an
-/// event, and the condition `Ready` of its status, until it fits.
+/// An object that cannot be decoded into its Rust type does not stop the others. It is left out until it fits, and named in a log line,
+/// the metrics, an event, and, where `reconcile` returns an [`Outcome`], the condition of its status. Nor does a `reconcile` that
+/// panics: this is an error like others.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -99,16 +100,11 @@ impl<K> Kind for K where
 }
 
 type Reconcile<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<Outcome, Error>> + Send + Sync;
-type Relation<K> = dyn Fn(kube::runtime::Controller<K>, Wiring) -> (kube::runtime::Controller<K>, Option<BoxFuture<'static, ()>>)
+/// Adds a watch to the controller of this name, and returns what reports the objects that do not fit their type.
+type Relation<K> = dyn Fn(KubeController<K>, &'static str, &Context) -> (KubeController<K>, Option<BoxFuture<'static, ()>>)
     + Send
     + Sync;
 type Check = fn(Context) -> BoxFuture<'static, Result<(), manager::Error>>;
-
-/// What a relation to another kind needs to know of its controller.
-struct Wiring {
-    name: &'static str,
-    ctx: Context,
-}
 
 struct Finalizer<K> {
     name: &'static str,
@@ -161,10 +157,11 @@ impl<K: Kind> Controller<K> {
         self
     }
 
-    /// Reconciles an object after a change of a `C` that it owns: see [`Children`].
+    /// Reconciles an object after a change of a `C` that it owns: see [`Children`]. The first reconcile waits until all of them are
+    /// listed.
     ///
-    /// Only metadata and `status.observedGeneration` are kept in memory while they are looked at. A change that the controller of the
-    /// kind has not seen yet, such as a Deployment that was applied a moment ago, is skipped: there will be another one.
+    /// Only their names, versions and owners are kept in memory. A change that Kubernetes' own controller of the kind has not seen yet,
+    /// such as a Deployment that was applied a moment ago, is skipped: another one follows when it has.
     #[must_use]
     pub fn owns<C: Kind>(self) -> Self {
         self.owns_with::<C>(watcher::Config::default())
@@ -174,10 +171,10 @@ impl<K: Kind> Controller<K> {
     #[must_use]
     pub fn owns_with<C: Kind>(mut self, config: watcher::Config) -> Self {
         self.checks.push(|ctx| check::<C>(ctx).boxed());
-        self.relations.push(Box::new(move |controller, Wiring { ctx, name }| {
+        self.relations.push(Box::new(move |controller, name, ctx| {
             let index = ctx.owned.watch::<K, C>(&ctx.field_manager);
-            let api: Api<Child<C>> = watched::<C, _>(&ctx);
-            let changes = watch::watch(name, &ctx, api, config.clone())
+            let api: Api<Child<C>> = watched::<C, _>(ctx);
+            let changes = watch::watch(name, ctx, api, config.clone())
                 .filter(move |event| ready(event.as_ref().is_ok_and(|event| index.note(event))));
             (controller.owns_stream(changes.touched_objects()), None)
         }));
@@ -206,10 +203,10 @@ impl<K: Kind> Controller<K> {
         I: IntoIterator<Item = ObjectRef<K>, IntoIter: Send> + 'static,
     {
         self.checks.push(|ctx| check::<W>(ctx).boxed());
-        self.relations.push(Box::new(move |controller, Wiring { ctx, name }| {
+        self.relations.push(Box::new(move |controller, name, ctx| {
             let misfits = Misfits::new::<W>(name, ctx.clone(), None, None);
-            let api: Api<Received<W>> = watched::<W, _>(&ctx);
-            let events = watch::watch(name, &ctx, api, config.clone());
+            let api: Api<Received<W>> = watched::<W, _>(ctx);
+            let events = watch::watch(name, ctx, api, config.clone());
             // Without a store, there is nothing to take an object out of.
             let changes = watch::fitting(events, misfits.clone(), |_: &ObjectMeta| None).touched_objects();
             (controller.watches_stream(changes, related.clone()), Some(misfits.report().boxed()))
@@ -221,6 +218,9 @@ impl<K: Kind> Controller<K> {
     /// cluster. Until it succeeds, the finalizer `name` (`<domain>/<name>`) keeps the object.
     ///
     /// It runs whether or not the object was ever reconciled, and again until it succeeds: what is already gone is no failure.
+    ///
+    /// An object that does not fit its Rust type cannot be cleaned up: it stays until someone changes it so that it fits, or removes the
+    /// finalizer. The event and the condition about it say so.
     #[must_use]
     pub fn finalizer<F, E>(
         mut self,
@@ -273,10 +273,10 @@ impl<K: Kind> Controller<K> {
             })
             .reflect(writer)
             .touched_objects();
-        let mut controller = kube::runtime::Controller::for_stream(objects, store);
+        let mut controller = KubeController::for_stream(objects, store);
         let mut reports = vec![misfits.report().boxed()];
         for relation in &self.relations {
-            let (related, report) = relation(controller, Wiring { name, ctx: ctx.clone() });
+            let (related, report) = relation(controller, name, &ctx);
             controller = related;
             reports.extend(report);
         }

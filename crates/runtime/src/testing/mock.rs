@@ -65,8 +65,15 @@ where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
 {
     let (client, calls) = api_server(answer);
-    let context = Context::new(client, Options::parse_from(["manager"]));
+    let operator = Operator { name: "operator", version: "0.0.0" };
+    let context = Context::new(client, operator, Arguments::parse_from(["manager"]).options);
     (Arc::new(context), calls)
+}
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
 }
 
 /// The body with which the API server refuses a request.
