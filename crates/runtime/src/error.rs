@@ -81,7 +81,7 @@ pub trait ResultExt<T> {
     ///
     /// # Errors
     ///
-    /// That of the result.
+    /// If the result is one.
     fn reason(self, reason: &'static str) -> Result<T>;
 }
 
@@ -89,6 +89,12 @@ impl<T, E: Into<Error>> ResultExt<T> for std::result::Result<T, E> {
     fn reason(self, reason: &'static str) -> Result<T> {
         self.map_err(|error| Error { reason, ..error.into() })
     }
+}
+
+/// The text, cut off at this number of bytes at most.
+pub(crate) fn shortened(text: &str, longest: usize) -> &str {
+    let end = (0..=longest.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
 }
 
 /// What went wrong with a request, in one sentence: kube's own text repeats the whole answer.

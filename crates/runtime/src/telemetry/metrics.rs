@@ -81,7 +81,7 @@ impl Metrics {
 
     pub fn watch_restarted(&self, _controller: &'static str, _kind: &str) {}
     pub fn decode_failed(&self, _controller: &'static str, _kind: &str) {}
-    pub fn undecodable(&self, _controller: &'static str, _kind: &str, _number: usize) {}
+    pub fn undecodable(&self, _controller: &'static str, _kind: &str, _change: i64) {}
     pub fn running(&self, _controller: &'static str) {}
 
     /// All metrics as text.
