@@ -132,7 +132,7 @@ impl Watch {
 
     fn count<K: Resource<DynamicType = ()>>(&self) {
         let number = self.problems().len();
-        self.ctx.metrics.undecodable(self.controller, &K::kind(&()), number);
+        self.ctx.metrics.undecodable(self.controller, &K::kind(&()), self.ctx.namespace(), number);
     }
 
     fn fits<K: Resource<DynamicType = ()>>(&self, object: &K) {
