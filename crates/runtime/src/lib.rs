@@ -53,6 +53,8 @@
 #[cfg(feature = "manager")]
 mod apply;
 #[cfg(feature = "manager")]
+pub mod client;
+#[cfg(feature = "manager")]
 pub mod conditions;
 #[cfg(feature = "manager")]
 mod context;
