@@ -1,4 +1,4 @@
-//! Unpacks a release: a tar archive, compressed by gzip, with the programs in `controller-tools/envtest`.
+//! Unpacks a release: a gzipped tar archive with the programs in `controller-tools/envtest`.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,7 +11,7 @@ use super::AssetsError;
 
 const FOLDER: &str = "controller-tools/envtest";
 
-/// Puts the programs into a folder, which is there and empty.
+/// Unpacks the programs into an empty folder.
 pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
     let bad = |reason: String| AssetsError::Archive { archive: archive.into(), reason };
     let file = File::open(archive).map_err(|error| bad(error.to_string()))?;
@@ -19,7 +19,7 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
     for entry in tar.entries().map_err(|error| bad(error.to_string()))? {
         let mut entry = entry.map_err(|error| bad(error.to_string()))?;
         let path: PathBuf = entry.path().map_err(|error| bad(error.to_string()))?.into_owned();
-        // Somebody made it for another purpose than to be unpacked here.
+        // Refused, since it could write or lead to files elsewhere.
         let plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         let kind = entry.header().entry_type();
         if !plain || kind.is_symlink() || kind.is_hard_link() {
@@ -37,7 +37,7 @@ pub fn unpack(archive: &Path, folder: &Path) -> Result<(), AssetsError> {
             Copy::Read(error) => bad(error.to_string()),
             Copy::Write(error) => AssetsError::write(&target, error),
         })?;
-        // The folder gets its name by a rename, which may reach the disk before what is in it.
+        // The rename of the folder may reach the disk before the files in it.
         program.sync_all().map_err(|error| AssetsError::write(&target, error))?;
     }
     Ok(())
@@ -48,7 +48,7 @@ enum Copy {
     Write(io::Error),
 }
 
-/// `io::copy`, which does not tell whose fault it was.
+/// Like `io::copy`, but tells errors of the reader from those of the writer.
 fn copy(from: &mut impl io::Read, to: &mut impl io::Write) -> Result<(), Copy> {
     let mut buffer = vec![0; 1 << 16];
     loop {

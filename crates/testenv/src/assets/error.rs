@@ -1,42 +1,119 @@
-//! Why there are no programs, and every other way to get them.
+//! Why programs were not found or downloaded, and the other ways to get them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{OLDEST, Search, Version, Wanted, platform};
 
+/// Why programs were not found or downloaded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AssetsError {
+    /// The text is not a version.
     #[error("`{0}` is no version of Kubernetes")]
     NoVersion(String),
+    /// The version is older than [`OLDEST`].
     #[error("Kubernetes {version}{} is too old for a test environment", .folder.as_ref().map(|folder| format!(" in `{}`", folder.display())).unwrap_or_default())]
-    TooOld { version: String, folder: Option<PathBuf> },
+    TooOld {
+        /// The version.
+        version: String,
+        /// The folder.
+        folder: Option<PathBuf>,
+    },
+    /// The folder in KUBEBUILDER_ASSETS lacks a program.
     #[error("KUBEBUILDER_ASSETS names `{}`, which has no `{missing}`", folder.display())]
-    Incomplete { folder: PathBuf, missing: &'static str },
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// The missing program.
+        missing: &'static str,
+    },
+    /// The folder in KUBEBUILDER_ASSETS has another version.
     #[error("KUBEBUILDER_ASSETS names `{}`, which has Kubernetes {found}, not {wanted}", folder.display())]
-    WrongVersion { folder: PathBuf, found: Version, wanted: Wanted },
+    WrongVersion {
+        /// The folder.
+        folder: PathBuf,
+        /// What was found.
+        found: Version,
+        /// The requested version.
+        wanted: Wanted,
+    },
+    /// A program does not run on this machine.
     #[error("`{}` does not run: {reason}", program.display())]
-    DoesNotRun { program: PathBuf, reason: String },
+    DoesNotRun {
+        /// The path of the program.
+        program: PathBuf,
+        /// The cause.
+        reason: String,
+    },
+    /// The URL of a proxy does not parse.
     #[error("`{0}` is no URL of a proxy")]
     BadProxy(String),
+    /// A download failed, also when it was retried.
     #[error("cannot download `{url}`{}: {reason}", .proxy.as_ref().map(|proxy| format!(" by the proxy `{proxy}`")).unwrap_or_default())]
-    Download { url: String, proxy: Option<String>, reason: String },
+    Download {
+        /// The URL, without a password.
+        url: String,
+        /// The proxy that was used, without a password.
+        proxy: Option<String>,
+        /// The cause.
+        reason: String,
+    },
+    /// The index does not parse.
     #[error("`{url}` is no index of envtest releases: {reason}")]
-    BadIndex { url: String, reason: String },
+    BadIndex {
+        /// The URL, without a password.
+        url: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The index has no such version.
     #[error("there is no Kubernetes {wanted} in `{url}`")]
-    UnknownVersion { wanted: Wanted, url: String, versions: Vec<Version> },
+    UnknownVersion {
+        /// The requested version.
+        wanted: Wanted,
+        /// The URL, without a password.
+        url: String,
+        /// The versions in the index, newest first.
+        versions: Vec<Version>,
+    },
+    /// The index has no such version for this platform.
     #[error("there is no Kubernetes{} for `{}` in `{url}`", .wanted.map(|wanted| format!(" {wanted}")).unwrap_or_default(), platform())]
-    UnknownPlatform { wanted: Option<Wanted>, url: String },
+    UnknownPlatform {
+        /// The requested version.
+        wanted: Option<Wanted>,
+        /// The URL, without a password.
+        url: String,
+    },
+    /// The checksum of a download is not that in the index.
     #[error("`{url}` is not what was released: its SHA-512 is {found}, not {expected}; what was downloaded is removed")]
-    WrongHash { url: String, found: String, expected: String },
+    WrongHash {
+        /// The URL, without a password.
+        url: String,
+        /// What was found.
+        found: String,
+        /// What is in the index.
+        expected: String,
+    },
+    /// An archive could not be unpacked.
     #[error("cannot unpack `{}`: {reason}", archive.display())]
-    Archive { archive: PathBuf, reason: String },
+    Archive {
+        /// The path of the archive.
+        archive: PathBuf,
+        /// The cause.
+        reason: String,
+    },
+    /// The file name of an archive is not that of a release for this platform.
     #[error("`{}` is not named as an archive for `{}` is", .0.display(), platform())]
     ArchiveName(PathBuf),
+    /// A file or folder of the cache could not be written.
     #[error("cannot write `{}`: {source}", path.display())]
-    Write { path: PathBuf, source: io::Error },
-    #[error("interrupted; the cache is as it was")]
-    Interrupted,
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
 }
 
 impl AssetsError {
@@ -44,7 +121,7 @@ impl AssetsError {
         Self::Write { path: path.into(), source }
     }
 
-    /// The ways out, for somebody who searched for that.
+    /// The next steps after a search. The commands are those of the `opctl` CLI.
     pub fn help(&self, search: &Search) -> Vec<String> {
         match self {
             Self::NoVersion(_) => vec!["a version is written as `1.36` or `1.36.2`".into()],
@@ -92,21 +169,20 @@ impl AssetsError {
                     format!("the cache is `{cache}`; {other}")
                 }]
             }
-            Self::Interrupted => Vec::new(),
         }
     }
 }
 
 const UNSET: &str = "`unset KUBEBUILDER_ASSETS`, and opctl looks on PATH, then in its cache, then downloads";
 
-/// Where people find the archives.
+/// Where to find the archives in a browser.
 const RELEASES: &str = "https://github.com/kubernetes-sigs/controller-tools/releases";
 
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
-/// Every way to get programs but the one that failed.
+/// The other ways to get programs after a failed download.
 fn other_ways(search: &Search) -> Vec<String> {
     let mut ways = Vec::new();
     let cached: Vec<String> = search.cache.releases().iter().map(|(version, _)| version.to_string()).collect();

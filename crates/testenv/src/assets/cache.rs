@@ -1,30 +1,32 @@
-//! Where downloads are kept: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release, whole or not there.
+//! Where downloads are kept: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release. It is complete or does not exist.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Assets, AssetsError, Event, OLDEST, Release, Version, Wanted, Watch, archive, platform};
-use crate::interrupt::Shield;
-use crate::lock::Lock;
 
+/// A folder of releases, shared by all processes of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
     folder: PathBuf,
 }
 
-/// The cache while no other opctl changes it; released when it is dropped.
+/// The cache while no other process changes it.
 pub struct Locked<'a> {
     cache: &'a Cache,
-    _lock: Lock,
+    /// `None` on network file systems without locks.
+    _lock: Option<File>,
 }
 
 impl Cache {
-    /// opctl's own folder in the user's cache; it need not be there.
+    /// A cache below this folder, which is created when needed. That of the `opctl` CLI is OPCTL_CACHE, by default
+    /// `~/.cache/opctl`.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into().join("kubernetes") }
     }
 
+    /// The folder of the releases.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -43,17 +45,28 @@ impl Cache {
         releases
     }
 
-    /// The newest that fits.
+    /// The newest release that fits.
     pub fn find(&self, wanted: Option<Wanted>) -> Option<(Version, Assets)> {
         self.releases().into_iter().find(|(version, _)| wanted.is_none_or(|wanted| wanted.fits(*version)))
     }
 
-    /// Waits for other opctl.
+    /// Waits while another process has the lock. It is on the handle of the folder, so a killed process leaves none.
     pub(super) fn lock(&self, watch: Watch) -> Result<Locked<'_>, AssetsError> {
         let failed = |error| AssetsError::write(&self.folder, error);
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let lock = Lock::acquire(&self.folder, || watch(Event::Waiting { folder: &self.folder }));
-        Ok(Locked { cache: self, _lock: lock.map_err(failed)? })
+        let lock = File::open(&self.folder).map_err(failed)?;
+        let locked = match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                watch(Event::Waiting { folder: &self.folder });
+                lock.lock()
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => Ok(()),
+        };
+        match locked {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Locked { cache: self, _lock: None }),
+            locked => locked.map(|()| Locked { cache: self, _lock: Some(lock) }).map_err(failed),
+        }
     }
 
     fn release(&self, version: Version) -> PathBuf {
@@ -66,35 +79,34 @@ impl Locked<'_> {
         Assets::in_folder(self.cache.release(version))
     }
 
-    /// Where the archive is kept until it is whole.
+    /// The path of an incomplete download.
     pub fn part(&self, release: &Release) -> PathBuf {
         self.cache.folder.join(format!("{}.part", release.archive))
     }
 
-    /// Unpacks beside the release's place, looks whether it runs here, and puts it there by one rename.
-    pub fn unpack(&self, archive: &Path, version: Version) -> Result<Assets, AssetsError> {
+    /// Unpacks into a temporary folder, checks that the programs run, and renames the folder to that of the release.
+    pub fn unpack(&self, archive: &Path, version: Version, watch: Watch) -> Result<Assets, AssetsError> {
+        watch(Event::Unpacking);
         let target = self.cache.release(version);
         let fresh = self.cache.folder.join(format!("{version}-{}.unpacking", platform()));
-        let shield = Shield::raise();
-        // Of one that was killed.
+        // Left behind by a killed process.
         self.remove(&fresh)?;
         let result = fs::create_dir(&fresh)
             .map_err(|error| AssetsError::write(&fresh, error))
             .and_then(|()| archive::unpack(archive, &fresh))
             .and_then(|()| check(archive, &fresh, version))
-            .and_then(|()| if shield.is_interrupted() { Err(AssetsError::Interrupted) } else { Ok(()) })
-            // What is there has lost a program, or comes from another archive.
+            // An existing folder lacks a program, or comes from another archive.
             .and_then(|()| self.remove(&target))
             .and_then(|()| fs::rename(&fresh, &target).map_err(|error| AssetsError::write(&target, error)));
         if let Err(error) = result {
-            // What went wrong first is what is told.
+            // The first error is the one to report.
             let _ = self.remove(&fresh);
             return Err(error);
         }
-        Ok(Assets::in_folder(target).expect("it was looked at before it was put there"))
+        Ok(Assets::in_folder(target).expect("it was checked before it was renamed"))
     }
 
-    /// A file, or a folder with all that is in it; nothing where there is none.
+    /// Removes a file or a folder, if it exists.
     pub fn remove(&self, path: &Path) -> Result<(), AssetsError> {
         let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         match removed {
@@ -104,17 +116,17 @@ impl Locked<'_> {
     }
 }
 
-/// Whether it has the programs, they run here, and are what the archive's name says.
+/// Checks that the programs exist, run here, and have the version in the archive's name.
 fn check(archive: &Path, folder: &Path, version: Version) -> Result<(), AssetsError> {
     let bad = |reason: String| AssetsError::Archive { archive: archive.into(), reason };
     let Some(assets) = Assets::in_folder(folder) else {
-        let missing = super::missing(folder).expect("it would do otherwise");
+        let missing = super::missing(folder).expect("one is missing, or `in_folder` would have succeeded");
         return Err(bad(format!("it has no `controller-tools/envtest/{missing}`")));
     };
     match assets.version() {
         Ok(found) if found == version => Ok(()),
         Ok(found) => Err(bad(format!("its name says Kubernetes {version}, and its `kube-apiserver` is {found}"))),
-        // The folder it was tried in is gone when this is read.
+        // The message names the program only, since the temporary folder will be gone.
         Err(AssetsError::DoesNotRun { program, reason }) => {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
             Err(bad(format!("its `{name}` does not run here: {reason}")))

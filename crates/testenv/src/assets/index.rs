@@ -1,5 +1,4 @@
-//! The index of releases, which the project controller-tools keeps for setup-envtest: which archives there are, for which
-//! platforms, and their checksums.
+//! The index of releases that the project controller-tools maintains for setup-envtest: archives, platforms, checksums.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,18 +7,20 @@ use serde::Deserialize;
 
 use super::{AssetsError, OLDEST, Version, Wanted};
 
-/// The stable releases that are not too old.
+/// The stable releases from [`OLDEST`] on.
 #[derive(Debug)]
 pub struct Index(BTreeMap<Version, BTreeMap<String, Archive>>);
 
 /// A release for this platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
+    /// The Kubernetes version.
     pub version: Version,
-    /// The archive's file name.
+    /// The file name of the archive.
     pub archive: String,
-    /// Of SHA-512, in hex.
+    /// The SHA-512 checksum of the archive, in hex.
     pub hash: String,
+    /// Where to download the archive.
     pub url: String,
 }
 
@@ -36,20 +37,20 @@ struct Archive {
 }
 
 impl Index {
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let file: File = yaml_serde::from_str(text).map_err(|error| error.to_string())?;
         let releases =
             file.releases.into_iter().filter_map(|(name, archives)| Some((Version::parse(&name)?, archives)));
         Ok(Self(releases.filter(|(version, _)| *version >= OLDEST).collect()))
     }
 
-    /// Newest first.
+    /// All versions, newest first.
     pub fn versions(&self) -> impl Iterator<Item = Version> {
         self.0.keys().rev().copied()
     }
 
-    /// The newest that fits and has this platform.
-    pub fn choose(&self, wanted: Option<Wanted>, url: &str) -> Result<Release, AssetsError> {
+    /// The newest release that fits and has an archive for this platform. `url` is that of the index, for errors.
+    pub(crate) fn choose(&self, wanted: Option<Wanted>, url: &str) -> Result<Release, AssetsError> {
         let fitting = |version: &Version| wanted.is_none_or(|wanted| wanted.fits(*version));
         if let Some(wanted) = wanted
             && !self.versions().any(|version| fitting(&version))
@@ -65,7 +66,7 @@ impl Index {
     }
 }
 
-/// As Go calls it, e.g. `linux-amd64`.
+/// This platform as Go names it, e.g. `linux-amd64`.
 pub fn platform() -> String {
     let os = match std::env::consts::OS {
         "macos" => "darwin",

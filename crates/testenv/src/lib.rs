@@ -1,16 +1,26 @@
-//! A Kubernetes API server for tests, on this machine: a real one, with etcd behind it, ready within seconds.
+//! A real Kubernetes API server for tests, on this machine: etcd and kube-apiserver, ready within seconds. For Rust it is
+//! what [envtest] is for Go.
+//!
+//! Works with any version of any Kubernetes client, because it depends on none: a test environment is a kubeconfig.
 //!
 //! ```no_run
-//! use opctl::testenv::{self, Assets, Environment, Settings};
+//! use opctl_testenv::{Assets, Crd, Environment, Settings};
 //!
-//! let assets = Assets::in_folder("/usr/local/kubebuilder/bin").expect("etcd and kube-apiserver are there");
+//! let assets = Assets::in_folder("/usr/local/kubebuilder/bin").expect("etcd and kube-apiserver are installed");
 //! let environment = Environment::start(Settings::new(assets, "target/testenv", "mine"))?;
-//! environment.install(&testenv::crds(&["config/crd/bases".into()])?)?;
+//! environment.install(&Crd::load(&["config/crd/bases".into()])?)?;
 //! println!("KUBECONFIG={}", environment.kubeconfig().display());
-//! # Ok::<(), opctl::testenv::TestenvError>(())
+//! # Ok::<(), opctl_testenv::TestenvError>(())
 //! ```
 //!
-//! It is stopped and removed when the [`Environment`] is dropped; also when its process is killed.
+//! Dropping the [`Environment`] stops its programs and removes its folder. A guard process does the same if this process is
+//! killed. With [`Environment::keep`] it outlives the process.
+//!
+//! [`assets`] finds the programs on this machine, or downloads a release of them.
+//!
+//! [envtest]: https://book.kubebuilder.io/reference/envtest
+
+#![deny(missing_docs)]
 
 pub mod assets;
 mod client;
@@ -31,41 +41,47 @@ use serde_json::{Value, json};
 
 pub use assets::{Assets, AssetsError};
 use client::Client;
-pub use crds::{Crd, read as crds};
+pub use crds::Crd;
 pub use error::TestenvError;
 use pki::Pki;
 pub use place::Scratch;
-
-use crate::interrupt::Process;
+use process::Process;
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// The programs to run.
     pub assets: Assets,
-    /// A folder for folders of environments; what killed processes left in it is cleaned up.
+    /// The parent folder of all environments. What killed processes left behind in it is cleaned up.
     pub root: PathBuf,
-    /// Of the folder in it.
+    /// The name of the environment, and of its folder in `root`. It must be unique there.
     pub name: String,
-    /// Fake nodes, which run Pods by word only; without any nothing is scheduled. They need `kube-scheduler` and `kwok`; `None`:
-    /// one where these are there.
+    /// The number of fake nodes. Pods on them are marked Running, but no container runs; without a node no Pod is scheduled.
+    /// Nodes require the programs `kube-scheduler` and `kwok`. `None` means one node if both are installed, else none.
     pub nodes: Option<u16>,
 }
 
 impl Settings {
+    /// An environment with the default number of nodes.
     pub fn new(assets: Assets, root: impl Into<PathBuf>, name: impl Into<String>) -> Self {
         Self { assets, root: root.into(), name: name.into(), nodes: None }
     }
 }
 
-/// A running API server with what belongs to it.
+/// A running API server, with the programs around it.
+///
+/// Next to etcd and kube-apiserver it has the controller manager, if that is installed: it deletes objects whose owner is gone,
+/// fills namespaces and creates the Pods of Deployments.
 pub struct Environment {
-    /// The API server's, with its port on loopback.
+    /// The address of the API server: `https://127.0.0.1:PORT`.
     pub url: String,
-    /// `http://127.0.0.1:PORT` of etcd, to look at what is stored.
+    /// The address of etcd: `http://127.0.0.1:PORT`.
     pub etcd: String,
-    /// Of Kubernetes, e.g. `1.36.0`.
+    /// The Kubernetes version, e.g. `1.36.0`.
     pub version: String,
+    /// How long it took to start.
     pub ready_in: Duration,
+    /// The number of fake nodes.
     pub nodes: u16,
     assets: Assets,
     client: Client,
@@ -79,30 +95,34 @@ struct Server {
     process: Process,
 }
 
-/// On a machine that is busy with compilers.
+/// Enough on a machine that is busy with compilers.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Somebody may take a port between the moment when it is found free and the moment when it is used.
+/// Another process may take a free port before it is used.
 const TRIES: usize = 5;
 
 impl Environment {
-    /// Starts etcd and the API server, where it is there the controller manager, and with nodes the scheduler and kwok; gives
-    /// them once the API server is ready.
+    /// Starts the programs and waits until the API server is ready, a minute at most.
+    ///
+    /// # Errors
+    ///
+    /// If a program is missing, does not start or exits, if the API server does not become ready, if an environment of this
+    /// name exists, or if its folder cannot be written.
     pub fn start(settings: Settings) -> Result<Self, TestenvError> {
         let missing = servers::NODES.into_iter().find(|program| settings.assets.program(program).is_none());
         let nodes = match (settings.nodes, missing) {
-            (Some(nodes @ 1..), Some(program)) => {
+            (Some(1..), Some(program)) => {
                 let folder = settings.assets.folder().to_owned();
-                return Err(TestenvError::Missing { program, folder, nodes });
+                return Err(TestenvError::Missing { program, folder });
             }
             (Some(nodes), _) => nodes,
             (None, missing) => u16::from(missing.is_none()),
         };
         let start = Instant::now();
-        let pki = Pki::make()?;
+        let pki = Pki::make().map_err(|error| TestenvError::Certificates(error.to_string()))?;
         let mut tries = 1;
         loop {
             match Self::try_start(&settings, nodes, &pki) {
-                Err(TestenvError::Ended { said, .. }) if is_port_taken(&said) && tries < TRIES => tries += 1,
+                Err(TestenvError::Exited { log, .. }) if is_port_taken(&log) && tries < TRIES => tries += 1,
                 outcome => {
                     let mut environment = outcome?;
                     environment.ready_in = start.elapsed();
@@ -116,9 +136,9 @@ impl Environment {
         let scratch = Scratch::take(&settings.root, &settings.name)?;
         let [client_port, peer_port, api_port] = servers::free_ports()?;
         let url = format!("https://127.0.0.1:{api_port}");
-        let client = Client::new(&url, &pki.authority, &pki.admin)
-            .map_err(|error| refused("the certificates of opctl", error))?;
-        servers::write_files(&scratch.folder, pki, &kubeconfig(&url, pki))?;
+        let client =
+            Client::new(&url, &pki.authority, &pki.admin).map_err(|error| refused("the new certificates", error))?;
+        servers::write_files(scratch.folder(), pki, &kubeconfig(&url, pki))?;
         let mut environment = Self {
             url,
             etcd: format!("http://127.0.0.1:{client_port}"),
@@ -146,47 +166,60 @@ impl Environment {
         Ok(environment)
     }
 
+    /// The programs it runs.
     pub fn assets(&self) -> &Assets {
         &self.assets
     }
 
-    /// Its files: the logs of its programs, and the [`kubeconfig`](Self::kubeconfig).
+    /// The folder with its files: the logs of its programs, the certificates and the [`kubeconfig`](Self::kubeconfig).
     pub fn folder(&self) -> &Path {
-        &self.scratch.folder
+        self.scratch.folder()
     }
 
-    /// Of an administrator.
+    /// The path of a kubeconfig with administrator rights.
     pub fn kubeconfig(&self) -> PathBuf {
         kubeconfig_in(self.folder())
     }
 
-    /// Applies them, and waits until all are served.
+    /// Applies the CRDs and waits until the API server serves all of them.
+    ///
+    /// # Errors
+    ///
+    /// If the API server rejects one of them, or does not serve it within 30 seconds.
     pub fn install(&self, crds: &[Crd]) -> Result<(), TestenvError> {
         crds::apply(&self.client, crds)
     }
 
-    /// Kills one of its programs, e.g. `kube-apiserver`, as a crash would; `false` where it does not run.
+    /// Kills one of its programs, e.g. `kube-apiserver`, as a crash would. `false` if it does not run.
     pub fn kill(&mut self, program: &str) -> bool {
         let Some(server) = self.servers.iter_mut().find(|server| server.name == program) else { return false };
         server.process.kill().is_ok() && self.scratch.forget(server.process.id()).is_ok()
     }
 
-    /// Starts a killed program again; it has the same data and the same address.
-    pub fn start_again(&mut self, program: &str) -> Result<(), TestenvError> {
+    /// Starts a killed program again, with the same data and at the same address. Does not wait until it is ready.
+    ///
+    /// # Errors
+    ///
+    /// If the program does not start.
+    pub fn restart(&mut self, program: &str) -> Result<(), TestenvError> {
         let Some(at) = self.servers.iter().position(|server| server.name == program) else { return Ok(()) };
         let Server { name, arguments, .. } = &self.servers.remove(at);
         self.spawn(name, arguments.clone())
     }
 
-    /// Its folder, for more of what shall end with it.
+    /// Its folder, to add files and processes that end with it.
     pub fn scratch(&mut self) -> &mut Scratch {
         &mut self.scratch
     }
 
-    /// It goes on without this process, until [`stop`].
+    /// Leaves it running when this process exits, until [`Kept::stop`].
+    ///
+    /// # Errors
+    ///
+    /// If its folder cannot be written.
     pub fn keep(self) -> Result<(), TestenvError> {
-        let said = json!({ "url": self.url, "version": self.version });
-        self.scratch.write(ABOUT, &said.to_string())?;
+        let about = json!({ "url": self.url, "version": self.version });
+        self.scratch.write(ABOUT, &about.to_string())?;
         self.servers.into_iter().for_each(std::mem::forget);
         self.scratch.keep()
     }
@@ -203,7 +236,7 @@ impl Environment {
     fn await_ready(&mut self) -> Result<(), TestenvError> {
         let start = Instant::now();
         loop {
-            // The last thing that a new API server makes by itself is what everybody uses first.
+            // A new API server creates this namespace last, and tests use it first.
             let ready = self.client.get("/readyz").and_then(|_| self.client.get("/api/v1/namespaces/default"));
             let error = match ready.and_then(|_| self.client.get("/version")) {
                 Ok(version) => {
@@ -218,14 +251,14 @@ impl Environment {
                 Err(error) => error,
             };
             for server in &mut self.servers {
-                if let Ok(Some(status)) = server.process.end() {
-                    let said = servers::last_words(&self.scratch.folder, server.name);
-                    return Err(TestenvError::Ended { program: server.name.into(), status: status.to_string(), said });
+                if let Ok(Some(status)) = server.process.exit_status() {
+                    let log = servers::end_of_log(self.scratch.folder(), server.name);
+                    return Err(TestenvError::Exited { program: server.name.into(), status: status.to_string(), log });
                 }
             }
             if start.elapsed() > PATIENCE {
-                let said = servers::last_words(self.folder(), "kube-apiserver");
-                return Err(TestenvError::NotReady { seconds: PATIENCE.as_secs(), why: error.to_string(), said });
+                let log = servers::end_of_log(self.folder(), "kube-apiserver");
+                return Err(TestenvError::NotReady { seconds: PATIENCE.as_secs(), reason: error.to_string(), log });
             }
             sleep(Duration::from_millis(50));
         }
@@ -245,54 +278,73 @@ impl Environment {
     }
 }
 
-/// In the folder of one that is kept: what [`kept`] tells of it.
+/// The file in the folder of a kept environment that describes it.
 const ABOUT: &str = "about.json";
 
-/// An environment that goes on without the process that started it.
+/// An environment that outlives the process that started it; see [`Environment::keep`].
+#[derive(Clone, Debug)]
 pub struct Kept {
+    /// The name it was started with.
     pub name: String,
+    /// The folder with its files.
     pub folder: PathBuf,
+    /// The address of the API server.
     pub url: String,
+    /// The Kubernetes version, e.g. `1.36.0`.
     pub version: String,
 }
 
 impl Kept {
+    /// The kept environments in a root folder, sorted by name. Those that no longer run, e.g. since the machine restarted,
+    /// are removed.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be read, or something in it cannot be removed.
+    pub fn list(root: &Path) -> Result<Vec<Self>, TestenvError> {
+        let about = |folder: PathBuf| {
+            let path = folder.join(ABOUT);
+            let text = std::fs::read_to_string(&path).map_err(|error| TestenvError::io("read", &path, error))?;
+            let about: Value = serde_json::from_str(&text).unwrap_or_default();
+            let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok(Self { name, url: text("url"), version: text("version"), folder })
+        };
+        place::kept(root)?.into_iter().map(about).collect()
+    }
+
+    /// The path of a kubeconfig with administrator rights.
     pub fn kubeconfig(&self) -> PathBuf {
         kubeconfig_in(&self.folder)
     }
 
-    /// Applies them, and waits until all are served.
+    /// Applies the CRDs and waits until the API server serves all of them.
+    ///
+    /// # Errors
+    ///
+    /// If the API server rejects one of them, or does not serve it within 30 seconds.
     pub fn install(&self, crds: &[Crd]) -> Result<(), TestenvError> {
         let (authority, admin) = servers::read_admin(&self.folder)?;
         let client = Client::new(&self.url, &authority, &admin).map_err(|error| refused("its certificates", error))?;
         crds::apply(&client, crds)
     }
-}
 
-/// Those below `root`, by name.
-pub fn kept(root: &Path) -> Result<Vec<Kept>, TestenvError> {
-    let about = |folder: PathBuf| {
-        let path = folder.join(ABOUT);
-        let text = std::fs::read_to_string(&path).map_err(|error| TestenvError::io("read", &path, error))?;
-        let about: Value = serde_json::from_str(&text).unwrap_or_default();
-        let text = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Kept { name, url: text("url"), version: text("version"), folder })
-    };
-    place::kept(root)?.into_iter().map(about).collect()
-}
-
-/// Stops one that was kept, and removes its folder.
-pub fn stop(kept: &Kept) -> Result<(), TestenvError> {
-    place::remove(&kept.folder)
+    /// Stops its programs and removes its folder.
+    ///
+    /// # Errors
+    ///
+    /// If a program does not exit, or the folder cannot be removed.
+    pub fn stop(&self) -> Result<(), TestenvError> {
+        place::remove(&self.folder)
+    }
 }
 
 fn refused(what: &str, error: client::RequestError) -> TestenvError {
     TestenvError::Refused { what: what.to_owned(), message: error.to_string() }
 }
 
-fn is_port_taken(said: &str) -> bool {
-    said.contains("address already in use")
+fn is_port_taken(log: &str) -> bool {
+    log.contains("address already in use")
 }
 
 fn kubeconfig_in(folder: &Path) -> PathBuf {

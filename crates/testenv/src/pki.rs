@@ -1,4 +1,5 @@
-//! The certificates of a test environment: an authority of its own, which signs for its API server and its administrator.
+//! The certificates of a test environment: its own authority, and the certificates that it signs for the API server and the
+//! administrator.
 
 use rcgen::string::Ia5String;
 use rcgen::{
@@ -10,14 +11,14 @@ use rcgen::{
 pub struct Pki {
     pub authority: String,
     pub server: Pair,
-    /// Of the group `system:masters`, which may do everything.
+    /// In the group `system:masters`, which may do everything.
     pub admin: Pair,
     /// Signs the tokens of service accounts.
     pub tokens: Pair,
 }
 
 pub struct Pair {
-    /// The certificate; of the tokens' signer the public key.
+    /// The certificate, or the public key of the signer of tokens.
     pub public: String,
     pub key: String,
 }
@@ -35,7 +36,7 @@ impl Pki {
         let mut server = CertificateParams::default();
         server.distinguished_name.push(DnType::CommonName, "kube-apiserver");
         server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        // By loopback, and as the Service `kubernetes` names it.
+        // For loopback and for the Service `kubernetes`.
         server.subject_alt_names = vec![
             SanType::IpAddress([127, 0, 0, 1].into()),
             SanType::IpAddress([10, 0, 0, 1].into()),

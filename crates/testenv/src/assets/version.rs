@@ -1,21 +1,25 @@
-//! Versions of Kubernetes: one that is there, and one that is asked for.
+//! Versions of Kubernetes: that of a release, and a requested one.
 
 use std::fmt;
 
 use super::AssetsError;
 
-/// Before it, servers drop the `selectableFields` that kube 5 puts into CRDs.
+/// The oldest supported version. Older API servers drop the `selectableFields` that kube 5 adds to CRDs.
 pub const OLDEST: Version = Version { major: 1, minor: 31, patch: 0 };
 
+/// The version of a release, e.g. `1.36.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
+    /// `1`
     pub major: u32,
+    /// `36`
     pub minor: u32,
+    /// `0`
     pub patch: u32,
 }
 
 impl Version {
-    /// `1.36.0`, with or without `v`; nothing that is not stable.
+    /// Parses `1.36.0`, with or without `v`. `None` for anything else, pre-releases included.
     pub fn parse(text: &str) -> Option<Self> {
         match numbers(text)?[..] {
             [major, minor, patch] => Some(Self { major, minor, patch }),
@@ -23,8 +27,8 @@ impl Version {
         }
     }
 
-    /// As a program tells it, e.g. `v1.36.0-rc.1+0123abc`: what is built of it is a matter of who built it.
-    pub fn of_program(text: &str) -> Option<Self> {
+    /// Parses what a program prints, e.g. `v1.36.0-rc.1+0123abc`, ignoring what follows the patch.
+    pub(crate) fn of_program(text: &str) -> Option<Self> {
         Self::parse(text.split(['-', '+']).next()?)
     }
 }
@@ -35,7 +39,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// `1.36`, which is any patch of it, or `1.36.2`.
+/// A requested version: `1.36`, which is any patch release of it, or `1.36.2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     major: u32,
@@ -44,7 +48,11 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// With or without `v`; `1.36.x` is how setup-envtest says `1.36`.
+    /// Parses `1.36`, `1.36.2` and setup-envtest's `1.36.x`, with or without `v`.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or older than [`OLDEST`].
     pub fn parse(text: &str) -> Result<Self, AssetsError> {
         let wanted = match numbers(text.strip_suffix(".x").unwrap_or(text)).as_deref() {
             Some(&[major, minor]) => Self { major, minor, patch: None },
@@ -58,6 +66,7 @@ impl Wanted {
         Ok(wanted)
     }
 
+    /// Whether a release has the requested version.
     pub fn fits(self, version: Version) -> bool {
         (self.major, self.minor) == (version.major, version.minor)
             && self.patch.is_none_or(|patch| patch == version.patch)

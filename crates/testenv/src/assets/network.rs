@@ -1,4 +1,4 @@
-//! Downloads by HTTP: the index, and archives, which go on where a cut connection left them.
+//! Downloads the index, and archives, which are continued after an interrupted connection.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -18,43 +18,51 @@ const INDEX: &str = "https://raw.githubusercontent.com/kubernetes-sigs/controlle
 
 const TRIES: u32 = 5;
 
-/// Before the second try; twice as long before each further one.
+/// Before the second try. Doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Where releases come from, and how they are reached.
+/// Where to download releases from.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// The index's URL.
+    /// The URL of the index.
     pub index: String,
-    /// The folder of the archives, where it is not what the index says.
+    /// The URL of the folder with the archives. `None` means the URLs in the index.
     pub archives: Option<String>,
+    /// The proxies to use.
     pub proxies: Proxies,
-    /// How long a connection may take, and how long there may be no byte.
+    /// How long it may take to connect, and how long the server may send nothing.
     pub patience: Duration,
 }
 
-/// What stands between, by the scheme of the URL.
+/// Proxies by the scheme of the URL.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
+    /// The URL of the proxy for `http:`, as in HTTP_PROXY.
     pub http: Option<String>,
+    /// The URL of the proxy for `https:`, as in HTTPS_PROXY.
     pub https: Option<String>,
-    /// Hosts that are reached directly, as in NO_PROXY.
+    /// Hosts to connect to directly, as in NO_PROXY.
     pub none: Vec<String>,
 }
 
 impl Network {
-    /// What Kubernetes releases, or a mirror's copy of it, index and archives in one folder.
+    /// The releases of Kubernetes, or a mirror: the URL of a folder with `envtest-releases.yaml` and the archives.
     pub fn new(mirror: Option<&str>, proxies: Proxies) -> Self {
         let mirror = mirror.map(|mirror| mirror.trim_end_matches('/').to_owned());
         let index = mirror.as_ref().map_or_else(|| INDEX.into(), |mirror| format!("{mirror}/envtest-releases.yaml"));
         Self { index, archives: mirror, proxies, patience: Duration::from_secs(30) }
     }
 
-    /// The index's URL as it may be shown: without a password.
+    /// The URL of the index without its password.
     pub fn shown(&self) -> String {
         public(&self.index)
     }
 
+    /// Downloads the index.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be downloaded or parsed.
     pub fn index(&self, watch: Watch) -> Result<Index, AssetsError> {
         let text = self.persist(&self.index, watch, |request, _| {
             let mut response = request.send(None)?;
@@ -66,7 +74,11 @@ impl Network {
         Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: self.shown(), reason })
     }
 
-    /// Brings the whole archive to `part`; what is there already of an earlier time is not asked for again.
+    /// Downloads an archive to the file `part`, continuing an earlier download, and verifies its checksum.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be downloaded or written, or has another checksum; then the file is removed.
     pub fn download(&self, release: &Release, part: &Path, watch: Watch) -> Result<(), AssetsError> {
         let written = |error| AssetsError::write(part, error);
         let url = match &self.archives {
@@ -88,12 +100,12 @@ impl Network {
             if !resumed {
                 return Err(AssetsError::WrongHash { url: public(&url), found, expected });
             }
-            // Its beginning was of an earlier time, perhaps of another file.
+            // The earlier download may have been of another file.
             resumed = false;
         }
     }
 
-    /// Tries again what may pass.
+    /// Retries failures that may be temporary.
     fn persist<T>(
         &self,
         url: &str,
@@ -111,7 +123,7 @@ impl Network {
                     return Err(AssetsError::Download { url: public(url), proxy: request.proxy, reason });
                 }
             };
-            watch(Event::Again { reason: &reason });
+            watch(Event::Retrying { reason: &reason });
             std::thread::sleep(PAUSE * 2u32.pow(tries - 1));
             tries += 1;
         }
@@ -124,7 +136,7 @@ impl Network {
         let proxy = self.proxies.before(&uri)?;
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            .user_agent(concat!("opctl/", env!("CARGO_PKG_VERSION")))
+            .user_agent(concat!("opctl-testenv/", env!("CARGO_PKG_VERSION")))
             // The certificates of the system, and those that SSL_CERT_FILE names.
             .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .timeout_resolve(Some(self.patience))
@@ -152,7 +164,7 @@ impl Proxies {
         if let Some(password) = proxy.password() {
             builder = builder.password(password);
         }
-        // A name stands for what is below it too, as curl and Go have it; ureq takes it as it stands.
+        // In curl and Go, a name includes its subdomains; in ureq it does not.
         for host in self.none.iter().map(|host| host.trim()).filter(|host| !host.is_empty()) {
             builder = builder.no_proxy(host);
             if !host.starts_with(['.', '*']) {
@@ -181,7 +193,7 @@ impl Request {
             request = request.header(header::RANGE, format!("bytes={from}-"));
         }
         request.call().map_err(|error| match &error {
-            // Whoever answers slowly or hangs up may do better the next time.
+            // May succeed the next time.
             ureq::Error::Timeout(_) => Failure::passing(&error),
             ureq::Error::Io(io) if is_cut(io) => Failure::passing(&error),
             _ => Failure::Lasting(reason(&error)),
@@ -195,7 +207,7 @@ fn is_cut(error: &io::Error) -> bool {
 }
 
 enum Failure {
-    /// May be gone the next time.
+    /// May succeed the next time.
     Passing(String),
     Lasting(String),
     Write(AssetsError),
@@ -213,7 +225,7 @@ impl Failure {
     }
 }
 
-/// What went wrong, without what layer of ureq it was.
+/// The cause, without the layer of ureq that reports it.
 fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(error) if is_cut(error) => "the connection was cut".into(),
@@ -228,7 +240,7 @@ fn reason(error: &ureq::Error) -> String {
     }
 }
 
-/// One try: what is missing of the file is appended to it.
+/// One try. Appends to the file what is missing.
 fn receive(request: &Request, url: &str, part: &Path, watch: Watch) -> Result<(), Failure> {
     let written = |error| Failure::Write(AssetsError::write(part, error));
     let mut file = OpenOptions::new().append(true).create(true).open(part).map_err(written)?;
@@ -238,7 +250,7 @@ fn receive(request: &Request, url: &str, part: &Path, watch: Watch) -> Result<()
     let range = response.headers().get(header::CONTENT_RANGE).and_then(|range| range.to_str().ok());
     match response.status().as_u16() {
         206 if range.is_some_and(|range| range.starts_with(&begins)) => {}
-        // It is all of it, whatever was asked for; or the file has become another one.
+        // The server sends the whole file, or the file has changed.
         status @ (200 | 206 | 416) => {
             if done > 0 {
                 file.set_len(0).map_err(written)?;
@@ -287,7 +299,7 @@ fn hash(path: &Path) -> io::Result<String> {
     Ok(context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// `name:password`, where the URL has one.
+/// `name:password` in the URL, if any.
 fn user(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -298,7 +310,7 @@ fn without_user(url: &str) -> String {
     user(url).map_or_else(|| url.to_owned(), |user| url.replacen(&format!("{user}@"), "", 1))
 }
 
-/// A URL as it may be shown.
+/// The URL without its password.
 fn public(url: &str) -> String {
     user(url).map_or_else(|| url.to_owned(), |user| url.replacen(user, "***", 1))
 }

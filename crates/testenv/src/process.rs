@@ -1,39 +1,67 @@
-//! The programs of a test environment as processes: none outlives the environment, however this process ends.
+//! The programs of a test environment as processes. None outlives the environment, however this process ends.
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::interrupt::{Process, in_own_group};
-
-/// What an environment may consist of.
+/// All programs that an environment may have.
 pub const PROGRAMS: [&str; 5] = ["kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"];
 
-/// Starts a program in the folder, with a log of its name there.
+/// A program that runs in the background, killed when this is dropped.
+pub struct Process(Child);
+
+impl Process {
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// `None` while it runs.
+    pub fn exit_status(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.0.try_wait()
+    }
+
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.0.kill().and_then(|()| self.0.wait()).map(drop)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+/// Ctrl-C on the terminal does not reach it, so it runs until the environment stops it.
+fn in_own_group(command: &mut Command) -> &mut Command {
+    command.process_group(0)
+}
+
+/// Starts a program in the folder of an environment, where its log is `PROGRAM.log`.
 pub fn start(program: &Path, arguments: &[String], folder: &Path) -> io::Result<Process> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let log = File::options().create(true).append(true).open(log_of(folder, &name))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    Process::start(&mut command)
+    in_own_group(&mut command).spawn().map(Process)
 }
 
 pub fn log_of(folder: &Path, program: &str) -> PathBuf {
     folder.join(format!("{program}.log"))
 }
 
-/// A process that waits for the end of this one, also by SIGKILL, then kills what it was told of and removes the folder.
+/// A process that waits until this one ends, even by SIGKILL, then kills the watched processes and removes the folder.
 pub struct Guard(Child);
 
 impl Guard {
-    // Its standard input ends when this process does. What was killed may still write while the folder is removed.
+    // Its standard input is closed when this process ends. Killed programs may still write while the folder is removed.
     const SCRIPT: &str = r#"
         trap '' INT TERM HUP
         while read -r word pid; do
@@ -57,12 +85,12 @@ impl Guard {
         self.tell(&format!("watch {pid}"))
     }
 
-    /// It has ended, and its id may be another's.
+    /// The process has exited; another one may get its id.
     pub fn forget(&mut self, pid: u32) -> io::Result<()> {
         self.tell(&format!("forget {pid}"))
     }
 
-    /// Everything is stopped, or shall go on.
+    /// Nothing is left to clean up, or everything shall stay.
     pub fn dismiss(mut self) -> io::Result<()> {
         self.tell("dismissed")?;
         self.0.wait().map(drop)
@@ -73,27 +101,27 @@ impl Guard {
     }
 }
 
-/// Kills what runs for the environment in this folder, whoever started it, and waits for the end.
+/// Kills the programs of the environment in this folder, whichever process started them, and waits until they have exited.
 pub fn kill_all(folder: &Path) -> io::Result<()> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let start = Instant::now();
     let mut left = running(folder)?;
     for pid in &left {
-        // It fails only where it has ended meanwhile, or is another user's, and then the folder would be, too.
+        // Fails only if it has exited meanwhile, or belongs to another user, to whom the folder would belong as well.
         let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
     }
     while !left.is_empty() {
         if start.elapsed() > PATIENCE {
-            return Err(io::Error::other(format!("processes that do not end: {left:?}")));
+            return Err(io::Error::other(format!("these processes do not exit: {left:?}")));
         }
         sleep(Duration::from_millis(5));
-        left.retain(|pid| !has_ended(*pid));
+        left.retain(|pid| !has_exited(*pid));
     }
     Ok(())
 }
 
-/// One that its parent has not asked about yet has ended, too; not before the last of its threads, which may hold ports.
-fn has_ended(pid: i32) -> bool {
+/// True for a zombie, but not before its last thread has exited, which may hold ports.
+fn has_exited(pid: i32) -> bool {
     if !cfg!(target_os = "linux") {
         return kill(Pid::from_raw(pid), None).is_err();
     }
@@ -102,7 +130,7 @@ fn has_ended(pid: i32) -> bool {
     threads <= 1 && stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
-/// The ids of the programs that were started for the environment in this folder: its path is in their arguments.
+/// The ids of the programs of the environment in this folder. Its path is in their arguments.
 pub fn running(folder: &Path) -> io::Result<Vec<i32>> {
     let inside = format!("{}/", folder.display());
     let is_one = |command: &[&str]| {
@@ -114,13 +142,13 @@ pub fn running(folder: &Path) -> io::Result<Vec<i32>> {
     Ok(ours.map(|(pid, _)| pid).collect())
 }
 
-/// All processes: ids, and arguments with a NUL between them.
+/// All processes: ids, and arguments separated by NUL.
 #[cfg(target_os = "linux")]
 fn commands() -> io::Result<Vec<(i32, String)>> {
     let command = |entry: io::Result<std::fs::DirEntry>| {
         let path = entry.ok()?.path();
         let pid = path.file_name()?.to_str()?.parse().ok()?;
-        // Nothing is there of one that has ended.
+        // Unreadable if it has just exited.
         Some((pid, String::from_utf8_lossy(&std::fs::read(path.join("cmdline")).ok()?).into_owned()))
     };
     Ok(std::fs::read_dir("/proc")?.filter_map(command).collect())

@@ -1,4 +1,4 @@
-//! How each program of a test environment is started: files and arguments.
+//! The files and arguments of each program of a test environment.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use super::pki::{Pair, Pki};
 use super::process::log_of;
 use super::{TestenvError, kubeconfig_in, place};
 
-/// What makes Pods run on nodes, by word.
+/// The programs that fake nodes need.
 pub const NODES: [&str; 2] = ["kube-scheduler", "kwok"];
 
-/// Ports of loopback that nobody had a moment ago.
+/// Free ports of loopback.
 pub fn free_ports<const N: usize>() -> Result<[u16; N], TestenvError> {
-    let failed = |error| TestenvError::io("find a free port of", Path::new("127.0.0.1"), error);
-    // All at once, else one might be given twice.
+    let failed = |error| TestenvError::io("find a free port on", Path::new("127.0.0.1"), error);
+    // Bound at the same time, so that they differ.
     let listeners: Vec<TcpListener> =
         (0..N).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<io::Result<_>>().map_err(failed)?;
     let mut ports = [0; N];
@@ -40,7 +40,7 @@ pub fn write_files(folder: &Path, pki: &Pki, kubeconfig: &str) -> Result<(), Tes
     place::write(&kubeconfig_in(folder), kubeconfig)
 }
 
-/// The authority, and the administrator's certificate, of what [`write_files`] wrote.
+/// The authority's and the administrator's certificate, as [`write_files`] wrote them.
 pub fn read_admin(folder: &Path) -> Result<(String, Pair), TestenvError> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -53,7 +53,7 @@ pub fn etcd(folder: &Path, client: u16, peer: u16) -> Vec<String> {
     let client = format!("http://127.0.0.1:{client}");
     vec![
         format!("--data-dir={}", folder.join("etcd").display()),
-        // Nothing has to outlive the machine.
+        // The data need not survive a crash of the machine.
         "--unsafe-no-fsync".into(),
         format!("--listen-client-urls={client}"),
         format!("--advertise-client-urls={client}"),
@@ -76,7 +76,7 @@ pub fn api_server(folder: &Path, port: u16, etcd: u16) -> Vec<String> {
         "--authorization-mode=RBAC".into(),
         "--service-cluster-ip-range=10.0.0.0/24".into(),
         "--allow-privileged".into(),
-        // Pods need no token here, and their service accounts are made by a controller that may not be there.
+        // Pods need no token here, and the controller that creates service accounts may be missing.
         "--disable-admission-plugins=ServiceAccount".into(),
     ]
 }
@@ -87,7 +87,7 @@ pub fn controller_manager(folder: &Path) -> Vec<String> {
         format!("--service-account-private-key-file={}", folder.join("tokens.key").display()),
         format!("--root-ca-file={}", folder.join("ca.crt").display()),
         "--leader-elect=false".into(),
-        // Else all of them would have the same port.
+        // By default, those of all environments would use the same port.
         "--secure-port=0".into(),
     ]
 }
@@ -96,7 +96,7 @@ pub fn scheduler(folder: &Path) -> Vec<String> {
     vec![kubeconfig_flag(folder), "--leader-elect=false".into(), "--secure-port=0".into()]
 }
 
-/// It becomes what the stages beside it say: files in `kwok-stages`, else its own.
+/// Uses the stages in `kwok-stages` next to the program, if there are any, else its built-in ones.
 pub fn kwok(folder: &Path, assets: &Path) -> Result<Vec<String>, TestenvError> {
     let mut arguments =
         vec![kubeconfig_flag(folder), "--manage-all-nodes".into(), "--node-lease-duration-seconds=40".into()];
@@ -117,8 +117,8 @@ fn kubeconfig_flag(folder: &Path) -> String {
     format!("--kubeconfig={}", kubeconfig_in(folder).display())
 }
 
-/// The end of a program's log.
-pub fn last_words(folder: &Path, program: &str) -> String {
+/// The last lines of a program's log.
+pub fn end_of_log(folder: &Path, program: &str) -> String {
     const LINES: usize = 6;
     let log = fs::read(log_of(folder, program)).unwrap_or_default();
     let log = String::from_utf8_lossy(&log);

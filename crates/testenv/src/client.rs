@@ -8,7 +8,7 @@ use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::pki::Pair;
 
-/// Longer than the API server takes for anything but a watch.
+/// Longer than any request but a watch takes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub struct Client {
@@ -16,10 +16,10 @@ pub struct Client {
     url: String,
 }
 
-/// Why a request gave nothing.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// In the API server's own words.
+    /// With the message of the API server.
     #[error("{1}")]
     Refused(StatusCode, String),
     #[error(transparent)]
@@ -35,7 +35,7 @@ impl Client {
             .root_certs(RootCerts::new_with_certs(&[authority]))
             .client_cert(Some(ClientCert::new_with_certs(&[certificate], key)))
             .build();
-        // No proxy: whatever the environment says, it is on this machine.
+        // The API server is on this machine, so never through a proxy.
         let config = ureq::Agent::config_builder()
             .tls_config(tls)
             .proxy(None)
@@ -45,7 +45,7 @@ impl Client {
         Ok(Self { agent: config.into(), url: url.to_owned() })
     }
 
-    /// The body, which is JSON or plain text.
+    /// Returns the body, JSON or plain text.
     pub fn get(&self, path: &str) -> Result<String, RequestError> {
         read(self.agent.get(format!("{}{path}", self.url)).call()?)
     }
@@ -64,7 +64,7 @@ fn read(mut response: ureq::http::Response<ureq::Body>) -> Result<String, Reques
     if status.is_success() {
         return Ok(body);
     }
-    let said = serde_json::from_str::<Value>(&body).ok();
-    let message = said.as_ref().and_then(|said| said["message"].as_str()).map_or(body.as_str(), |message| message);
+    let answer = serde_json::from_str::<Value>(&body).ok();
+    let message = answer.as_ref().and_then(|answer| answer["message"].as_str()).unwrap_or(&body);
     Err(RequestError::Refused(status, message.to_owned()))
 }

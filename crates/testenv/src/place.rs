@@ -1,6 +1,6 @@
-//! The folder of a test environment, and who owns it: a lock that ends with its process.
+//! The folder of a test environment, with a lock that is released when its process ends.
 //!
-//! What a killed process left behind is known by that lock, which nobody holds any more.
+//! A folder whose lock nobody holds was left behind by a killed process.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -10,24 +10,28 @@ use std::path::{Path, PathBuf};
 use super::TestenvError;
 use super::process::{self, Guard};
 
-/// A folder for as long as this process lives: it is removed when this is dropped, and also when the process is killed,
-/// with the processes that it was told of.
+/// A folder that is removed when this is dropped or when this process is killed. Processes can be bound to it: they are killed
+/// then, too.
 pub struct Scratch {
-    pub folder: PathBuf,
+    folder: PathBuf,
     /// None once it is kept.
     guard: Option<Guard>,
     _lock: File,
 }
 
-/// In the folder of an environment that goes on without the process that started it.
+/// The file that marks the folder of an environment that outlives the process that started it.
 const KEPT: &str = "kept";
 const LOCK: &str = "lock";
 
 impl Scratch {
-    /// A new folder below `root`. What other processes left there is cleaned up first.
+    /// Creates the folder `name` in `root`, after it has removed what killed processes left behind there.
+    ///
+    /// # Errors
+    ///
+    /// If a folder of this name is in use, or a file cannot be read or written.
     pub fn take(root: &Path, name: &str) -> Result<Self, TestenvError> {
-        fs::create_dir_all(root).map_err(|error| TestenvError::io("make", root, error))?;
-        // A command line holds it, so it must be the same to everybody.
+        fs::create_dir_all(root).map_err(|error| TestenvError::io("create", root, error))?;
+        // It becomes part of command lines, by which processes are found again.
         let root = root.canonicalize().map_err(|error| TestenvError::io("find", root, error))?;
         let _turn = turn(&root)?;
         clean(&root)?;
@@ -36,7 +40,7 @@ impl Scratch {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 return Err(TestenvError::Exists { name: name.to_owned() });
             }
-            made => made.map_err(|error| TestenvError::io("make", &folder, error))?,
+            made => made.map_err(|error| TestenvError::io("create", &folder, error))?,
         }
         let lock = lock(&folder)?;
         lock.try_lock().map_err(|error| TestenvError::io("lock", &folder, error.into()))?;
@@ -44,22 +48,44 @@ impl Scratch {
         Ok(Self { folder, guard: Some(guard), _lock: lock })
     }
 
-    /// Has a process end with this one, also when this one is killed.
+    /// The absolute path of the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Binds a process to the folder, by its id.
+    ///
+    /// # Errors
+    ///
+    /// If the guard process no longer runs.
     pub fn watch(&mut self, process: u32) -> Result<(), TestenvError> {
         self.tell(|guard| guard.watch(process))
     }
 
-    /// The process has ended, and its id may be another's.
+    /// Releases a process that has exited, since another one may get its id.
+    ///
+    /// # Errors
+    ///
+    /// If the guard process no longer runs.
     pub fn forget(&mut self, process: u32) -> Result<(), TestenvError> {
         self.tell(|guard| guard.forget(process))
     }
 
-    /// It goes on without this process.
+    /// Leaves the folder and its processes as they are when this process ends.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be written, or the guard process no longer runs.
     pub fn keep(mut self) -> Result<(), TestenvError> {
         write(&self.folder.join(KEPT), "")?;
         self.dismiss()
     }
 
+    /// Writes a file in the folder, readable by this user only. Returns its path.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, TestenvError> {
         let path = self.folder.join(name);
         write(&path, text)?;
@@ -79,14 +105,14 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be done here the guard does.
+        // If this fails, the guard tries again.
         if self.guard.is_some() && remove(&self.folder).is_ok() {
             let _ = self.dismiss();
         }
     }
 }
 
-/// Of the environments below `root` that go on without their process: the folders, by name.
+/// The folders of the kept environments in `root`, sorted by name.
 pub fn kept(root: &Path) -> Result<Vec<PathBuf>, TestenvError> {
     if !root.exists() {
         return Ok(Vec::new());
@@ -97,13 +123,13 @@ pub fn kept(root: &Path) -> Result<Vec<PathBuf>, TestenvError> {
     Ok(folders(&root)?.into_iter().filter(|folder| folder.join(KEPT).exists()).collect())
 }
 
-/// Stops one, and removes its folder.
+/// Kills the programs of an environment and removes its folder.
 pub fn remove(folder: &Path) -> Result<(), TestenvError> {
     process::kill_all(folder).map_err(|error| TestenvError::io("stop what runs in", folder, error))?;
     fs::remove_dir_all(folder).map_err(|error| TestenvError::io("remove", folder, error))
 }
 
-/// Keys are among it, so it is for nobody else.
+/// Some of the files are private keys, so no other user may read them.
 pub fn write(path: &Path, text: &str) -> Result<(), TestenvError> {
     let mut options = File::options();
     options.create(true).truncate(true).write(true).mode(0o600);
@@ -111,7 +137,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), TestenvError> {
     written.map_err(|error| TestenvError::io("write", path, error))
 }
 
-/// One at a time makes and removes folders.
+/// Only one process at a time creates and removes folders.
 fn turn(root: &Path) -> Result<File, TestenvError> {
     let turn = lock(root)?;
     turn.lock().map_err(|error| TestenvError::io("lock", root, error))?;
@@ -125,13 +151,15 @@ fn lock(folder: &Path) -> Result<File, TestenvError> {
     options.open(&path).map_err(|error| TestenvError::io("open", &path, error))
 }
 
-/// Removes what a killed process left, and what was kept and did not outlive the machine's restart.
+/// Removes the folders of killed processes, and of kept environments that no longer run since the machine restarted.
 fn clean(root: &Path) -> Result<(), TestenvError> {
     for folder in folders(root)? {
         let held = matches!(lock(&folder)?.try_lock(), Err(TryLockError::WouldBlock));
-        let goes_on = folder.join(KEPT).exists()
-            && !process::running(&folder).map_err(|error| TestenvError::io("look after", &folder, error))?.is_empty();
-        if !held && !goes_on {
+        let runs = folder.join(KEPT).exists()
+            && !process::running(&folder)
+                .map_err(|error| TestenvError::io("list the processes of", &folder, error))?
+                .is_empty();
+        if !held && !runs {
             remove(&folder)?;
         }
     }
