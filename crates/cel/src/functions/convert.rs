@@ -2,9 +2,9 @@
 //!
 //! Source: `ConvertToType` of the types in cel-go's `common/types`.
 
-use super::super::super::go::time;
 use super::super::value::{Outcome, Timestamp, Value, error};
 use super::{format, unknown};
+use crate::go::time;
 
 pub fn call(name: &str, member: bool, args: &[Value]) -> Option<Outcome> {
     let [value] = args else { return None };

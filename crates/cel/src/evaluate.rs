@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::pattern::{self, Regex};
 use super::check::Checked;
 use super::functions;
 use super::library;
 use super::parse::{Comprehension, Element, Expr, Kind, Literal, Tree, is_keyword};
 use super::value::{Failure, List, Map, Merge, Outcome, Value, equal, error, no_overload};
+use crate::pattern::{self, Regex};
 
 /// Steps of one rule, and of all rules on an object: half of what the API server allows them to cost.
 const LIMIT: u64 = 500_000;

@@ -1,13 +1,14 @@
-//! Whether a text has a format.
+//! Formats of strings: those of `format` in schemas, and names of Kubernetes.
 //!
 //! Source: `pkg/validation/strfmt` and `pkg/internal/third_party/govalidator` of k8s.io/kube-openapi.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::go::{time, url};
-use super::pattern;
+use crate::go::{time, url};
+use crate::pattern;
 
-/// Hyphens in the format's name do not count. `None`: not known here.
+/// Whether a text has the `format` of a schema, e.g. `date-time`. Hyphens in the name of the format do not count. `None` if the
+/// format is unknown, or if it cannot be decided, as with an email address that has comments.
 pub fn check(text: &str, format: &str) -> Option<bool> {
     let is = |pattern: &str| matches(text, pattern);
     Some(match format.replace('-', "").as_str() {
@@ -53,13 +54,13 @@ fn matches(text: &str, pattern: &str) -> bool {
     pattern::compile(pattern).expect("a pattern of Kubernetes itself").is_match(text)
 }
 
-/// What names of most objects are: labels of any length, joined by dots.
+/// Whether a text can be the name of most objects: lowercase letters, digits, `-` and `.`, at most 253 characters.
 pub fn is_long_name(text: &str) -> bool {
     text.len() <= 253 && is_name(text)
 }
 
-/// Of any length.
-pub fn is_name(text: &str) -> bool {
+/// A long name of any length.
+pub(crate) fn is_name(text: &str) -> bool {
     matches(text, r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
 }
 
@@ -98,7 +99,7 @@ fn is_date_time(text: &str) -> bool {
 }
 
 /// Nanoseconds: as Go reads them, else the sum of all numbers with a unit of Scala somewhere in the text.
-pub fn parse_duration(text: &str) -> Option<i64> {
+pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     if let Some(nanos) = time::parse_duration(text) {
         return Some(nanos);
     }
@@ -175,4 +176,37 @@ fn is_isbn(text: &str, digits: usize) -> bool {
         10 => *last <= 10 && (weighted(&|at| at as u32 + 1) + 10 * last).is_multiple_of(11),
         _ => *last <= 9 && *last == (10 - weighted(&|at| [1, 3][at % 2]) % 10) % 10,
     }
+}
+
+/// RFC 1123 label.
+pub(crate) fn is_dns_label(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (1..=63).contains(&text.len())
+        && text.chars().all(|c| inner(c) || c == '-')
+        && text.starts_with(inner)
+        && text.ends_with(inner)
+}
+
+/// RFC 1035 label: an RFC 1123 label that starts with a letter.
+pub(crate) fn is_dns_1035_label(text: &str) -> bool {
+    is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether a text can be the key of a label or annotation: `name` or `domain/name`.
+pub fn is_qualified_name(key: &str) -> bool {
+    let is_subdomain = |text: &str| text.len() <= 253 && text.split('.').all(is_dns_label);
+    match key.split_once('/') {
+        Some((prefix, name)) => is_subdomain(prefix) && is_name_part(name),
+        None => is_name_part(key),
+    }
+}
+
+/// Whether a text can be the name in a qualified name, or the value of a label that is not empty: letters, digits, `-`, `_` and
+/// `.`, at most 63 characters.
+pub fn is_name_part(text: &str) -> bool {
+    let outer = |c: char| c.is_ascii_alphanumeric();
+    (1..=63).contains(&text.len())
+        && text.chars().all(|c| outer(c) || "-_.".contains(c))
+        && text.starts_with(outer)
+        && text.ends_with(outer)
 }

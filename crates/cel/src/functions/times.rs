@@ -2,9 +2,9 @@
 //!
 //! Source: cel-go's `common/types/timestamp.go` and `duration.go`, with times in UTC where no zone is named.
 
-use super::super::super::go::time::{self, Calendar};
 use super::super::value::{Failure, Outcome, Timestamp, Value, error};
 use super::unknown;
+use crate::go::time::{self, Calendar};
 
 pub fn call(name: &str, args: &[Value]) -> Option<Outcome> {
     match args {

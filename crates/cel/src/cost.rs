@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::check::Checked;
 use super::library::Overload;
 use super::parse::{ACCUMULATOR, Comprehension, Element, Expr, Kind, Literal, Tree};
-use super::types::{Declared, Shape, Type};
+use super::types::{Declaration, Shape, Type};
 
 const TRAVERSAL: f64 = 0.1;
 const REGEX: f64 = 0.25;
@@ -19,7 +19,7 @@ const MAP: u64 = 30;
 /// The longest regular expression behind a named format.
 const FORMAT_REGEX: f64 = 128.0;
 
-pub fn estimate(tree: &Tree, checked: &Checked, declared: &Arc<Declared>) -> u64 {
+pub fn estimate(tree: &Tree, checked: &Checked, declared: &Arc<Declaration>) -> u64 {
     let mut estimator = Estimator {
         checked,
         root: declared,
@@ -33,7 +33,7 @@ pub fn estimate(tree: &Tree, checked: &Checked, declared: &Arc<Declared>) -> u64
 
 struct Estimator<'a> {
     checked: &'a Checked,
-    root: &'a Arc<Declared>,
+    root: &'a Arc<Declaration>,
     /// By the ids of nodes, as the following two.
     paths: Vec<Path>,
     /// Those found out so far.
@@ -80,12 +80,12 @@ impl Path {
     }
 
     /// The first step is taken for a variable, whatever it is.
-    fn size(&self, root: &Arc<Declared>) -> Option<Size> {
+    fn size(&self, root: &Arc<Declaration>) -> Option<Size> {
         let steps = self.steps.borrow();
         let (_, steps) = steps[..self.length].split_first()?;
         let declared = steps.iter().try_fold(root.clone(), |declared, step| match (&declared.shape, step) {
             (Shape::List(elements) | Shape::Map(elements), Step::Elements) => Some(elements.clone()),
-            (Shape::Map(_), Step::Keys) => Some(Declared::key()),
+            (Shape::Map(_), Step::Keys) => Some(Declaration::key()),
             // A reserved word that is not escaped is no field, here.
             (Shape::Object(fields), Step::Field(name)) => fields.get(name).cloned(),
             _ => None,

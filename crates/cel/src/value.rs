@@ -8,28 +8,30 @@ use std::rc::Rc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::Value as Json;
 
-use super::super::go::{time, url::Url};
-use super::super::{has_format, items, property, text, values};
 use super::network::{Cidr, Ip};
 use super::quantity::Quantity;
 use super::semver::Semver;
 use super::types;
+use crate::format;
+use crate::go::{time, url::Url};
+use crate::schema::Schema;
 
-/// What an expression gives instead of a value.
-#[derive(Clone, Debug, PartialEq)]
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Failure {
-    /// The API server refuses the object with this.
+    /// The evaluation fails. An API server rejects the object with this error.
+    #[error("{0}")]
     Error(String),
-    /// What it does is not known here.
+    /// This crate cannot evaluate it, e.g. for lack of a database of time zones.
+    #[error("cannot evaluate {0}")]
     Unknown(String),
 }
 
 pub type Outcome = Result<Value, Failure>;
 
-pub fn error<T>(message: impl Into<String>) -> Result<T, Failure> {
+pub(crate) fn error<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Error(message.into()))
 }
 
@@ -184,25 +186,25 @@ impl Value {
     }
 
     /// `resource`: an object of Kubernetes, whose name and kind can be seen whatever the schema says.
-    pub fn of(json: &Json, schema: &JSONSchemaProps, resource: bool) -> Value {
+    pub fn of(json: &Json, schema: &Schema, resource: bool) -> Value {
         let broken = |what: &str| Value::Broken(Failure::Error(format!("invalid data, expected {what}")));
         if json.is_null() {
-            return if schema.nullable == Some(true) { Value::Null } else { broken("something else than null") };
+            return if schema.nullable { Value::Null } else { broken("something else than null") };
         }
-        if schema.x_kubernetes_int_or_string == Some(true) {
+        if schema.int_or_string {
             return match json {
                 Json::String(text) => Value::string(text),
                 number => number.as_i64().map_or_else(|| broken("a string or an integer"), Value::Int),
             };
         }
-        match (text(&schema.type_), json) {
+        match (schema.type_(), json) {
             ("object", Json::Object(map)) => object(map, schema, resource),
             ("array", Json::Array(list)) => {
-                let Some(items) = items(schema) else { return broken("a list with a schema") };
-                let merge = match text(&schema.x_kubernetes_list_type) {
+                let Some(items) = &schema.items else { return broken("a list with a schema") };
+                let merge = match schema.list_type.as_deref().unwrap_or_default() {
                     "set" => Merge::Set,
                     "map" => {
-                        let keys = schema.x_kubernetes_list_map_keys.iter().flatten();
+                        let keys = schema.list_map_keys.iter();
                         Merge::Map(keys.map(|key| types::escape(key).unwrap_or_else(|| key.clone())).collect())
                     }
                     _ => Merge::Atomic,
@@ -214,19 +216,17 @@ impl Value {
             ("number", Json::Number(number)) => number.as_f64().map_or_else(|| broken("a number"), Value::Double),
             ("integer", Json::Number(number)) => number.as_i64().map_or_else(|| broken("an integer"), Value::Int),
             ("boolean", Json::Bool(value)) => Value::Bool(*value),
-            ("", json) if schema.x_kubernetes_preserve_unknown_fields == Some(true) => {
-                Value::Opaque(Rc::new(json.clone()))
-            }
+            ("", json) if schema.preserve_unknown_fields => Value::Opaque(Rc::new(json.clone())),
             (type_, _) => broken(type_),
         }
     }
 
-    fn of_inner(json: &Json, schema: &JSONSchemaProps) -> Value {
-        Value::of(json, schema, schema.x_kubernetes_embedded_resource == Some(true))
+    fn of_inner(json: &Json, schema: &Schema) -> Value {
+        Value::of(json, schema, schema.embedded_resource)
     }
 }
 
-fn object(map: &serde_json::Map<String, Json>, schema: &JSONSchemaProps, resource: bool) -> Value {
+fn object(map: &serde_json::Map<String, Json>, schema: &Schema, resource: bool) -> Value {
     let mut of = Map::default();
     let adds_metadata = resource && !types::describes_its_metadata(schema);
     let is_object = resource || schema.properties.is_some();
@@ -236,9 +236,9 @@ fn object(map: &serde_json::Map<String, Json>, schema: &JSONSchemaProps, resourc
             "metadata" if adds_metadata => Some(metadata(value)),
             // A null is as good as no field in an object, and not in a map.
             _ if is_object => {
-                property(schema, name).filter(|_| !value.is_null()).map(|schema| Value::of_inner(value, schema))
+                schema.property(name).filter(|_| !value.is_null()).map(|schema| Value::of_inner(value, schema))
             }
-            _ => values(schema).map(|schema| Value::of_inner(value, schema)),
+            _ => schema.additional_properties.as_deref().map(|schema| Value::of_inner(value, schema)),
         };
         let key = if is_object { types::escape(name) } else { Some(name.clone()) };
         match (visible, key) {
@@ -266,10 +266,10 @@ fn metadata(json: &Json) -> Value {
     Value::Map(Rc::new(of))
 }
 
-fn string(string: &str, schema: &JSONSchemaProps) -> Value {
+fn string(string: &str, schema: &Schema) -> Value {
     let broken = |what: &str| Value::Broken(Failure::Error(format!("invalid {what} {string:?}")));
-    match text(&schema.format) {
-        "duration" => has_format::parse_duration(string).map_or_else(|| broken("duration"), Value::Duration),
+    match schema.format() {
+        "duration" => format::parse_duration(string).map_or_else(|| broken("duration"), Value::Duration),
         "date" => time::parse_date(string).map_or_else(
             || broken("date"),
             |days| Value::Timestamp(Timestamp { seconds: days * 86_400, nanos: 0, offset: 0 }),

@@ -2,9 +2,9 @@
 //!
 //! Source: cel-go's `ext/formatting.go`; numbers with a point are written by `golang.org/x/text/message` in English.
 
-use super::super::super::go::time;
 use super::super::value::{Failure, Value, error};
 use super::unknown;
+use crate::go::time;
 
 /// As `%s` and, where there is a conversion, `string` write it.
 pub fn text(value: &Value) -> Result<String, Failure> {

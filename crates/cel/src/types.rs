@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
-};
+use serde_json::Value as Json;
 
-use super::parse::is_keyword;
+use crate::parse::is_keyword;
+use crate::schema::Schema;
 
 pub const MAX_REQUEST: u64 = 3 * 1024 * 1024;
 
@@ -42,7 +41,7 @@ pub enum Type {
 
 /// Every object of a schema is a type of its own, even if it has the same fields as another.
 #[derive(Clone, Debug)]
-pub struct Object(pub Arc<Declared>);
+pub struct Object(pub Arc<Declaration>);
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
@@ -74,50 +73,49 @@ impl fmt::Display for Type {
     }
 }
 
-/// What CEL knows of the values of a schema.
+/// What a schema declares: the CEL type of its values, and how large they can be.
 #[derive(Debug)]
-pub struct Declared {
-    pub shape: Shape,
-    /// Of lists and maps, and of strings, as far as their length is of interest.
-    pub max_elements: u64,
+pub struct Declaration {
+    pub(crate) shape: Shape,
+    /// Of lists and maps, and of strings whose length counts.
+    pub(crate) max_elements: u64,
     min_size: u64,
 }
 
 #[derive(Debug)]
 pub enum Shape {
     Scalar(Type),
-    List(Arc<Declared>),
+    List(Arc<Declaration>),
     /// From strings to this.
-    Map(Arc<Declared>),
+    Map(Arc<Declaration>),
     /// By names as CEL can write them.
-    Object(BTreeMap<String, Arc<Declared>>),
+    Object(BTreeMap<String, Arc<Declaration>>),
 }
 
-impl Declared {
-    /// `None`: the values are not visible in CEL. `resource`: the schema is of a whole object of Kubernetes, of which
-    /// name and kind can be seen even if it says nothing of them.
-    pub fn new(schema: &JSONSchemaProps, resource: bool) -> Option<Arc<Declared>> {
-        if schema.x_kubernetes_int_or_string == Some(true) {
+impl Declaration {
+    /// Reads a schema. `None` if CEL cannot see its values, e.g. those of unknown type. `resource` is true for the schema of a
+    /// Kubernetes object, whose kind, API version and name CEL can see even if the schema does not mention them.
+    pub fn new(schema: &Schema, resource: bool) -> Option<Arc<Declaration>> {
+        if schema.int_or_string {
             let max_elements = schema.max_length.map_or(MAX_REQUEST - 2, |max| 4 * unsigned(max));
             return Some(scalar(Type::Dyn, max_elements, 1));
         }
         match schema.type_.as_deref()? {
             "array" => {
-                let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items else { return None };
-                let items = Declared::inner(items)?;
+                let items = Declaration::inner(schema.items.as_ref()?)?;
                 let max_elements = schema.max_items.map_or((MAX_REQUEST - 2) / (items.min_size + 1), unsigned);
-                Some(Arc::new(Declared { shape: Shape::List(items), max_elements, min_size: 2 }))
+                Some(Arc::new(Declaration { shape: Shape::List(items), max_elements, min_size: 2 }))
             }
             "object" => match &schema.additional_properties {
-                Some(JSONSchemaPropsOrBool::Schema(values)) => {
-                    let values = Declared::inner(values)?;
+                Some(values) => {
+                    let values = Declaration::inner(values)?;
                     let most = (MAX_REQUEST - 2) / (values.min_size + 6);
                     let max_elements = schema.max_properties.map_or(most, unsigned);
-                    Some(Arc::new(Declared { shape: Shape::Map(values), max_elements, min_size: 2 }))
+                    Some(Arc::new(Declaration { shape: Shape::Map(values), max_elements, min_size: 2 }))
                 }
-                _ => Some(Declared::object(schema, resource)),
+                None => Some(Declaration::object(schema, resource)),
             },
-            "string" => Some(Declared::string(schema)),
+            "string" => Some(Declaration::string(schema)),
             "boolean" => Some(scalar(Type::Bool, 0, 4)),
             "number" => Some(scalar(Type::Double, 0, 1)),
             "integer" => Some(scalar(Type::Int, 0, 1)),
@@ -125,15 +123,15 @@ impl Declared {
         }
     }
 
-    fn inner(schema: &JSONSchemaProps) -> Option<Arc<Declared>> {
-        Declared::new(schema, schema.x_kubernetes_embedded_resource == Some(true))
+    fn inner(schema: &Schema) -> Option<Arc<Declaration>> {
+        Declaration::new(schema, schema.embedded_resource)
     }
 
-    fn object(schema: &JSONSchemaProps, resource: bool) -> Arc<Declared> {
+    fn object(schema: &Schema, resource: bool) -> Arc<Declaration> {
         let mut fields = BTreeMap::new();
         let mut min_size = 2;
-        let mut add = |name: &str, declared: Arc<Declared>, has_default: bool| {
-            if schema.required.iter().flatten().any(|required| required == name) && !has_default {
+        let mut add = |name: &str, declared: Arc<Declaration>, has_default: bool| {
+            if schema.required.iter().any(|required| required == name) && !has_default {
                 min_size += name.len() as u64 + declared.min_size + 4;
             }
             fields.extend(escape(name).map(|name| (name, declared)));
@@ -148,35 +146,33 @@ impl Declared {
             if adds_metadata && ["apiVersion", "kind", "metadata"].contains(&name.as_str()) {
                 continue;
             }
-            if let Some(declared) = Declared::inner(property) {
-                add(name, declared, property.default.as_ref().is_some_and(|JSON(value)| !value.is_null()));
+            if let Some(declared) = Declaration::inner(property) {
+                add(name, declared, property.default.as_ref().is_some_and(|value| !value.is_null()));
             }
         }
-        Arc::new(Declared { shape: Shape::Object(fields), max_elements: 0, min_size })
+        Arc::new(Declaration { shape: Shape::Object(fields), max_elements: 0, min_size })
     }
 
-    fn string(schema: &JSONSchemaProps) -> Arc<Declared> {
+    fn string(schema: &Schema) -> Arc<Declaration> {
         let max_length = schema.max_length.map(unsigned);
-        match schema.format.as_deref().unwrap_or_default() {
+        match schema.format() {
             "byte" => scalar(Type::Bytes, max_length.unwrap_or(MAX_REQUEST - 2), 2),
             "duration" => scalar(Type::Duration, 32, 3),
             "date" => scalar(Type::Timestamp, 12, 12),
             "date-time" => scalar(Type::Timestamp, 32, 21),
             _ => {
-                let longest = |values: &Vec<JSON>| {
-                    values.iter().filter_map(|JSON(value)| value.as_str()).map(str::len).max().unwrap_or(0) as u64
-                };
-                let max_elements = match (max_length, schema.enum_.as_ref().filter(|values| !values.is_empty())) {
-                    (Some(max), _) => 4 * max,
-                    (None, Some(values)) => longest(values),
-                    (None, None) => MAX_REQUEST - 2,
+                let longest = || schema.enum_.iter().filter_map(Json::as_str).map(str::len).max().unwrap_or(0) as u64;
+                let max_elements = match max_length {
+                    Some(max) => 4 * max,
+                    None if !schema.enum_.is_empty() => longest(),
+                    None => MAX_REQUEST - 2,
                 };
                 scalar(Type::String, max_elements, 2)
             }
         }
     }
 
-    pub fn type_of(self: &Arc<Declared>) -> Type {
+    pub(crate) fn type_of(self: &Arc<Declaration>) -> Type {
         match &self.shape {
             Shape::Scalar(type_) => type_.clone(),
             Shape::List(items) => Type::List(Arc::new(items.type_of())),
@@ -186,64 +182,61 @@ impl Declared {
     }
 
     /// The key of a map. Its length is never counted.
-    pub fn key() -> Arc<Declared> {
+    pub(crate) fn key() -> Arc<Declaration> {
         scalar(Type::String, 0, 2)
     }
 
     /// A field by its name in CEL. A reserved word may be written plainly after a point.
-    pub fn field(&self, name: &str) -> Option<&Arc<Declared>> {
+    pub(crate) fn field(&self, name: &str) -> Option<&Arc<Declaration>> {
         let Shape::Object(fields) = &self.shape else { return None };
         fields.get(name).or_else(|| fields.get(&format!("__{name}__")).filter(|_| is_keyword(name)))
     }
 
-    /// A field by the property's name.
-    pub fn property(&self, name: &str) -> Option<Arc<Declared>> {
+    /// The declaration of a field of an object, by its name in the schema.
+    pub fn property(&self, name: &str) -> Option<Arc<Declaration>> {
         match &self.shape {
             Shape::Object(fields) => fields.get(&escape(name)?).cloned(),
             _ => None,
         }
     }
 
-    /// Of a list or a map.
-    pub fn elements(&self) -> Option<Arc<Declared>> {
+    /// The declaration of the items of a list, or the values of a map.
+    pub fn elements(&self) -> Option<Arc<Declaration>> {
         match &self.shape {
             Shape::List(inner) | Shape::Map(inner) => Some(inner.clone()),
             Shape::Scalar(_) | Shape::Object(_) => None,
         }
     }
 
-    /// How often such a value can be in one request, where nothing limits it.
+    /// How many such values fit into one request.
     pub fn max_cardinality(&self) -> u64 {
         MAX_REQUEST / (self.min_size + 1)
     }
 }
 
-fn scalar(type_: Type, max_elements: u64, min_size: u64) -> Arc<Declared> {
-    Arc::new(Declared { shape: Shape::Scalar(type_), max_elements, min_size })
+fn scalar(type_: Type, max_elements: u64, min_size: u64) -> Arc<Declaration> {
+    Arc::new(Declaration { shape: Shape::Scalar(type_), max_elements, min_size })
 }
 
-fn any_string() -> Arc<Declared> {
+fn any_string() -> Arc<Declaration> {
     scalar(Type::String, MAX_REQUEST - 2, 2)
 }
 
 /// What is always visible of an object's metadata.
-fn metadata() -> Arc<Declared> {
+fn metadata() -> Arc<Declaration> {
     let fields = ["name", "generateName"].into_iter().map(|name| (name.to_owned(), any_string())).collect();
-    Arc::new(Declared { shape: Shape::Object(fields), max_elements: 0, min_size: 2 })
+    Arc::new(Declaration { shape: Shape::Object(fields), max_elements: 0, min_size: 2 })
 }
 
-pub fn describes_its_metadata(schema: &JSONSchemaProps) -> bool {
-    let is = |schema: &JSONSchemaProps, name: &str, type_: &str| {
-        schema.properties.iter().flatten().any(|(key, value)| key == name && value.type_.as_deref() == Some(type_))
-    };
-    let metadata = schema.properties.iter().flatten().find(|(name, _)| *name == "metadata");
+pub(crate) fn describes_its_metadata(schema: &Schema) -> bool {
+    let is = |schema: &Schema, name: &str, type_: &str| schema.property(name).is_some_and(|it| it.type_() == type_);
     is(schema, "kind", "string")
         && is(schema, "apiVersion", "string")
         && is(schema, "metadata", "object")
-        && metadata.is_some_and(|(_, schema)| is(schema, "name", "string") && is(schema, "generateName", "string"))
+        && schema.property("metadata").is_some_and(|it| is(it, "name", "string") && is(it, "generateName", "string"))
 }
 
-/// A property's name as CEL writes it; `None`: it cannot be written.
+/// The name of a field in CEL, where e.g. `-` is written `__dash__`. `None` if it cannot be written.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return None;

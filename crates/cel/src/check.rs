@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::library::{self, Overload};
 use super::parse::{Comprehension, Element, Expr, Kind, Literal, Problem, Tree};
-use super::types::{Declared, Shape, Type};
-use crate::names::nearest;
+use super::types::{Declaration, Shape, Type};
+use crate::nearest::nearest;
 
 #[derive(Debug)]
 pub struct Checked {
@@ -21,7 +21,7 @@ pub struct Checked {
 }
 
 /// `optional_old`: `oldSelf` is an optional, as `optionalOldSelf` says.
-pub fn check(tree: &Tree, declared: &Arc<Declared>, optional_old: bool) -> Result<Checked, Problem> {
+pub fn check(tree: &Tree, declared: &Arc<Declaration>, optional_old: bool) -> Result<Checked, Problem> {
     let self_ = declared.type_of();
     let old_self = if optional_old { Type::Optional(Arc::new(self_.clone())) } else { self_.clone() };
     let mut checker = Checker {
@@ -40,7 +40,7 @@ pub fn check(tree: &Tree, declared: &Arc<Declared>, optional_old: bool) -> Resul
 }
 
 struct Checker<'a> {
-    declared: &'a Arc<Declared>,
+    declared: &'a Arc<Declaration>,
     /// Names and their types; the last one counts.
     scope: Vec<(String, Type)>,
     types: Vec<Type>,
@@ -423,7 +423,7 @@ fn is_less_specific(first: &Type, second: &Type) -> bool {
     }
 }
 
-fn no_field(object: &Declared, field: &str) -> String {
+fn no_field(object: &Declaration, field: &str) -> String {
     let Shape::Object(fields) = &object.shape else { return format!("no field `{field}`") };
     let hint = match super::types::escape(field) {
         Some(escaped) if fields.contains_key(&escaped) => format!("; CEL writes it `{escaped}`"),

@@ -3,11 +3,11 @@
 //! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
 //! `interpreter/decorators.go` evaluates beforehand.
 
-use super::super::go::time;
-use super::super::pattern;
 use super::check::Checked;
 use super::parse::{Element, Expr, Kind, Literal, Problem, Tree};
 use super::types::Type;
+use crate::go::time;
+use crate::pattern;
 
 pub fn check(tree: &Tree, checked: &Checked) -> Result<(), Problem> {
     of(&tree.root, checked, false)

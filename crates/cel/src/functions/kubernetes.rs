@@ -5,15 +5,13 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::super::go::url;
-use super::super::super::has_format;
-use super::super::super::names::{is_name_part, is_qualified_name};
 use super::super::network::{Cidr, Ip};
 use super::super::quantity::Quantity;
 use super::super::semver::Semver;
 use super::super::value::{Failure, Outcome, Value, error, no_overload};
 use super::strings::texts;
-use crate::names::is_dns_1035_label;
+use crate::format::{self, is_dns_1035_label, is_dns_label, is_name_part, is_qualified_name};
+use crate::go::url;
 
 pub fn call(name: &str, member: bool, args: &[Value]) -> Option<Outcome> {
     if let Some(format) = name.strip_prefix("format.") {
@@ -193,10 +191,10 @@ fn validate(format: &str, text: &str) -> Outcome {
         (!body).then(|| problem.to_owned())
     };
     let problems: Vec<String> = match format.trim_end_matches("Prefix") {
-        "dns1123Label" => too_long(63).into_iter().chain(short(&crate::names::is_dns_label, LABEL)).collect(),
+        "dns1123Label" => too_long(63).into_iter().chain(short(&is_dns_label, LABEL)).collect(),
         "dns1035Label" => too_long(63).into_iter().chain(short(&is_dns_1035_label, LABEL_1035)).collect(),
         "dns1123Subdomain" => {
-            let is_name = has_format::is_name(&masked);
+            let is_name = format::is_name(&masked);
             too_long(253).into_iter().chain((!is_name).then(|| SUBDOMAIN.to_owned())).collect()
         }
         "labelValue" => {
@@ -204,11 +202,11 @@ fn validate(format: &str, text: &str) -> Outcome {
             too_long(63).into_iter().chain(short(&is_value, VALUE)).collect()
         }
         "qualifiedName" if is_qualified_name(text) => Vec::new(),
-        "uuid" if has_format::check(text, "uuid") == Some(true) => Vec::new(),
-        "byte" if has_format::check(text, "byte") == Some(true) => Vec::new(),
-        "date" if has_format::check(text, "date") == Some(true) => Vec::new(),
-        "datetime" if has_format::check(text, "date-time") == Some(true) => Vec::new(),
-        "uri" if has_format::check(text, "uri") == Some(true) => Vec::new(),
+        "uuid" if format::check(text, "uuid") == Some(true) => Vec::new(),
+        "byte" if format::check(text, "byte") == Some(true) => Vec::new(),
+        "date" if format::check(text, "date") == Some(true) => Vec::new(),
+        "datetime" if format::check(text, "date-time") == Some(true) => Vec::new(),
+        "uri" if format::check(text, "uri") == Some(true) => Vec::new(),
         "uuid" => vec!["does not match the UUID format".to_owned()],
         "byte" => vec!["invalid base64".to_owned()],
         "date" => vec!["invalid date".to_owned()],

@@ -1,6 +1,11 @@
-//! Whether a regular expression is one to Go, whose syntax is RE2's: it has no look-around and no back-references, and
+//! Whether a regular expression is one of Go, whose syntax is RE2's: it has no look-around and no back-references, and
 //! accepts less than Rust's. Follows `regexp/syntax/parse.go`.
 
+/// Checks whether Go accepts a regular expression.
+///
+/// # Errors
+///
+/// The reason why it does not.
 pub fn check(pattern: &str) -> Result<(), String> {
     let mut parser = Parser { rest: pattern, names: Vec::new() };
     let mut groups = 0;

@@ -1,7 +1,7 @@
-//! Regular expressions of Go, which a schema's `pattern` is, by those of the `regex` crate.
+//! Regular expressions of Go, as in `pattern` of schemas and `matches` of CEL.
 //!
-//! Both come from RE2. What differs is rewritten here: classes such as `\d` are ASCII in Go, `{` that begins no
-//! repetition stands for itself, `[` inside a class too, and there is `\Q…\E`.
+//! They are translated to those of the `regex` crate. Both follow RE2; what differs is rewritten: classes such as `\d` are ASCII
+//! in Go, a `{` that begins no repetition is literal, so is `[` inside a class, and there is `\Q…\E`.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -12,7 +12,7 @@ pub use regex::Regex;
 
 pub use syntax::check;
 
-/// `None` for what only one of the two takes.
+/// Compiles a regular expression. `None` for what only one of the two languages has.
 pub fn compile(pattern: &str) -> Option<Regex> {
     Regex::new(&translate(pattern)?).ok()
 }
