@@ -15,7 +15,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("diagnostic", &[]),
     ("interrupt", &[]),
-    ("lock", &[]),
     ("project", &["names", "diagnostic"]),
     ("model", &["names", "diagnostic", "project"]),
     ("source", &["names", "diagnostic", "project", "model"]),
@@ -27,7 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("emit", &["names", "diagnostic", "project", "model"]),
     ("scaffold", &["names", "diagnostic", "project", "model"]),
     ("edit", &[]),
-    ("plan", &["edit", "interrupt", "lock"]),
+    ("plan", &["edit", "interrupt"]),
     ("cli", &[]),
     (
         "commands",
