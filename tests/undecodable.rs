@@ -4,9 +4,9 @@
 //! and must refuse the objects that are reported; a real API server must store them, and refuse them once the attribute
 //! that the message has is added.
 
+mod common;
 #[path = "common/control_plane.rs"]
 mod control_plane;
-mod common;
 #[path = "common/oracle.rs"]
 mod oracle;
 
@@ -43,13 +43,16 @@ fn check(name: &str, text: &str) -> Checked {
     assert!(source.diagnostics.is_empty(), "{name}:\n{}", render(&source.diagnostics, false));
     let crds = emit::crds(&source.operator.apis).unwrap_or_else(|errors| panic!("{name}: {}", render(&errors, false)));
     let [crd] = crds.as_slice() else { panic!("{name} has {} kinds", crds.len()) };
-    let errors: Vec<_> = opctl::apiserver::check(crd).into_iter().filter(|finding| finding.severity == opctl::diagnostic::Severity::Error).collect();
+    let errors: Vec<_> = opctl::apiserver::check(crd)
+        .into_iter()
+        .filter(|finding| finding.severity == opctl::diagnostic::Severity::Error)
+        .collect();
     assert!(errors.is_empty(), "{name}: {errors:?}");
     let decoding = decoding::check(&source, &crds);
     let (_, reads) = source.reads().remove(0);
     let found = undecodable(crd, "v1", &reads).found;
     Checked {
-        objects: found.into_iter().map(|found| (found.path, found.object)).collect(),
+        objects: found.into_iter().filter_map(|found| Some((found.path, found.object?))).collect(),
         crd: crd.clone(),
         diagnostics: decoding.diagnostics,
         unknown: decoding.unknown,
@@ -76,7 +79,11 @@ fn cases() -> BTreeMap<String, (PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/undecodable");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let cases = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
-    cases.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), (path.clone(), fs::read_to_string(&path).unwrap()))).collect()
+    cases
+        .map(|path| {
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), (path.clone(), fs::read_to_string(&path).unwrap()))
+        })
+        .collect()
 }
 
 #[test]
@@ -169,8 +176,10 @@ fn the_compiled_types_refuse_what_is_reported_and_have_the_bounds_that_are_added
     }
     assert!(differences.is_empty(), "read and compiled differ:\n{}", differences.join("\n"));
 
-    let asked: Vec<(&str, &String, &Value)> =
-        checked.iter().flat_map(|(module, checked)| checked.objects.iter().map(move |(path, object)| (module.as_str(), path, object))).collect();
+    let asked: Vec<(&str, &String, &Value)> = checked
+        .iter()
+        .flat_map(|(module, checked)| checked.objects.iter().map(move |(path, object)| (module.as_str(), path, object)))
+        .collect();
     assert!(asked.len() > 60, "{}", asked.len());
     let mut cargo = common::cargo(&folder, &["run", "--quiet", "--", "read"]);
     let mut child = cargo.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -180,8 +189,12 @@ fn the_compiled_types_refuse_what_is_reported_and_have_the_bounds_that_are_added
     assert!(output.status.success());
     let read: Vec<&str> = std::str::from_utf8(&output.stdout).unwrap().lines().collect();
     assert_eq!(read.len(), asked.len());
-    let taken: Vec<String> =
-        asked.iter().zip(read).filter(|(_, error)| error.is_empty()).map(|((module, path, object), _)| format!("{module} {path}: {object}")).collect();
+    let taken: Vec<String> = asked
+        .iter()
+        .zip(read)
+        .filter(|(_, error)| error.is_empty())
+        .map(|((module, path, object), _)| format!("{module} {path}: {object}"))
+        .collect();
     assert!(taken.is_empty(), "serde reads these:\n{}", taken.join("\n"));
 }
 
@@ -191,19 +204,28 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
     let mut wrong = Vec::new();
     for (name, (_, text)) in cases() {
         let before = check(&name, &text);
-        install(&control_plane, &before.crd);
+        let install = |checked: &Checked| {
+            let crd = serde_json::to_string(&checked.crd).unwrap();
+            control_plane.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], &crd);
+        };
+        install(&before);
         for (path, object) in &before.objects {
-            if let Err(why) = store(&control_plane, &before.crd, object) {
-                wrong.push(format!("{name}: {path}: refused, and reported as admitted: {why}"));
+            if let Err(why) = until(|| store(&control_plane, &before.crd, object), Result::is_ok) {
+                wrong.push(format!("{name}: {path}: reported, and refused: {why}"));
             }
         }
+        // An attribute twice does not compile.
         if name == "bounds_too_wide" {
             continue;
         }
         let after = check(&name, &fixed(&text, &before.diagnostics));
-        install(&control_plane, &after.crd);
-        for (path, object) in before.objects.iter().filter(|(path, _)| !after.objects.iter().any(|(left, _)| left == path)) {
-            if store(&control_plane, &after.crd, object).is_ok() {
+        install(&after);
+        let is_left = |path: &String| after.objects.iter().any(|(left, _)| left == path);
+        for (path, object) in before.objects.iter().filter(|(path, _)| !is_left(path)) {
+            let is_refused =
+                |outcome: &Result<(), String>| outcome.as_ref().is_err_and(|why| why.contains("is invalid"));
+            let outcome = until(|| store(&control_plane, &after.crd, object), is_refused);
+            if !is_refused(&outcome) {
                 wrong.push(format!("{name}: {path}: stored with the attribute: {object}"));
             }
         }
@@ -211,14 +233,16 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Waits until the API server has this schema.
-fn install(control_plane: &ControlPlane, crd: &CustomResourceDefinition) {
-    let text = serde_json::to_string(crd).unwrap();
-    control_plane.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], &text);
-    let name = crd.metadata.name.clone().unwrap();
-    control_plane.kubectl(&["wait", "--for=condition=established", &format!("crd/{name}")], "");
-    // A probe with a field that only this schema has cannot be made for all of them; the API server takes a moment.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+/// The API server takes a moment to serve a schema.
+fn until<T>(attempt: impl Fn() -> T, is_expected: impl Fn(&T) -> bool) -> T {
+    for _ in 0..25 {
+        let outcome = attempt();
+        if is_expected(&outcome) {
+            return outcome;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    attempt()
 }
 
 /// Whether the API server stores the object; it is removed again.
@@ -233,7 +257,9 @@ fn store(control_plane: &ControlPlane, crd: &CustomResourceDefinition, object: &
     let has_subresource = crd.spec.versions[0].subresources.as_ref().is_some_and(|it| it.status.is_some());
     if stored.is_ok() && has_subresource && object.get("status").is_some() {
         let patch = serde_json::json!({ "status": object["status"] }).to_string();
-        stored = outcome(control_plane.run(&["patch", &plural, "a", "--subresource=status", "--type=merge", "-p", &patch], ""));
+        stored = outcome(
+            control_plane.run(&["patch", &plural, "a", "--subresource=status", "--type=merge", "-p", &patch], ""),
+        );
     }
     control_plane.run(&["delete", &plural, "a", "--ignore-not-found"], "");
     stored

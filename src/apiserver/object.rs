@@ -108,17 +108,21 @@ fn store(
     object
 }
 
-/// What the API server stores of an object from a client that lets it drop unknown fields, whoever writes it; and what it
-/// refuses about it, or may refuse.
-pub fn stored(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps, object: &Value) -> (Value, Vec<String>) {
+/// Why the API server refuses an object, or may refuse it.
+#[derive(Debug, PartialEq)]
+pub struct Said {
+    pub path: Vec<ObjectStep>,
+    pub message: String,
+}
+
+/// What the API server stores of an object whose metadata is sound, from a client that lets it drop unknown fields, and who
+/// may write the status.
+pub fn stored(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps, object: &Value) -> (Value, Vec<Said>) {
     let mut findings = Vec::new();
     let stored = store(version, root, object.clone(), false, &mut findings);
-    findings.retain(|finding| match finding.severity {
-        Severity::Error => finding.code != "OP451",
-        // What cannot be checked here.
-        Severity::Warning => matches!(finding.code, "OP459" | "OP462"),
-    });
-    (stored, findings.into_iter().map(|finding| finding.message).collect())
+    // Unknown fields.
+    findings.retain(|finding| finding.code != "OP451");
+    (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Said { path, message }).collect())
 }
 
 fn of_rule(broken: cel::Broken) -> ObjectFinding {

@@ -4,12 +4,14 @@
 //! handles one. What is reported was found to be admitted, so nothing is reported that is only likely.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
+    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
+    JSONSchemaPropsOrBool, ValidationRule,
 };
 use serde_json::{Value, json};
 
+use super::object::{ObjectStep, Said};
 use super::sample::{KEY, any, sample};
-use super::{items, object, property, shown, value, values};
+use super::{cel, items, object, property, shown, value, values};
 use crate::diagnostic::Span;
 use crate::model::Step;
 use crate::model::reads::{Part, Reads, Tag};
@@ -17,15 +19,18 @@ use crate::model::reads::{Part, Reads, Tag};
 /// A place whose schema admits what the Rust type refuses.
 #[derive(Debug)]
 pub struct Undecodable<'a> {
-    /// From the root of the schema: `spec.pools[].size`.
+    /// `spec.pools[].size`
     pub path: String,
+    /// The same, from the root of the schema.
+    pub steps: Vec<Step>,
     /// The field or type in the source to which an attribute can be added.
     pub place: Option<&'a Span>,
     /// From there to the value.
     pub tail: Vec<Step>,
     pub problem: Problem<'a>,
-    /// An object that the API server stores, and serde does not read.
-    pub object: Value,
+    /// An object that the API server stores, and serde does not read. `None`: no values were found for the fields around
+    /// the path.
+    pub object: Option<Value>,
 }
 
 #[derive(Debug)]
@@ -49,15 +54,8 @@ pub fn undecodable<'a>(crd: &CustomResourceDefinition, version: &str, reads: &'a
     let version = crd.spec.versions.iter().find(|it| it.name == version);
     let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
     let (Some(version), Some(root)) = (version, root) else { return Comparison::default() };
-    let mut walk = Walk {
-        crd,
-        version,
-        root,
-        path: Vec::new(),
-        site: None,
-        gates: Vec::new(),
-        comparison: Comparison::default(),
-    };
+    let mut walk =
+        Walk { crd, version, root, path: Vec::new(), site: None, gates: Vec::new(), comparison: Comparison::default() };
     walk.visit(reads, root, false);
     walk.comparison
 }
@@ -157,29 +155,30 @@ impl<'a> Walk<'a, '_> {
             if let Some(place) = &field.place {
                 self.site = Some((place, self.path.len()));
             }
-            if let Some(property) = property(schema, &field.name) {
+            let property = property(schema, &field.name);
+            if let Some(property) = property {
                 self.visit(&field.reads, property, true);
             }
             let is_required = schema.required.iter().flatten().any(|required| *required == field.name);
             if field.required && !is_required {
-                self.missing();
+                self.missing(property);
             }
             self.path.pop();
             self.site = site;
         }
     }
 
-    /// The field at the path may not be there.
-    fn missing(&mut self) {
+    /// The field at the path, which has this schema, may be missing.
+    fn missing(&mut self, property: Option<&JSONSchemaProps>) {
         let Some((Step::Property(name), around)) = self.path.split_last() else { return };
-        // It is there, and is then taken away.
-        let mut object = self.object(&self.path, &json!(null));
+        let mut object = self.object(&self.path, &property.map_or(Value::Null, any));
+        let before = self.said(&object);
         let Some(parent) = at_mut(&mut object, around).and_then(Value::as_object_mut) else { return };
         parent.remove(name);
-        let Some(stored) = self.stored(&object, &[]) else { return };
+        let Some((stored, is_whole)) = self.stored(&object, &before) else { return };
         let is_missing = at(&stored, around).is_some_and(|parent| parent.get(name).is_none());
         if is_missing && self.passes_gates(&stored) {
-            self.report(Problem::Missing, stored);
+            self.report(Problem::Missing, is_whole.then_some(stored));
         }
     }
 
@@ -191,7 +190,7 @@ impl<'a> Walk<'a, '_> {
         tried.extend([json!(null), json!(true), json!(7), json!(1.5), json!("x"), json!(""), json!([]), json!({})]);
         let mut values = Vec::new();
         let mut witness = None;
-        let mut errors = None;
+        let mut before = None;
         for value in tried {
             let is_admitted = || match &value {
                 Value::Null => schema.nullable == Some(true) || schema.type_.is_none(),
@@ -201,13 +200,13 @@ impl<'a> Walk<'a, '_> {
                 continue;
             }
             // Another field may have a rule that is hard to satisfy, and that has nothing to do with this one.
-            let errors = errors.get_or_insert_with(|| self.errors(&self.object(&self.path, &any(schema))));
+            let before = before.get_or_insert_with(|| self.said(&self.object(&self.path, &any(schema))));
             let object = self.object(&self.path, &value);
-            let Some(stored) = self.stored(&object, errors) else { continue };
+            let Some((stored, is_whole)) = self.stored(&object, before) else { continue };
             let is_refused = at(&stored, &self.path).is_some_and(|stored| reads.reads(stored) == Some(false));
             if is_refused && self.passes_gates(&stored) {
                 values.push(value);
-                witness.get_or_insert(stored);
+                witness.get_or_insert(is_whole.then_some(stored));
             }
         }
         if let Some(object) = witness {
@@ -221,11 +220,11 @@ impl<'a> Walk<'a, '_> {
         self.gates.iter().all(|(gate, length)| at(stored, &self.path[..*length]).is_some_and(|it| refuses(gate, it)))
     }
 
-    fn report(&mut self, problem: Problem<'a>, object: Value) {
+    fn report(&mut self, problem: Problem<'a>, object: Option<Value>) {
         let (place, from) = self.site.map_or((None, 0), |(place, from)| (Some(place), from));
         let tail = self.path.get(from..).unwrap_or_default().to_vec();
         let path = shown(&self.path);
-        self.comparison.found.push(Undecodable { path, place, tail, problem, object });
+        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), place, tail, problem, object });
     }
 
     fn object(&self, path: &[Step], value: &Value) -> Value {
@@ -242,15 +241,42 @@ impl<'a> Walk<'a, '_> {
         object
     }
 
-    /// What the API server makes of the object, unless it refuses it for a reason that is not among these.
-    fn stored(&self, object: &Value, but: &[String]) -> Option<Value> {
-        let (stored, errors) = object::stored(self.version, self.root, object);
-        errors.iter().all(|error| but.contains(error)).then_some(stored)
+    /// What the API server makes of the object, unless it refuses it, or may do so. `but`: what it says anyway, which is
+    /// left out where it is not about the path. And whether it says nothing at all.
+    fn stored(&self, object: &Value, but: &[Said]) -> Option<(Value, bool)> {
+        let (stored, said) = object::stored(self.version, self.root, object);
+        let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(said, step)| *said == step);
+        let admits = |said: &Said| but.contains(said) && !is_about(&said.path);
+        said.iter().all(admits).then_some((stored, said.is_empty()))
     }
 
-    fn errors(&self, object: &Value) -> Vec<String> {
+    fn said(&self, object: &Value) -> Vec<Said> {
         object::stored(self.version, self.root, object).1
     }
+}
+
+/// Whether the API server takes this CEL rule there: its cost may be too high.
+pub fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule: &str) -> bool {
+    let version = crd.spec.versions.iter().find(|it| it.name == version);
+    let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
+    let Some(mut root) = root.cloned() else { return false };
+    let inner = path.iter().try_fold(&mut root, |schema, step| match step {
+        Step::Property(name) => schema.properties.as_mut()?.get_mut(name),
+        Step::Items => match schema.items.as_mut()? {
+            JSONSchemaPropsOrArray::Schema(items) => Some(&mut **items),
+            JSONSchemaPropsOrArray::Schemas(_) => None,
+        },
+        Step::Values => match schema.additional_properties.as_mut()? {
+            JSONSchemaPropsOrBool::Schema(values) => Some(&mut **values),
+            JSONSchemaPropsOrBool::Bool(_) => None,
+        },
+    });
+    let Some(schema) = inner else { return false };
+    let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
+    schema.x_kubernetes_validations.get_or_insert_default().push(rule);
+    let mut findings = Vec::new();
+    cel::check(&root, &mut findings);
+    findings.is_empty()
 }
 
 /// The type itself, without what may be around it.
@@ -266,7 +292,9 @@ fn candidates(reads: &Reads) -> Vec<Value> {
     match reads {
         Reads::Integer(integer) => {
             let near = [integer.max.checked_add(1), integer.min.checked_sub(1), (!integer.zero).then_some(0)];
-            let json = |number: i128| i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from));
+            let json = |number: i128| {
+                i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from))
+            };
             near.into_iter().flatten().filter_map(|number| json(number).ok()).collect()
         }
         Reads::IntOrText => vec![json!(i64::from(i32::MAX) + 1), json!(i64::from(i32::MIN) - 1)],
@@ -275,6 +303,15 @@ fn candidates(reads: &Reads) -> Vec<Value> {
         Reads::Parsed(parsed) => parsed.refused.iter().map(|text| (*text).into()).collect(),
         _ => Vec::new(),
     }
+}
+
+/// To the value that [`sample`] was asked for.
+fn steps_to(path: &[Step]) -> impl Iterator<Item = ObjectStep> {
+    path.iter().map(|step| match step {
+        Step::Property(name) => ObjectStep::Key(name.clone()),
+        Step::Items => ObjectStep::Index(0),
+        Step::Values => ObjectStep::Key(KEY.to_owned()),
+    })
 }
 
 /// The value that [`sample`] was asked for.

@@ -49,7 +49,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
     let passed = tell(&found, args.deny_warnings, judged, home, console);
     if console.verbosity == Verbosity::Verbose && !decoding.unknown.is_empty() {
         let fields = decoding.unknown.join(", ");
-        console.note(&format!("code that opctl does not run decides what is decoded in {fields}"));
+        console.note(&format!("not checked for values that do not decode, since their own code reads them: {fields}"));
     }
     let outcome = match plan.changes.is_empty() {
         true => {

@@ -1,10 +1,12 @@
 //! The fields whose schema admits what their Rust type refuses: `source` knows the types, `apiserver` the schemas. What
 //! there is to paste is made here.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::apiserver::{Problem, Undecodable, undecodable};
-use crate::diagnostic::Diagnostic;
+use crate::apiserver::{Problem, Undecodable, takes_rule, undecodable};
+use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::CustomResourceDefinition;
 use crate::model::Step;
 use crate::model::reads::{Integer, Parsed, Reads, Remedy};
@@ -20,13 +22,21 @@ pub struct Decoding {
 pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
     let mut decoding = Decoding::default();
     for (api, reads) in source.reads() {
-        let of_kind = |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
+        let of_kind =
+            |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
         let Some(crd) = crds.iter().find(of_kind) else { continue };
         let comparison = undecodable(crd, &api.version, &reads);
-        for found in comparison.found {
-            let diagnostic = report(&found);
+        let mut found: Vec<Vec<&Undecodable>> = Vec::new();
+        for one in &comparison.found {
             // A type that several fields have is fixed once.
-            if !decoding.diagnostics.iter().any(|other| other.place.is_some() && other.place == diagnostic.place) {
+            match found.iter_mut().find(|same| one.place.is_some() && same[0].place == one.place) {
+                Some(same) => same.push(one),
+                None => found.push(vec![one]),
+            }
+        }
+        let takes_rule = |path: &[Step], rule: &str| takes_rule(crd, &api.version, path, rule);
+        for diagnostic in found.iter().map(|found| report(found, &takes_rule)) {
+            if !decoding.diagnostics.contains(&diagnostic) {
                 decoding.diagnostics.push(diagnostic);
             }
         }
@@ -36,24 +46,22 @@ pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
     decoding
 }
 
-fn report(found: &Undecodable) -> Diagnostic {
-    let path = &found.path;
-    let diagnostic = match &found.problem {
+/// What was found at one place of the source.
+fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Diagnostic {
+    let first = found[0];
+    let path = &first.path;
+    let diagnostic = match &first.problem {
         Problem::Missing => {
-            Diagnostic::warning("OP470", format!("{path}: the API server accepts objects without this field, and serde requires it"))
-                .help("make the field an `Option`, or add `#[serde(default)]`")
+            let message = format!("{path}: the API server accepts an object without this field, and serde requires it");
+            Diagnostic::warning("OP470", message).help("make the field an `Option`, or add `#[serde(default)]`")
         }
         Problem::Refused { by, values } => {
             let message = format!("{path}: the API server accepts {}, which {} refuses", shown(&values[0]), name(by));
-            let diagnostic = Diagnostic::warning("OP470", message);
-            match fix(by, values, &found.tail) {
-                Some(attribute) => diagnostic.help(format!("add `#[schemars({attribute})]`")),
-                None => diagnostic.help(otherwise(by, &values[0])),
-            }
+            Diagnostic::warning("OP470", message)
+                .help(fix(found, takes_rule).unwrap_or_else(|| otherwise(by, &values[0])))
         }
     };
-    let diagnostic = diagnostic.help("one object with such a value cannot be decoded, and the operator does not see it");
-    match found.place {
+    match first.place {
         Some(place) => diagnostic.at(place.clone(), ""),
         None => diagnostic,
     }
@@ -62,10 +70,14 @@ fn report(found: &Undecodable) -> Diagnostic {
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = value.to_string();
-    if text.chars().count() <= LONGEST { text } else { format!("{}…", text.chars().take(LONGEST).collect::<String>()) }
+    if text.chars().count() <= LONGEST {
+        text
+    } else {
+        format!("{}…", text.chars().take(LONGEST).collect::<String>())
+    }
 }
 
-/// Of the type that refuses, as the user knows it.
+/// The type that refuses, as the user knows it.
 fn name(reads: &Reads) -> String {
     let name = match reads {
         Reads::Integer(integer) => &integer.name,
@@ -86,52 +98,97 @@ fn name(reads: &Reads) -> String {
     format!("`{name}`")
 }
 
-/// The argument of `#[schemars(…)]` that makes the API server refuse the values, for the field from which the steps lead
-/// to them.
-fn fix(reads: &Reads, values: &[Value], tail: &[Step]) -> Option<String> {
-    let fits = |value: &Value| match reads {
-        Reads::Integer(_) => value.is_i64() || value.is_u64(),
-        Reads::IntOrText => value.is_i64(),
-        Reads::List { .. } => value.is_array(),
-        _ => value.is_string(),
-    };
-    // A value of another JSON type: the schema is not that of the type.
-    if !values.iter().all(fits) {
-        return None;
+/// What to write at the place of all of these, if that makes the API server refuse the values.
+fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
+    let first = found[0];
+    let attributes: Option<BTreeSet<String>> = found.iter().map(|one| attribute(one)).collect();
+    if let Some(attributes) = attributes
+        && attributes.len() == 1
+    {
+        let attribute = attributes.first()?;
+        let verb = if has_bounds(first.place?) { "change the bounds to" } else { "add" };
+        return Some(format!("{verb} `#[schemars({attribute})]`"));
     }
-    match attribute(reads, values) {
-        Some(attribute) if tail.iter().all(|step| *step == Step::Items) => {
-            Some(tail.iter().fold(attribute, |attribute, _| format!("inner({attribute})")))
-        }
-        _ => {
-            rule(reads, "self")?;
-            let rule = about("self".into(), tail, 0, &|variable| rule(reads, variable).unwrap_or_default())?;
-            let quoted = if rule.contains(['"', '\\']) { format!("r#\"{rule}\"#") } else { format!("\"{rule}\"") };
-            Some(format!("extend(\"x-kubernetes-validations\" = [{{\"rule\": {quoted}}}])"))
-        }
+    let mut rules: Vec<String> = found.iter().map(|one| rule(one)).collect::<Option<_>>().unwrap_or_default();
+    rules.dedup();
+    let site = &first.steps[..first.steps.len() - first.tail.len()];
+    if !rules.is_empty() && rules.iter().all(|rule| takes_rule(site, rule)) {
+        return Some(format!("add `#[schemars({})]`", validations(&rules)));
     }
+    let Problem::Refused { by, values } = &first.problem else { return None };
+    let arguments = arguments(by, values)?;
+    Some(format!("use a type of your own for the value: `struct Name(#[schemars({arguments})] …);`"))
 }
 
-/// What schemars has an attribute for, which `inner(…)` takes as well.
-fn attribute(reads: &Reads, values: &[Value]) -> Option<String> {
-    Some(match reads {
-        Reads::Integer(integer) => range(integer, values)?,
-        Reads::Char => "length(equal = 1)".into(),
-        Reads::ShortText(most) => format!("regex(pattern = \"^[ -~]{{0,{most}}}$\")"),
-        Reads::List { length: Some(length), .. } => format!("length(equal = {length})"),
-        Reads::Parsed(Parsed { remedy: Remedy::Pattern(pattern), .. }) => format!("regex(pattern = r\"{pattern}\")"),
+fn validations(rules: &[String]) -> String {
+    let rule = |rule: &String| match rule.contains(['"', '\\']) {
+        true => format!("{{\"rule\": r#\"{rule}\"#}}"),
+        false => format!("{{\"rule\": \"{rule}\"}}"),
+    };
+    format!("extend(\"x-kubernetes-validations\" = [{}])", rules.iter().map(rule).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether there is such an attribute at a field already: two of them do not compile.
+fn has_bounds(place: &Span) -> bool {
+    let before = &place.file.text[..place.range.start];
+    let attributes = before.lines().rev().skip(1).take_while(|line| line.trim_start().starts_with(['#', '/']));
+    attributes.map(str::trim_start).any(|line| line.starts_with("#[") && line.contains("range("))
+}
+
+/// The arguments of `#[schemars(…)]`, where the place is that of the value, or of a list of such values.
+fn attribute(found: &Undecodable) -> Option<String> {
+    let Problem::Refused { by, values } = &found.problem else { return None };
+    let arguments = arguments(by, values)?;
+    // `inner` takes no extensions.
+    let is_inner = found.tail.iter().all(|step| *step == Step::Items) && !arguments.contains("extend(");
+    let nested = || found.tail.iter().fold(arguments.clone(), |arguments, _| format!("inner({arguments})"));
+    (found.tail.is_empty() || is_inner).then(nested)
+}
+
+/// The arguments of `#[schemars(…)]` for the value itself.
+fn arguments(reads: &Reads, values: &[Value]) -> Option<String> {
+    // The API server takes lists, too, for texts of a format that it knows.
+    let (lists, values): (Vec<Value>, Vec<Value>) =
+        values.iter().cloned().partition(|value| value.is_array() && reads_text(reads));
+    let no_lists = (!lists.is_empty()).then(|| r#"extend("minItems" = 1, "maxItems" = 0)"#.to_owned());
+    if values.is_empty() {
+        return no_lists;
+    }
+    let is_text = values.iter().all(Value::is_string);
+    let limit = match reads {
+        Reads::Integer(integer) => match range(integer, &values) {
+            Some(range) => range,
+            None => validations(&[condition(reads, &values, "self")?]),
+        },
+        Reads::Char if is_text => "length(equal = 1)".into(),
+        Reads::ShortText(most) if is_text => format!("regex(pattern = \"^[ -~]{{0,{most}}}$\")"),
+        Reads::Parsed(Parsed { remedy: Remedy::Pattern(pattern), .. }) if is_text => {
+            format!("regex(pattern = r\"{pattern}\")")
+        }
+        Reads::Parsed(Parsed { remedy: Remedy::Rule(..), .. }) if is_text => {
+            validations(&[condition(reads, &values, "self")?])
+        }
+        Reads::List { length: Some(length), .. } if values.iter().all(Value::is_array) => {
+            format!("length(equal = {length})")
+        }
+        Reads::IntOrText if values.iter().all(Value::is_i64) => {
+            r#"extend("minimum" = i32::MIN, "maximum" = i32::MAX)"#.into()
+        }
         _ => return None,
-    })
+    };
+    Some([Some(limit), no_lists].into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn reads_text(reads: &Reads) -> bool {
+    matches!(reads, Reads::Text | Reads::ShortText(_) | Reads::Char | Reads::Parsed(_))
 }
 
 /// The bounds that the values are beyond.
-fn range(Integer { name, min, max, zero }: &Integer, values: &[Value]) -> Option<String> {
-    let numbers = || values.iter().filter_map(|value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from)));
-    let plain = name.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
-    let positive = !zero && *min == 0;
+fn range(integer: &Integer, values: &[Value]) -> Option<String> {
+    let plain = integer.name.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
+    let positive = !integer.zero && integer.min == 0;
     let least = if positive { format!("1{plain}") } else { format!("{plain}::MIN") };
-    let below = numbers().any(|number| number < *min || positive && number == 0);
-    match (below, numbers().any(|number| number > *max)) {
+    match beyond(integer, values)? {
         (true, true) => Some(format!("range(min = {least}, max = {plain}::MAX)")),
         (true, false) => Some(format!("range(min = {least})")),
         (false, true) => Some(format!("range(max = {plain}::MAX)")),
@@ -140,22 +197,43 @@ fn range(Integer { name, min, max, zero }: &Integer, values: &[Value]) -> Option
     }
 }
 
-/// A CEL expression that is true of what the type reads.
-fn rule(reads: &Reads, variable: &str) -> Option<String> {
+/// Whether some of the values are less than the minimum, and some more than the maximum; `None`: some are no integers.
+fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<(bool, bool)> {
+    let integer = |value: &Value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from));
+    let numbers: Vec<i128> = values.iter().map(integer).collect::<Option<_>>()?;
+    let least = if !zero && *min == 0 { 1 } else { *min };
+    Some((numbers.iter().any(|number| *number < least), numbers.iter().any(|number| number > max)))
+}
+
+/// A CEL rule for the place, which holds for what the type reads.
+fn rule(found: &Undecodable) -> Option<String> {
+    let Problem::Refused { by, values } = &found.problem else { return None };
+    condition(by, values, "self")?;
+    about("self".into(), &found.tail, 0, &|variable| condition(by, values, variable).unwrap_or_default())
+}
+
+fn condition(reads: &Reads, values: &[Value], variable: &str) -> Option<String> {
+    let is_text = values.iter().all(Value::is_string);
     Some(match reads {
-        Reads::Integer(Integer { min, max, zero, .. }) => {
-            let bound = |bound: &i128, sign: &str| i64::try_from(*bound).ok().map(|it| format!("{variable} {sign} {it}"));
-            let parts = [bound(min, ">="), bound(max, "<="), (!zero).then(|| format!("{variable} != 0"))];
+        Reads::Integer(integer) => {
+            let (below, above) = beyond(integer, values)?;
+            let least = if !integer.zero && integer.min == 0 { 1 } else { integer.min };
+            let parts = [
+                below.then(|| format!("{variable} >= {least}")),
+                above.then(|| format!("{variable} <= {}", integer.max)),
+                (!integer.zero && integer.min < 0).then(|| format!("{variable} != 0")),
+            ];
             parts.into_iter().flatten().collect::<Vec<_>>().join(" && ")
         }
-        Reads::IntOrText => {
-            format!("type({variable}) == string || {variable} >= {} && {variable} <= {}", i32::MIN, i32::MAX)
+        Reads::Char if is_text => format!("size({variable}) == 1"),
+        Reads::ShortText(most) if is_text => format!("{variable}.matches('^[ -~]{{0,{most}}}$')"),
+        Reads::List { length: Some(length), .. } if values.iter().all(Value::is_array) => {
+            format!("size({variable}) == {length}")
         }
-        Reads::Char => format!("size({variable}) == 1"),
-        Reads::ShortText(most) => format!("{variable}.matches('^[ -~]{{0,{most}}}$')"),
-        Reads::List { length: Some(length), .. } => format!("size({variable}) == {length}"),
-        Reads::Parsed(Parsed { remedy: Remedy::Pattern(pattern), .. }) => format!("{variable}.matches(r'{pattern}')"),
-        Reads::Parsed(Parsed { remedy: Remedy::Rule(rule, longest), .. }) => {
+        Reads::Parsed(Parsed { remedy: Remedy::Pattern(pattern), .. }) if is_text => {
+            format!("{variable}.matches(r'{pattern}')")
+        }
+        Reads::Parsed(Parsed { remedy: Remedy::Rule(rule, longest), .. }) if is_text => {
             format!("size({variable}) <= {longest} && {}", rule.replace("self", variable))
         }
         _ => return None,
@@ -184,10 +262,11 @@ fn about(variable: String, tail: &[Step], depth: usize, rule: &dyn Fn(&str) -> S
 /// The way out where no schema helps.
 fn otherwise(reads: &Reads, value: &Value) -> String {
     match reads {
-        Reads::Parsed(parsed) if value.is_string() => {
-            format!("use `String` here, and parse it as `{}` where it is used, where an error can go into a condition", parsed.name)
-        }
+        Reads::Parsed(parsed) if value.is_string() => format!(
+            "use `String`, and parse it as `{}` in the reconciler, which can report an error in the status",
+            parsed.name
+        ),
         _ if value.is_null() => "make it an `Option`".into(),
-        _ => "let the schema be that of the type (remove `#[schemars(…)]` or `#[serde(…)]` that makes them differ), or use `serde_json::Value`".into(),
+        _ => "give the field the schema of its type: remove the `#[schemars(…)]` that makes them differ".into(),
     }
 }

@@ -134,7 +134,13 @@ impl Reads {
                 Some(text) if !parsed.refused.contains(&text) => None,
                 _ => Some(false),
             },
-            Self::Optional(inner) => if value.is_null() { Some(true) } else { inner.reads(value) },
+            Self::Optional(inner) => {
+                if value.is_null() {
+                    Some(true)
+                } else {
+                    inner.reads(value)
+                }
+            }
             Self::List { items, length } => {
                 let Value::Array(list) = value else { return Some(false) };
                 if length.is_some_and(|length| length != list.len()) {
@@ -235,7 +241,13 @@ fn read_tagged(tag: &Tag, variants: &[&Variant], value: &Value) -> Option<bool> 
             match named(name).map(|variant| &variant.content) {
                 None => Some(false),
                 Some(Some(content)) => content.reads(value),
-                Some(None) => if value.is_null() { Some(true) } else { None },
+                Some(None) => {
+                    if value.is_null() {
+                        Some(true)
+                    } else {
+                        None
+                    }
+                }
             }
         }
         (Tag::Internal(tag), Value::Object(map)) => {
@@ -337,7 +349,10 @@ mod tests {
             assert_eq!(of(tag.clone()).reads(&value), Some(expected), "{tag:?} {value}");
         }
         let float = Reads::Struct(vec![field("n", true, Reads::Float)]);
-        let either = Reads::Enum { tag: Tag::Untagged, variants: vec![variant("A", Some(content())), variant("B", Some(float))] };
+        let either = Reads::Enum {
+            tag: Tag::Untagged,
+            variants: vec![variant("A", Some(content())), variant("B", Some(float))],
+        };
         assert_eq!(either.reads(&json!({"n": 256})), Some(true));
     }
 
@@ -348,7 +363,11 @@ mod tests {
         assert_eq!((positive.reads(&json!(1)), positive.reads(&json!(256))), (None, Some(false)));
         let map = Reads::Map { values: Box::new(u8()), any_key: false };
         assert_eq!((map.reads(&json!({"a": 1})), map.reads(&json!({"a": 256}))), (None, Some(false)));
-        let option = Reads::Struct(vec![Part::Flattened(Reads::Optional(Box::new(Reads::Struct(vec![field("a", true, u8())]))))]);
+        let option = Reads::Struct(vec![Part::Flattened(Reads::Optional(Box::new(Reads::Struct(vec![field(
+            "a",
+            true,
+            u8(),
+        )]))))]);
         assert_eq!(option.reads(&json!({"a": 256})), Some(true));
     }
 }

@@ -5,9 +5,9 @@ use quote::ToTokens;
 use serde_derive_internals::ast::{Container, Data, Field as SerdeField, Style, Variant as SerdeVariant};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
-use syn::{DeriveInput, Type};
+use syn::{Attribute, DeriveInput, Type};
 
-use super::attributes::derives;
+use super::attributes::{Common, derives};
 use super::known::parsed;
 use super::locate::{declaration, has_spec, status_type};
 use super::modules::{ModuleId, Modules};
@@ -31,7 +31,7 @@ impl Source {
         }
         let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
-        let mut walk = Walk { deriver: Deriver::new(&modules, &options), open: Vec::new() };
+        let mut walk = Walk { deriver: Deriver::new(&modules, &options), open: Vec::new(), detached: 0 };
         apis.iter().map(|api| (api, walk.resource(&modules, api))).collect()
     }
 }
@@ -40,6 +40,8 @@ struct Walk<'m> {
     deriver: Deriver<'m>,
     /// The types that are being read, outermost first.
     open: Vec<String>,
+    /// How many types and fields around have a schema from elsewhere: attributes inside of them have no effect.
+    detached: usize,
 }
 
 impl Walk<'_> {
@@ -91,6 +93,8 @@ impl Walk<'_> {
             "k8s_openapi" => {
                 return match last {
                     "IntOrString" => Reads::IntOrText,
+                    // Its schema admits integers and texts, and it reads both.
+                    "Quantity" => Reads::Anything,
                     _ => Reads::Unknown,
                 };
             }
@@ -101,9 +105,7 @@ impl Walk<'_> {
             let zero = !last.starts_with("NonZero");
             return Reads::Integer(Integer { name: last.to_owned(), min: *range.start(), max: *range.end(), zero });
         }
-        let any_key = |walk: &mut Self| {
-            matches!(arguments.first().map(|key| walk.typed(key)), Some(Reads::Text))
-        };
+        let any_key = |walk: &mut Self| matches!(arguments.first().map(|key| walk.typed(key)), Some(Reads::Text));
         match (last, arguments) {
             ("bool" | "AtomicBool", _) => Reads::Bool,
             ("char", _) => Reads::Char,
@@ -164,13 +166,17 @@ impl Walk<'_> {
         let private = syn::Ident::new("__private", input.ident.span());
         let container = Container::from_ast(&errors, input, Derive::Deserialize, &private);
         let (Ok(()), Some(container)) = (errors.check(), container) else { return Reads::Unknown };
+        let has_own_schema = derives(&input.attrs, "JsonSchema") || derives(&input.attrs, "KubeSchema");
+        let is_detached = !has_own_schema || self.deriver.modules.is_foreign(module) || has_other_schema(&input.attrs);
         self.open.push(identity);
-        let reads = self.container(module, &container, scope);
+        self.detached += usize::from(is_detached);
+        let reads = self.container(&container, scope);
+        self.detached -= usize::from(is_detached);
         self.open.pop();
         reads
     }
 
-    fn container(&mut self, module: ModuleId, container: &Container, scope: &Scope) -> Reads {
+    fn container(&mut self, container: &Container, scope: &Scope) -> Reads {
         let attributes = &container.attrs;
         if attributes.remote().is_some() {
             return Reads::Unknown;
@@ -181,42 +187,39 @@ impl Walk<'_> {
         if let Some(from) = attributes.type_try_from() {
             return Reads::AtMost(Box::new(self.value(from, scope)));
         }
-        let is_foreign = self.deriver.modules.is_foreign(module);
         match &container.data {
             Data::Struct(Style::Unit, _) => Reads::Null,
             Data::Struct(_, fields) if attributes.transparent() => {
                 let field = fields.iter().find(|field| field.attrs.transparent());
-                field.map_or(Reads::Unknown, |field| self.unnamed(field, scope, is_foreign))
+                field.map_or(Reads::Unknown, |field| self.unnamed(field, scope))
             }
-            Data::Struct(Style::Newtype, fields) => self.unnamed(&fields[0], scope, is_foreign),
+            Data::Struct(Style::Newtype, fields) => self.unnamed(&fields[0], scope),
             Data::Struct(Style::Tuple, _) => Reads::Unknown,
             Data::Struct(Style::Struct, fields) => {
-                Reads::Struct(self.fields(fields, scope, is_foreign, !attributes.default().is_none()))
+                Reads::Struct(self.fields(fields, scope, !attributes.default().is_none()))
             }
             Data::Enum(variants) => {
                 let tag = match attributes.tag() {
                     TagType::External => Tag::External,
                     TagType::Internal { tag } => Tag::Internal(tag.clone()),
-                    TagType::Adjacent { tag, content } => {
-                        Tag::Adjacent { tag: tag.clone(), content: content.clone() }
-                    }
+                    TagType::Adjacent { tag, content } => Tag::Adjacent { tag: tag.clone(), content: content.clone() },
                     TagType::None => Tag::Untagged,
                 };
                 let read = variants.iter().filter(|variant| !variant.attrs.skip_deserializing());
-                Reads::Enum { tag, variants: read.map(|variant| self.variant(variant, scope, is_foreign)).collect() }
+                Reads::Enum { tag, variants: read.map(|variant| self.variant(variant, scope)).collect() }
             }
         }
     }
 
-    fn variant(&mut self, variant: &SerdeVariant, scope: &Scope, is_foreign: bool) -> Variant {
+    fn variant(&mut self, variant: &SerdeVariant, scope: &Scope) -> Variant {
         let own = &variant.attrs.name().deserialize_name().value;
         let aliases = variant.attrs.aliases().iter().map(|name| &name.value).filter(|name| *name != own);
         let content = match variant.style {
             _ if variant.attrs.deserialize_with().is_some() => Some(Reads::Unknown),
             Style::Unit => None,
-            Style::Newtype => Some(self.unnamed(&variant.fields[0], scope, is_foreign)),
+            Style::Newtype => Some(self.unnamed(&variant.fields[0], scope)),
             Style::Tuple => Some(Reads::Unknown),
-            Style::Struct => Some(Reads::Struct(self.fields(&variant.fields, scope, is_foreign, false))),
+            Style::Struct => Some(Reads::Struct(self.fields(&variant.fields, scope, false))),
         };
         Variant {
             names: std::iter::once(own).chain(aliases).cloned().collect(),
@@ -226,12 +229,15 @@ impl Walk<'_> {
         }
     }
 
-    fn unnamed(&mut self, field: &SerdeField, scope: &Scope, is_foreign: bool) -> Reads {
+    fn unnamed(&mut self, field: &SerdeField, scope: &Scope) -> Reads {
         let reads = self.field(field, scope);
-        if is_foreign { reads } else { Reads::At(self.place(field, scope), Box::new(reads)) }
+        match self.place(field, scope) {
+            Some(place) => Reads::At(place, Box::new(reads)),
+            None => reads,
+        }
     }
 
-    fn fields(&mut self, fields: &[SerdeField], scope: &Scope, is_foreign: bool, default: bool) -> Vec<Part> {
+    fn fields(&mut self, fields: &[SerdeField], scope: &Scope, default: bool) -> Vec<Part> {
         let read = fields.iter().filter(|field| !field.attrs.skip_deserializing());
         read.map(|field| {
             let reads = self.field(field, scope);
@@ -246,7 +252,7 @@ impl Walk<'_> {
             Part::Field(Field {
                 name: name.clone(),
                 aliases: aliases.filter(|alias| alias != name).collect(),
-                place: (!is_foreign).then(|| self.place(field, scope)),
+                place: self.place(field, scope),
                 required: !has_default && !is_optional,
                 reads,
             })
@@ -255,15 +261,29 @@ impl Walk<'_> {
     }
 
     fn field(&mut self, field: &SerdeField, scope: &Scope) -> Reads {
-        if field.attrs.deserialize_with().is_some() { Reads::Unknown } else { self.value(field.ty, scope) }
+        if field.attrs.deserialize_with().is_some() {
+            return Reads::Unknown;
+        }
+        let is_detached = has_other_schema(&field.original.attrs);
+        self.detached += usize::from(is_detached);
+        let reads = self.value(field.ty, scope);
+        self.detached -= usize::from(is_detached);
+        reads
     }
 
-    fn place(&self, field: &SerdeField, scope: &Scope) -> Span {
-        match &field.member {
+    /// Where an attribute of schemars can be added.
+    fn place(&self, field: &SerdeField, scope: &Scope) -> Option<Span> {
+        let span = || match &field.member {
             syn::Member::Named(ident) => self.deriver.span(scope, ident),
             syn::Member::Unnamed(_) => self.deriver.span(scope, field.ty),
-        }
+        };
+        (self.detached == 0).then(span)
     }
+}
+
+/// `#[schemars(with = "…")]` or `schema_with`.
+fn has_other_schema(attributes: &[Attribute]) -> bool {
+    Common::read(attributes).is_ok_and(|common| common.with.is_some())
 }
 
 fn part(name: &str, place: Option<Span>, reads: Reads) -> Part {

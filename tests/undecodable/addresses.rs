@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "addresses.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<IpAddr>,
     b: Option<Ipv4Addr>,
     c: Option<Ipv6Addr>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "bounded.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[schemars(range(max = 100))]
     a: Option<u32>,
     #[schemars(range(max = u32::MAX))]

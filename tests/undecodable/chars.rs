@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "chars.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<char>,
     #[schemars(with = "Option<String>")]
     b: Option<char>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "custom.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[serde(deserialize_with = "lenient", default)]
     #[schemars(with = "i64")]
     a: u32,

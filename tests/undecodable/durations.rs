@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "durations.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<kube::core::Duration>,
     b: Option<jiff::SignedDuration>,
     c: Option<jiff::Span>,

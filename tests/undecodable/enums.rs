@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "enums.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     external: Option<External>,
     internal: Option<Internal>,
     adjacent: Option<Adjacent>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "flattened.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[serde(flatten)]
     inner: Inner,
     #[serde(flatten)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "hard-to-sample.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[schemars(regex(pattern = "^[a-f]{7}-[0-9]{3}$"))]
     code: String,
     count: u32,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "kubernetes.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<IntOrString>,
     b: Option<Quantity>,
     c: Option<PodTemplateSpec>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "lists.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<Vec<u32>>,
     b: Option<BTreeSet<u32>>,
     c: Option<Vec<Vec<u32>>>,

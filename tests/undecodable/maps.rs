@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "maps.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<BTreeMap<String, u32>>,
     b: Option<BTreeMap<Size, u32>>,
     c: Option<BTreeMap<String, Vec<u32>>>,

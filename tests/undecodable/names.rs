@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "names.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     mode: Option<Mode>,
     #[schemars(with = "Option<Wider>")]
     wider: Option<Mode>,

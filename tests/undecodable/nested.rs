@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "nested.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     first: Option<Inner>,
     second: Option<Vec<Inner>>,
     newtype: Option<Port>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "nonzero.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<NonZeroU32>,
     b: Option<NonZeroI32>,
     #[schemars(with = "Option<i32>")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "nulls.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[serde(default)]
     dropped: u8,
     #[serde(default)]
@@ -14,6 +14,6 @@ struct Spec {
     #[schemars(extend("nullable" = true))]
     kept: u8,
     #[serde(default)]
-    #[schemars(inner(extend("nullable" = true)))]
+    #[schemars(with = "Vec<Option<u8>>")]
     items: Vec<u8>,
 }

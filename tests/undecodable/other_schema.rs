@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "other-schema.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[schemars(with = "Option<String>")]
     text: Option<u16>,
     #[schemars(with = "Option<f64>")]

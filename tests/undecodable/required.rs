@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "required.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[schemars(default = "two")]
     defaulted: u8,
     #[serde(default)]

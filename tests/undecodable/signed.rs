@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "signed.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<i8>,
     b: Option<i16>,
     c: Option<i32>,

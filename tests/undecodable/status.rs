@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "status.example.com", version = "v1", kind = "K", status = "Status")]
-struct Spec {
+pub struct Spec {
     size: Option<u8>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-struct Status {
+pub struct Status {
     ready: u32,
 }

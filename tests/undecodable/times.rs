@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "times.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<Time>,
     b: Option<MicroTime>,
     c: Option<chrono::DateTime<chrono::Utc>>,

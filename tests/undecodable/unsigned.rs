@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "unsigned.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     a: Option<u8>,
     b: Option<u16>,
     c: Option<u32>,

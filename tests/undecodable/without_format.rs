@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "without-format.example.com", version = "v1", kind = "K")]
-struct Spec {
+pub struct Spec {
     #[schemars(with = "i64")]
     a: Option<i32>,
     #[schemars(with = "i64", range(min = 0))]

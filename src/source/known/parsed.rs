@@ -22,14 +22,18 @@ const DATE_TIMES: &[&str] = &[
 ];
 const CHRONO_DATE_TIMES: &[&str] =
     &["2024-01-01T00:00:00+99:59", "2024-01-01T00:00:00x5Z", "2024-01-01T00:00:00Zt", "x"];
-const DATE_TIME: Remedy = Remedy::Pattern(
-    r"^[0-8]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$",
-);
+const DATE_TIME: Remedy =
+    Remedy::Pattern(r"^[0-8]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$");
 const TIME: Remedy = Remedy::Pattern(r"^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?$");
 
 type Row = (&'static [&'static str], Parsed);
 
-const fn row(paths: &'static [&'static str], name: &'static str, refused: &'static [&'static str], remedy: Remedy) -> Row {
+const fn row(
+    paths: &'static [&'static str],
+    name: &'static str,
+    refused: &'static [&'static str],
+    remedy: Remedy,
+) -> Row {
     (paths, Parsed { name, refused, remedy })
 }
 
@@ -52,12 +56,7 @@ static TYPES: &[Row] = &[
         &["every 5s", "1 week", "x"],
         Remedy::Pattern(r"^\d{1,9}(h|m|s|ms)$"),
     ),
-    row(
-        &["jiff::Span"],
-        "jiff::Span",
-        &["every 5s", "99999999999999h", "x"],
-        Remedy::Pattern(r"^\d{1,8}(h|m|s|ms)$"),
-    ),
+    row(&["jiff::Span"], "jiff::Span", &["every 5s", "99999999999999h", "x"], Remedy::Pattern(r"^\d{1,8}(h|m|s|ms)$")),
     row(
         &["kube::core::Duration"],
         "kube::core::Duration",
