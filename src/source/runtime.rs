@@ -145,14 +145,16 @@ impl Runtime {
         while at < tokens.len() {
             let (attributes, start) = attributes(text, &tokens, at);
             let (_, keyword) = visibility(text, &tokens, start);
-            if word(text, &tokens, keyword) == Some("mod")
-                && let Some(name) = word(text, &tokens, keyword + 1)
-                && sign(&tokens, keyword + 2) == Some(b';')
-                && self.cfg.keeps(&attributes) != Some(false)
-            {
-                found.push(name.to_owned());
-            }
-            at = start.max(at + 1);
+            at = match word(text, &tokens, keyword + 1).filter(|_| word(text, &tokens, keyword) == Some("mod")) {
+                Some(name) if sign(&tokens, keyword + 2) == Some(b';') => {
+                    if self.cfg.keeps(&attributes) != Some(false) {
+                        found.push(name.to_owned());
+                    }
+                    keyword + 3
+                }
+                _ if sign(&tokens, start) == Some(b'{') => behind_group(&tokens, start),
+                _ => start.max(at + 1),
+            };
         }
         found
     }

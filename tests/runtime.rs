@@ -1,0 +1,237 @@
+//! `opctl-runtime` as manifests and `opctl check` see it: which of its markers count, and what its functions ask.
+
+use std::path::Path;
+
+use opctl::diagnostic::{Diagnostic, render};
+use opctl::project::Tree;
+use opctl::source::{self, Source};
+use snapbox::{Assert, Data};
+
+const CARGO: &str = "[package]\nname = \"my-operator\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n";
+
+/// A runtime that is small: each marker grants a resource with the name of its item.
+const RUNTIME: &[(&str, &str)] = &[
+    (
+        "Cargo.toml",
+        "[package]\nname = \"opctl-runtime\"\nversion = \"5.0.0\"\nedition = \"2024\"\n\n[features]\nmanager = []\nwebhook = [\"manager\"]\n",
+    ),
+    (
+        "src/lib.rs",
+        "#![deny(missing_docs)]
+mod manager;
+#[cfg(feature = \"webhook\")]
+pub mod webhook;
+#[cfg(test)]
+mod tests;
+pub use manager::{Controller, Manager};
+/// Reads the name of the package.
+// +kubebuilder:rbac:groups=example.com,resources=operator,verbs=get
+#[macro_export]
+macro_rules! operator { () => { \"{operator}\" } }
+",
+    ),
+    (
+        "src/manager/mod.rs",
+        "//! Not a marker: // +kubebuilder:rbac
+mod options;
+pub use options::Options;
+// +kubebuilder:rbac:groups=example.com,resources=manager,verbs=get,namespace=system
+#[derive(Debug)]
+pub struct Manager { lines: [u8; 4] }
+pub struct Controller<K>(K);
+/// Twice: here, and below.
+// +kubebuilder:rbac:groups=example.com,resources=controller,verbs=get;list
+impl<K: Into<Vec<u8>>> Controller<K> {
+    pub fn f(&self) -> [u8; 2] { [1; 2] }
+    // +kubebuilder:rbac:groups=example.com,resources=controller,verbs=watch
+    pub async fn run(self) {}
+}
+#[cfg(feature = \"webhook\")]
+// +kubebuilder:rbac:groups=example.com,resources=hooked,verbs=get
+impl Manager {}
+#[cfg(test)]
+mod tests {
+    // +kubebuilder:rbac:groups=example.com,resources=tests,verbs=get
+    fn f() {}
+}
+",
+    ),
+    (
+        "src/manager/options.rs",
+        "// +kubebuilder:rbac:groups=example.com,resources=options,verbs=get\npub trait Options {}\n",
+    ),
+    (
+        "src/webhook/mod.rs",
+        "// +kubebuilder:rbac:groups=example.com,resources=defaulting,\\
+// resourceNames={operator}-mutating,verbs=get;patch
+pub struct Defaulting;
+// +kubebuilder:rbac:groups=example.com,resources=server,verbs=get
+pub const async unsafe extern \"C\" fn server() {}
+",
+    ),
+];
+
+/// A project with a runtime, `files` over both; its dependency on the runtime as it stands in Cargo.toml.
+fn project(dependency: &str, files: &[(&str, &str)]) -> Tree {
+    let mut tree = Tree::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nowhere"));
+    tree.lay_over("Cargo.toml", format!("{CARGO}{dependency}\n"));
+    tree.lay_over("src/main.rs", "fn main() {}\n");
+    for (path, text) in RUNTIME {
+        tree.lay_over(format!("runtime/{path}"), *text);
+    }
+    for (path, text) in files {
+        tree.lay_over(*path, *text);
+    }
+    tree
+}
+
+const VENDORED: &str = "opctl-runtime = { version = \"5.0.0\", path = \"runtime\", features = [\"webhook\"] }";
+
+/// What markers grant: `resource verbs`, and names of objects.
+fn granted(source: &Source) -> Vec<String> {
+    assert_eq!(render(&source.diagnostics, false), "");
+    let mut granted: Vec<String> = source.operator.rbac.iter().map(|rule| {
+        let names = rule.resource_names.iter().map(|name| format!(" {name}")).collect::<String>();
+        format!("{} {}{names}", rule.resources.join(";"), rule.verbs.join(";"))
+    }).collect();
+    granted.sort();
+    granted
+}
+
+fn granted_to(main: &str) -> Vec<String> {
+    granted(&source::read_markers(&project(VENDORED, &[("src/main.rs", main)]), ""))
+}
+
+#[test]
+fn markers_count_for_items_that_the_code_names() {
+    let controller = ["controller get;list", "controller watch"];
+    let manager = ["hooked get", "manager get"];
+    let defaulting = ["defaulting get;patch my-operator-mutating"];
+    let server = ["server get"];
+    for (main, expected) in [
+        ("fn main() {}", &[][..]),
+        ("use opctl_runtime as _;", &[]),
+        ("use opctl_runtime::Other;", &[]),
+        ("// use opctl_runtime::Manager;\nconst A: &str = \"opctl_runtime::Manager\";", &[]),
+        ("use other::Manager;", &[]),
+        ("use opctl_runtime::Manager;", &manager),
+        ("use ::opctl_runtime::Manager as M;", &manager),
+        ("use opctl_runtime::manager::Manager;", &manager),
+        ("use opctl_runtime::{Controller, webhook::{self, Defaulting}};", &[defaulting[0], controller[0], controller[1]]),
+        ("fn f() { let a = opctl_runtime::Controller::<Vec<u8>>::new(f); }", &controller),
+        ("fn f(a: &dyn opctl_runtime::Options) {}", &["options get"]),
+        ("fn f() { opctl_runtime::operator!() }", &["operator get"]),
+        ("tokio::select! { _ = opctl_runtime::Manager::run() => {} }", &manager),
+        ("use opctl_runtime::webhook;\nfn f() { webhook::server() }", &server),
+        ("use opctl_runtime::webhook as hooks;\nfn f() { hooks::server() }", &server),
+        ("use opctl_runtime::webhook;\nfn server() { other::server() }", &[]),
+        ("use opctl_runtime as rt;\nfn f() { rt::webhook::server() }", &server),
+        ("extern crate opctl_runtime as rt;\nfn f() { rt::webhook::server() }", &server),
+        ("use {opctl_runtime::{self as rt}, std::fmt};\nfn f() { rt::webhook::server() }", &server),
+        ("fn f() { Manager::new() }\nuse opctl_runtime::*;", &manager),
+        ("use opctl_runtime::{Other, webhook::*};\nfn f() { server() }", &server),
+        // What tests use, the operator does not need.
+        ("#[cfg(test)]\nmod tests { use opctl_runtime::Manager; }", &[]),
+        ("#[cfg(test)] use opctl_runtime::Manager;\n#[test] fn f() { opctl_runtime::Controller::f() }", &[]),
+        ("#[tokio::test] async fn f() { opctl_runtime::Controller::f() }\nuse opctl_runtime::webhook::server;", &server),
+        ("#[cfg(feature = \"off\")] fn f() { opctl_runtime::Manager::f() } use opctl_runtime::webhook::server;", &server),
+        ("struct A { #[cfg(test)] a: u8, b: opctl_runtime::Manager }", &manager),
+    ] {
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(granted_to(main), expected, "{main}");
+    }
+}
+
+#[test]
+fn markers_count_whichever_file_names_the_item() {
+    let files = [
+        ("src/main.rs", "mod runtime;\nmod hooks;\nmod tests;"),
+        ("src/runtime.rs", "pub use opctl_runtime::webhook as admission;"),
+        ("src/hooks.rs", "fn f() { crate::runtime::admission::server() }"),
+        // No module.
+        ("src/other.rs", "use opctl_runtime::Manager;"),
+        ("src/tests.rs", "#![cfg(unix)]\n#[cfg(test)]\nmod inner { use opctl_runtime::Manager; }"),
+    ];
+    assert_eq!(granted(&source::read_markers(&project(VENDORED, &files), "")), ["server get"]);
+}
+
+#[test]
+fn features_and_names_of_the_dependency_count() {
+    let main = [("src/main.rs", "use rt::{Manager, webhook::server};")];
+    let dependency = |features: &str| format!("rt = {{ package = \"opctl-runtime\", path = \"runtime\", features = [{features}] }}");
+    let with = source::read_markers(&project(&dependency("\"webhook\""), &main), "");
+    assert_eq!(granted(&with), ["hooked get", "manager get", "server get"]);
+    let without = source::read_markers(&project(&dependency(""), &main), "");
+    assert_eq!(granted(&without), ["manager get"]);
+    assert!(without.operator.rbac[0].is_of_runtime);
+    assert_eq!(without.operator.rbac[0].place.file.path, "runtime/src/manager/mod.rs");
+}
+
+/// Two operators, a library of both, and the runtime in one workspace.
+#[test]
+fn each_operator_of_a_workspace_needs_what_it_uses() {
+    let package = |name: &str, dependencies: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{dependencies}")
+    };
+    let runtime = "opctl-runtime = { path = \"../runtime\", features = [\"webhook\"] }\n";
+    let library = "library = { path = \"../library\" }\n";
+    let mut tree = project("", &[]);
+    tree.lay_over("Cargo.toml", "[workspace]\nmembers = [\"one\", \"two\", \"library\", \"runtime\"]\nresolver = \"3\"\n");
+    for (path, text) in [
+        ("one/Cargo.toml", package("one", &format!("{runtime}{library}"))),
+        ("one/src/main.rs", "use opctl_runtime::webhook::Defaulting;".into()),
+        ("two/Cargo.toml", package("two", library)),
+        ("two/src/main.rs", "use library::run;".into()),
+        ("library/Cargo.toml", package("library", runtime)),
+        ("library/src/lib.rs", "pub use opctl_runtime::webhook::server as run;".into()),
+    ] {
+        tree.lay_over(path, text);
+    }
+    assert_eq!(granted(&source::read_markers(&tree, "one")), ["defaulting get;patch one-mutating", "server get"]);
+    assert_eq!(granted(&source::read_markers(&tree, "two")), ["server get"]);
+    // All members at once, among which the runtime is no operator.
+    assert_eq!(granted(&source::read_markers(&tree, "")), ["defaulting get;patch one-mutating", "server get"]);
+}
+
+/// Rights that are not known are told, never left out in silence.
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let main = ("src/main.rs", "use opctl_runtime::Manager;");
+    let told = |dependency: &str, files: &[(&str, &str)]| -> Vec<Diagnostic> {
+        source::read_markers(&project(dependency, &[&[main], files].concat()), "").diagnostics
+    };
+    let registry = "opctl-runtime = \"5\"";
+    let lock = "version = 4\n\n[[package]]\nname = \"my-operator\"\nversion = \"0.1.0\"\ndependencies = [\n \"opctl-runtime\",\n]\n\n\
+                [[package]]\nname = \"opctl-runtime\"\nversion = \"5.0.1\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
+    let all = [
+        told(registry, &[]),
+        told(registry, &[("Cargo.lock", lock)]),
+        told("opctl-runtime = { path = \"gone\" }", &[]),
+        told(VENDORED, &[("runtime/src/lib.rs", "mod gone;\n")]),
+        told(VENDORED, &[("runtime/src/lib.rs", "// +kubebuilder:rbac:groups=apps,resources=deployments\npub struct Manager;\n")]),
+        told(
+            VENDORED,
+            &[(
+                "runtime/src/lib.rs",
+                "// +kubebuilder:rbac:groups=example.com,resources=a,verbs=get
+pub(crate) struct Manager;
+pub fn f() {
+    // +kubebuilder:rbac:groups=example.com,resources=b,verbs=get
+    f()
+}
+pub struct S {
+    // +kubebuilder:rbac:groups=example.com,resources=c,verbs=get
+    pub a: u8,
+} // +kubebuilder:rbac:groups=example.com,resources=d,verbs=get
+",
+            )],
+        ),
+    ];
+    let texts: Vec<String> = all.iter().map(|told| render(told, false)).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/errors.txt");
+    Assert::new().action_env("SNAPSHOTS").eq(Data::text(texts.join("========\n")), Data::read_from(&path, None).raw());
+    // Code that names nothing of it needs nothing of it.
+    let none = source::read_markers(&project(registry, &[]), "");
+    assert_eq!(render(&none.diagnostics, false), "");
+}
