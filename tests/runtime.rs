@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use opctl::diagnostic::{Diagnostic, render};
+use opctl::diagnostic::{Diagnostic, Span, render};
+use opctl::model::{Reach, Request};
 use opctl::project::Tree;
 use opctl::source::{self, Source};
 use snapbox::{Assert, Data};
@@ -234,4 +235,31 @@ pub struct S {
     // Code that names nothing of it needs nothing of it.
     let none = source::read_markers(&project(registry, &[]), "");
     assert_eq!(render(&none.diagnostics, false), "");
+}
+
+/// Each way through the runtime in `tests/runtime/operator`; `requests.txt` has what opctl reads there.
+#[test]
+fn each_way_through_the_runtime_asks_what_is_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
+    let found = source::read_requests(&Tree::at(folder.join("operator")), "");
+    assert_eq!(render(&found.diagnostics, false), "");
+    let lines = found.operator.requests.iter().map(|request| format!("{}\n", line(request)));
+    let path = folder.join("requests.txt");
+    Assert::new().action_env("SNAPSHOTS").eq(Data::text(lines.collect::<String>()), Data::read_from(&path, None).raw());
+}
+
+/// `src/cases/a.rs:9 Children::apply: create secrets in a namespace`
+fn line(request: &Request) -> String {
+    let at = |span: &Span| format!("{}:{}", span.file.path, span.line_column().0);
+    let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
+    let reach = match &request.reach {
+        Reach::Cluster => "in the cluster".into(),
+        Reach::Namespace(name) => format!("in {name}"),
+        Reach::SomeNamespace => "in a namespace".into(),
+        Reach::Unknown => "somewhere".to_string(),
+    };
+    let within = request.within.as_ref().map(|within| format!(", within {}", at(within))).unwrap_or_default();
+    let optional = if request.optional { ", perhaps" } else { "" };
+    let Request { verb, resource, by, .. } = request;
+    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.place))
 }
