@@ -1,0 +1,98 @@
+//! Server-side apply.
+
+use std::any::TypeId;
+use std::fmt::Debug;
+
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::NamespaceResourceScope;
+use kube::{Client, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Applies an object by server-side apply, with force: what others changed in these fields is changed back.
+///
+/// Elements that others added to a list stay. Where that makes the object invalid, its lists are replaced as a whole: two ports of
+/// a Service are the same element if number and protocol are equal, and different ones must not share a name.
+///
+/// # Errors
+///
+/// That of the request.
+pub async fn apply<K>(
+    field_manager: &str,
+    api: &Api<K>,
+    name: &str,
+    object: &(impl Debug + Serialize),
+) -> Result<K, kube::Error>
+where
+    K: Clone + Debug + DeserializeOwned,
+{
+    let params = PatchParams::apply(field_manager);
+    let by_force = params.clone().force();
+    match api.patch(name, &by_force, &Patch::Apply(object)).await {
+        Err(kube::Error::Api(invalid)) if invalid.is_invalid() => {
+            let merged = api.patch(name, &params, &Patch::Merge(object)).await;
+            // The first answer says more than that of the attempt to repair it.
+            merged.map_err(|_| kube::Error::Api(invalid))
+        }
+        applied => applied,
+    }
+}
+
+/// Applies the status of an object by server-side apply: it replaces what this field manager wrote before, and leaves what others
+/// wrote. An object that is gone needs none.
+///
+/// A [`Controller`](crate::Controller) writes the status that its `reconcile` returns by itself.
+///
+/// # Errors
+///
+/// That of the request.
+pub async fn apply_status<K>(
+    field_manager: &str,
+    client: &Client,
+    object: &K,
+    status: &impl Serialize,
+) -> Result<(), kube::Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
+    write_status::<K>(field_manager, client, object.namespace().as_deref(), &object.name_any(), &status).await
+}
+
+/// The same for an object that may not fit its type.
+pub(crate) async fn write_status<K>(
+    field_manager: &str,
+    client: &Client,
+    namespace: Option<&str>,
+    name: &str,
+    status: &Value,
+) -> Result<(), kube::Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let resource = ApiResource::erase::<K>(&());
+    let api = api_for::<DynamicObject>(client, namespace, &resource);
+    let patch = json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
+    let params = PatchParams::apply(field_manager).force();
+    match api.patch_status(name, &params, &Patch::Apply(patch)).await {
+        Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(()),
+        written => written.map(drop),
+    }
+}
+
+/// The objects of a namespace, or all.
+pub(crate) fn api_for<K>(client: &Client, namespace: Option<&str>, resource: &K::DynamicType) -> Api<K>
+where
+    K: Resource<Scope = kube::core::DynamicResourceScope>,
+{
+    match namespace {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
+        None => Api::all_with(client.clone(), resource),
+    }
+}
+
+/// Whether objects of a kind are in namespaces.
+pub(crate) fn is_namespaced<K: Resource<Scope: 'static>>() -> bool {
+    TypeId::of::<K::Scope>() == TypeId::of::<NamespaceResourceScope>()
+}

@@ -1,0 +1,89 @@
+//! Conditions in the status of an object: what is true of it, why, and since when.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
+
+/// The type of the condition that sums up all others.
+pub const READY: &str = "Ready";
+
+/// The status of a condition.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Status {
+    /// It holds.
+    True,
+    /// It does not hold.
+    False,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// `Ready` with status `True`.
+pub fn ready(reason: &str, message: impl Into<String>) -> Condition {
+    condition(READY, Status::True, reason, message)
+}
+
+/// `Ready` with status `False`.
+pub fn not_ready(reason: &str, message: impl Into<String>) -> Condition {
+    condition(READY, Status::False, reason, message)
+}
+
+/// A condition that changed its status just now.
+///
+/// `reason` is one CamelCase word for programs, `message` a sentence for people. Neither may contain what differs from one
+/// try to the next, such as a time: each change of the status causes another reconcile.
+pub fn condition(name: &str, status: Status, reason: &str, message: impl Into<String>) -> Condition {
+    Condition {
+        type_: name.to_owned(),
+        status: format!("{status:?}"),
+        reason: reason.to_owned(),
+        message: message.into(),
+        last_transition_time: Time(Timestamp::now()),
+        observed_generation: None,
+    }
+}
+
+/// The condition `now` with the transition time of the one `before` it, unless the status changed.
+pub fn next(before: &[Condition], mut now: Condition, generation: Option<i64>) -> Condition {
+    let is_same = |old: &&Condition| old.type_ == now.type_ && old.status == now.status;
+    if let Some(old) = before.iter().find(is_same) {
+        now.last_transition_time = old.last_transition_time.clone();
+    }
+    now.observed_generation = generation;
+    now
+}
+
+/// Replaces the condition of the same type, or appends this one.
+pub fn set(all: &mut Vec<Condition>, now: Condition, generation: Option<i64>) {
+    let now = next(all, now, generation);
+    match all.iter_mut().find(|old| old.type_ == now.type_) {
+        Some(old) => *old = now,
+        None => all.push(now),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_transition_time_until_the_status_changes() {
+        let mut before = ready("Reconciled", "");
+        before.last_transition_time = Time(Timestamp::UNIX_EPOCH);
+        let same = next(&[before.clone()], ready("Reconciled", "still"), Some(2));
+        assert_eq!(same.last_transition_time, before.last_transition_time);
+        assert_eq!((same.message.as_str(), same.observed_generation), ("still", Some(2)));
+        let other = next(&[before.clone()], not_ready("Failed", ""), Some(3));
+        assert_ne!(other.last_transition_time, before.last_transition_time);
+    }
+
+    #[test]
+    fn sets_one_of_several_and_keeps_their_order() {
+        let mut all = vec![condition("Degraded", Status::False, "AsExpected", ""), ready("Reconciled", "")];
+        let untouched = all[1].clone();
+        set(&mut all, condition("Degraded", Status::Unknown, "NoAnswer", ""), Some(2));
+        set(&mut all, condition("Synced", Status::True, "Synced", ""), Some(2));
+        let shown: Vec<String> = all.iter().map(|each| format!("{}={}", each.type_, each.status)).collect();
+        assert_eq!(shown, ["Degraded=Unknown", "Ready=True", "Synced=True"]);
+        assert_eq!(all[1], untouched);
+    }
+}

@@ -1,0 +1,125 @@
+//! Cleaning up before an object is deleted.
+
+use std::time::Duration;
+
+use kube::Resource;
+use kube::ResourceExt;
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::Status;
+use kube::runtime::controller::Action;
+use serde_json::{Value, json};
+
+use crate::apply::api_for;
+use crate::{Context, Error};
+
+/// What the finalizer of a controller makes of an object.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Step {
+    /// It has the finalizer: reconcile it.
+    Reconcile,
+    /// It is new: take hold of it first.
+    Add,
+    /// It is being deleted: clean up, then let it go.
+    CleanUp,
+    /// It is being deleted, and this controller has nothing to do with it any more.
+    Leave,
+}
+
+impl Step {
+    /// For an object of a controller with or without a finalizer.
+    pub fn of(object: &impl ResourceExt, finalizer: Option<&str>) -> Self {
+        let is_held = || object.finalizers().iter().any(|other| Some(other.as_str()) == finalizer);
+        match (object.meta().deletion_timestamp.is_some(), finalizer) {
+            (true, Some(_)) if is_held() => Self::CleanUp,
+            (true, _) => Self::Leave,
+            (false, Some(_)) if !is_held() => Self::Add,
+            (false, _) => Self::Reconcile,
+        }
+    }
+}
+
+/// Puts the finalizer on an object. The change causes the reconcile.
+pub(super) async fn add<K>(object: &K, name: &str, ctx: &Context) -> Result<Action, Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let finalizers = "/metadata/finalizers";
+    let patch = match object.finalizers() {
+        [] => json!([
+            { "op": "test", "path": finalizers, "value": null },
+            { "op": "add", "path": finalizers, "value": [name] },
+        ]),
+        others => json!([
+            { "op": "test", "path": finalizers, "value": others },
+            { "op": "add", "path": "/metadata/finalizers/-", "value": name },
+        ]),
+    };
+    match patch_json(object, patch, ctx).await {
+        Err(kube::Error::Api(status)) if is_outdated(&status) || status.is_not_found() => Ok(retry()),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(Action::await_change()),
+    }
+}
+
+/// Takes the finalizer off an object, after which it may be gone.
+pub(super) async fn remove<K>(object: &K, name: &str, ctx: &Context) -> Result<Action, Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let Some(at) = object.finalizers().iter().position(|other| other == name) else {
+        return Ok(Action::await_change());
+    };
+    let path = format!("/metadata/finalizers/{at}");
+    let patch = json!([
+        { "op": "test", "path": path, "value": name },
+        { "op": "remove", "path": path },
+    ]);
+    match patch_json(object, patch, ctx).await {
+        Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(Action::await_change()),
+        Err(kube::Error::Api(status)) if is_outdated(&status) => Ok(retry()),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(Action::await_change()),
+    }
+}
+
+/// The watch that brings the newer version may be slower.
+fn retry() -> Action {
+    Action::requeue(Duration::from_secs(1))
+}
+
+async fn patch_json<K>(object: &K, patch: Value, ctx: &Context) -> Result<(), kube::Error>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let resource = ApiResource::erase::<K>(&());
+    let api = api_for::<DynamicObject>(&ctx.client, object.meta().namespace.as_deref(), &resource);
+    let patch = serde_json::from_value(patch).map_err(kube::Error::SerdeError)?;
+    let params = PatchParams { field_manager: Some(ctx.field_manager.to_string()), ..PatchParams::default() };
+    // Only metadata comes back: the object may have become one that does not fit its type.
+    api.patch_metadata(&object.name_any(), &params, &Patch::Json::<()>(patch)).await.map(drop)
+}
+
+/// Whether a JSON patch was refused because the object has changed: an answer about the object itself has its name.
+fn is_outdated(error: &Status) -> bool {
+    error.is_invalid() && error.details.as_ref().is_none_or(|it| it.name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+
+    #[test]
+    fn an_object_is_held_then_reconciled_then_cleaned_up_then_left_alone() {
+        let mut object = ConfigMap::default();
+        let step = |object: &ConfigMap| Step::of(object, Some("example.com/a"));
+        assert_eq!((step(&object), Step::of(&object, None)), (Step::Add, Step::Reconcile));
+        object.finalizers_mut().extend(["example.com/b".to_owned(), "example.com/a".to_owned()]);
+        assert_eq!(step(&object), Step::Reconcile);
+        object.meta_mut().deletion_timestamp = serde_json::from_value("2026-01-01T00:00:00Z".into()).unwrap();
+        assert_eq!((step(&object), Step::of(&object, None)), (Step::CleanUp, Step::Leave));
+        object.finalizers_mut().pop();
+        assert_eq!(step(&object), Step::Leave);
+    }
+}

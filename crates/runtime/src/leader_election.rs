@@ -1,0 +1,216 @@
+//! Leader election: of several replicas, the one that holds a Lease reconciles, the others wait.
+//!
+//! The protocol is client-go's. Clocks differ, so the times in a Lease are for people: a replica takes over when it has seen
+//! the same record, by its own clock, for as long as the record says. The holder gives up before that if it cannot renew.
+//! Every write names the version that it replaces, so of two at the same time one is refused.
+
+use std::env;
+use std::future::pending;
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{Api, PostParams};
+use kube::{Client, ResourceExt};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tracing::{info, warn};
+
+use crate::brief;
+use crate::controller::jittered;
+use crate::manager::{Error, Operator};
+use crate::telemetry::random;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct LeaseOptions {
+    /// Reconcile only while holding a Lease, so that there can be several replicas
+    #[arg(long, env)]
+    pub leader_elect: bool,
+    /// The name of the Lease
+    #[arg(long, env, value_name = "NAME")]
+    pub leader_election_id: Option<String>,
+    /// The namespace of the Lease; without it, that of the Pod or the kubeconfig
+    #[arg(long, env, value_name = "NAMESPACE")]
+    pub leader_election_namespace: Option<String>,
+    /// Seconds without a renewal after which another replica leads
+    #[arg(long, env, value_name = "SECONDS", default_value_t = 15)]
+    pub lease_duration: u16,
+    /// Seconds without a renewal after which the leader ends itself
+    #[arg(long, env, value_name = "SECONDS", default_value_t = 10)]
+    pub renew_deadline: u16,
+    /// Seconds from one try to acquire or renew the Lease to the next
+    #[arg(long, env, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    pub retry_period: u16,
+}
+
+/// What one replica knows of the Lease.
+pub struct Election {
+    api: Api<Lease>,
+    name: String,
+    options: LeaseOptions,
+    identity: String,
+    /// Empty where there is none.
+    seen: Lease,
+    /// When it was first seen so; of one's own, when the request began that wrote it.
+    since: Instant,
+}
+
+impl Election {
+    pub fn new(client: &Client, operator: Operator, options: LeaseOptions) -> Result<Self, Error> {
+        let deadline = options.renew_deadline;
+        if deadline >= options.lease_duration || deadline / 2 < options.retry_period {
+            return Err(Error::LeaseOptions);
+        }
+        let namespace = options.leader_election_namespace.as_deref();
+        let namespace = namespace.unwrap_or(client.default_namespace());
+        let host = env::var("HOSTNAME").unwrap_or_else(|_| operator.name.to_owned());
+        Ok(Self {
+            api: Api::namespaced(client.clone(), namespace),
+            name: options.leader_election_id.clone().unwrap_or_else(|| operator.name.to_owned()),
+            options,
+            // A Pod whose container is started again keeps its name, but does not lead any more.
+            identity: format!("{host}_{:016x}", random()),
+            seen: Lease::default(),
+            since: Instant::now(),
+        })
+    }
+
+    /// Resolves when this replica leads; an error is that of a request before any Lease was seen.
+    pub async fn acquire(&mut self) -> Result<(), Error> {
+        if !self.options.leader_elect {
+            return Ok(());
+        }
+        info!(identity = self.identity, "waiting for the Lease");
+        loop {
+            match self.claim().await {
+                Ok(()) if self.leads() => break,
+                Err(error) if self.seen == Lease::default() => return Err(error.into()),
+                Err(error) => warn!("the Lease was not read: {}", brief(&error)),
+                Ok(()) => {}
+            }
+            sleep(self.pause()).await;
+        }
+        info!("leading");
+        Ok(())
+    }
+
+    /// Renews the Lease until that fails: then another replica may lead soon, and nothing may go on here.
+    pub async fn hold(&mut self) -> Error {
+        if !self.options.leader_elect {
+            return pending().await;
+        }
+        let seconds = self.options.renew_deadline;
+        while self.leads() {
+            let deadline = self.since + Duration::from_secs(seconds.into());
+            let renewal = async {
+                sleep(self.pause()).await;
+                self.claim().await
+            };
+            match timeout_at(deadline, renewal).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => warn!("the Lease was not renewed: {}", brief(&error)),
+                Err(_) => return Error::LeadershipLost(format!("no renewal in {seconds} seconds")),
+            }
+        }
+        Error::LeadershipLost(format!("the Lease is held by `{}`", self.holder()))
+    }
+
+    /// Lets another replica lead at once. Only for when nothing runs any more.
+    pub async fn release(mut self) {
+        if self.leads()
+            && let Err(error) = self.write(String::new(), 1).await
+        {
+            warn!("the Lease was not released: {}", brief(&error));
+        }
+    }
+
+    fn leads(&self) -> bool {
+        self.holder() == self.identity
+    }
+
+    fn holder(&self) -> &str {
+        let spec = self.seen.spec.as_ref();
+        spec.and_then(|spec| spec.holder_identity.as_deref()).unwrap_or_default()
+    }
+
+    fn pause(&self) -> Duration {
+        jittered(Duration::from_secs(self.options.retry_period.into()))
+    }
+
+    /// Renews the Lease, or acquires it if it is free. Its holder does so with a single request.
+    async fn claim(&mut self) -> Result<(), kube::Error> {
+        if !self.leads() {
+            self.look().await?;
+            let spec = self.seen.spec.as_ref();
+            let said = spec.and_then(|spec| u64::try_from(spec.lease_duration_seconds?).ok());
+            let duration = Duration::from_secs(said.unwrap_or(self.options.lease_duration.into()));
+            if !self.holder().is_empty() && !self.leads() && self.since.elapsed() < duration {
+                return Ok(());
+            }
+        }
+        self.write(self.identity.clone(), self.options.lease_duration).await
+    }
+
+    // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get,namespace=system,roleName=leader-election-role
+    async fn look(&mut self) -> Result<(), kube::Error> {
+        let get = self.api.get_opt(&self.name);
+        let now = self.in_time(get).await?.unwrap_or_default();
+        let changed = now.spec != self.seen.spec;
+        self.seen = now;
+        // One's own, after an answer that was lost: others may have seen it earlier.
+        if changed && !self.leads() {
+            self.since = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Does nothing if somebody else wrote it first.
+    // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;update,namespace=system,roleName=leader-election-role
+    async fn write(&mut self, holder: String, duration: u16) -> Result<(), kube::Error> {
+        loop {
+            let (since, now) = (Instant::now(), Some(MicroTime(Timestamp::now())));
+            let mut lease = self.seen.clone();
+            let name = &self.name;
+            lease.metadata.name = Some(name.clone());
+            let spec = lease.spec.get_or_insert_default();
+            if spec.holder_identity.as_ref() != Some(&holder) {
+                spec.acquire_time.clone_from(&now);
+                let count = i32::from(!holder.is_empty());
+                spec.lease_transitions = Some(spec.lease_transitions.map_or(0, |n| n + count));
+            }
+            spec.holder_identity = Some(holder.clone());
+            spec.lease_duration_seconds = Some(duration.into());
+            spec.renew_time = now;
+            let params = PostParams::default();
+            let exists = lease.resource_version().is_some();
+            let written = match exists {
+                true => self.in_time(self.api.replace(name, &params, &lease)).await,
+                false => self.in_time(self.api.create(&params, &lease)).await,
+            };
+            match written {
+                Ok(lease) => {
+                    (self.seen, self.since) = (lease, since);
+                    return Ok(());
+                }
+                // Written or deleted since it was seen; by this replica, if an answer was lost.
+                Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && exists => {
+                    self.look().await?;
+                    if !self.leads() {
+                        return Ok(());
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A request that hangs leaves time for another one before the deadline.
+    async fn in_time<T>(&self, request: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
+        let limit = Duration::from_secs(self.options.renew_deadline.into()) / 2;
+        let late = |_| Err(kube::Error::Service("no answer in time".into()));
+        timeout(limit, request).await.unwrap_or_else(late)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use kube::api::ObjectMeta;
+use kube::client::Body;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::manager::Options;
+use crate::mock::{self, Call, status};
+
+/// An API server with at most one Lease, which refuses writes for another version than the one that it has.
+#[derive(Clone, Default)]
+struct Server(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    lease: Option<Value>,
+    version: u32,
+    /// Answers all requests with 500.
+    fails: bool,
+    /// Carries out the next write, but its answer is lost.
+    loses_an_answer: bool,
+}
+
+impl Server {
+    fn answer(&self, call: &Call) -> (u16, Value) {
+        let mut state = self.0.lock().unwrap();
+        if state.fails {
+            return (500, status(500, "InternalError"));
+        }
+        let seen = |lease: &Value| lease["metadata"]["resourceVersion"].clone();
+        match (call.method.as_str(), &state.lease) {
+            ("GET", Some(lease)) => return (200, lease.clone()),
+            ("POST", None) => {}
+            ("PUT", Some(lease)) if seen(lease) == seen(&call.body) => {}
+            ("GET" | "PUT", None) => return (404, status(404, "NotFound")),
+            ("PUT", _) => return (409, status(409, "Conflict")),
+            ("POST", _) => return (409, status(409, "AlreadyExists")),
+            (method, _) => panic!("{method}"),
+        }
+        let mut lease = call.body.clone();
+        state.version += 1;
+        lease["metadata"]["resourceVersion"] = state.version.to_string().into();
+        state.lease = Some(lease.clone());
+        match std::mem::take(&mut state.loses_an_answer) {
+            true => (500, status(500, "InternalError")),
+            false => (200, lease),
+        }
+    }
+
+    fn replica(&self, identity: &str) -> Election {
+        let server = self.clone();
+        let (client, _) = mock::api_server(move |call| server.answer(call));
+        let options = Options::parse_from(["manager", "--leader-elect"]).leader_election;
+        let mut election = Election::new(&client, options).unwrap();
+        election.identity = identity.to_owned();
+        election
+    }
+
+    /// Writes as another operator does, whose clock is wrong.
+    fn written_by(&self, holder: &str) {
+        let mut state = self.0.lock().unwrap();
+        state.version += 1;
+        let spec = json!({
+            "holderIdentity": holder, "leaseDurationSeconds": 20, "leaseTransitions": 3,
+            "acquireTime": "1999-01-01T00:00:00.000000Z",
+            "renewTime": format!("1999-01-01T00:00:00.{:06}Z", state.version),
+        });
+        let metadata = ObjectMeta {
+            name: Some("operator".to_owned()),
+            resource_version: Some(state.version.to_string()),
+            ..Default::default()
+        };
+        state.lease = Some(json!({ "metadata": metadata, "spec": spec }));
+    }
+
+    fn spec(&self) -> Value {
+        self.0.lock().unwrap().lease.as_ref().unwrap()["spec"].clone()
+    }
+
+    fn set(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.0.lock().unwrap());
+    }
+}
+
+/// A client whose requests get no answer.
+fn silent() -> Client {
+    let (service, requests) = tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
+    // Kept for ever, else they are refused.
+    std::mem::forget(requests);
+    Client::new(service, "default")
+}
+
+async fn after(seconds: u64) {
+    sleep(Duration::from_secs(seconds)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn creates_a_lease_where_there_is_none_and_renews_it() {
+    let server = Server::default();
+    let mut replica = server.replica("a");
+    replica.acquire().await.unwrap();
+    let first = server.spec();
+    assert_eq!(first["holderIdentity"], "a");
+    assert_eq!(first["leaseTransitions"], 0);
+    assert_eq!(first["acquireTime"], first["renewTime"]);
+    tokio::select! {
+        lost = replica.hold() => panic!("{lost}"),
+        () = after(3600) => {}
+    }
+    let now = server.spec();
+    assert_eq!(now["acquireTime"], first["acquireTime"]);
+    assert_ne!(now["renewTime"], first["renewTime"]);
+    let renewals = server.0.lock().unwrap().version;
+    assert!((1600..=1800).contains(&renewals), "{renewals}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn takes_over_when_a_record_stays_the_same_for_as_long_as_it_says_whatever_its_times() {
+    let server = Server::default();
+    let mut replica = server.replica("b");
+    server.written_by("a");
+    let acquired = tokio::spawn(async move {
+        replica.acquire().await.unwrap();
+        Instant::now()
+    });
+    for _ in 0..10 {
+        after(19).await;
+        server.written_by("a");
+    }
+    let last = Instant::now();
+    let waited = acquired.await.unwrap() - last;
+    let bounds = Duration::from_secs(20)..Duration::from_secs(25);
+    assert!(bounds.contains(&waited), "{waited:?}");
+    let spec = server.spec();
+    assert_eq!(spec["holderIdentity"], "b");
+    assert_eq!(spec["leaseDurationSeconds"], 15);
+    assert_eq!(spec["leaseTransitions"], 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_one_of_many_leads() {
+    let server = Server::default();
+    let replicas = ["a", "b", "c", "d"].map(|name| server.replica(name));
+    let leaders = Arc::new(Mutex::new(0));
+    for mut replica in replicas {
+        let leaders = leaders.clone();
+        tokio::spawn(async move {
+            replica.acquire().await.unwrap();
+            *leaders.lock().unwrap() += 1;
+            replica.hold().await
+        });
+    }
+    after(600).await;
+    assert_eq!(*leaders.lock().unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn does_not_lead_any_more_when_another_writes() {
+    let server = Server::default();
+    let mut replica = server.replica("a");
+    replica.acquire().await.unwrap();
+    server.written_by("b");
+    let error = replica.hold().await.to_string();
+    assert!(error.contains("held by `b`"), "{error}");
+    replica.release().await;
+    assert_eq!(server.spec()["holderIdentity"], "b", "it is not its own to release");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ends_before_another_may_lead_when_it_cannot_renew() {
+    for hanging in [true, false] {
+        let server = Server::default();
+        let mut replica = server.replica("a");
+        let start = Instant::now();
+        replica.acquire().await.unwrap();
+        match hanging {
+            true => replica.api = Api::default_namespaced(silent()),
+            false => server.set(|state| state.fails = true),
+        }
+        let error = replica.hold().await.to_string();
+        assert!(error.contains("no renewal in 10 seconds"), "{error}");
+        assert_eq!(start.elapsed().as_secs(), 10, "the Lease is for 15 seconds");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn keeps_leading_when_the_api_server_is_away_for_a_moment_or_an_answer_is_lost() {
+    let server = Server::default();
+    let mut replica = server.replica("a");
+    replica.acquire().await.unwrap();
+    let trouble = async {
+        for _ in 0..20 {
+            server.set(|state| state.fails = true);
+            after(3).await;
+            server.set(|state| (state.fails, state.loses_an_answer) = (false, true));
+            after(10).await;
+        }
+    };
+    tokio::select! {
+        lost = replica.hold() => panic!("{lost}"),
+        () = trouble => {}
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lets_another_lead_at_once_when_released() {
+    let server = Server::default();
+    let (mut replica, mut other) = (server.replica("a"), server.replica("b"));
+    replica.acquire().await.unwrap();
+    // The answer to its last renewal was not waited for.
+    server.set(|state| state.loses_an_answer = true);
+    assert!(replica.claim().await.is_err());
+    replica.release().await;
+    let spec = server.spec();
+    assert_eq!(spec["holderIdentity"], "");
+    assert_eq!(spec["leaseDurationSeconds"], 1);
+    let start = Instant::now();
+    other.acquire().await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    assert_eq!(server.spec()["leaseTransitions"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_fails_at_the_start_is_told() {
+    let server = Server::default();
+    server.set(|state| state.fails = true);
+    assert!(server.replica("a").acquire().await.is_err());
+}
+
+#[tokio::test]
+async fn refuses_a_deadline_that_leaves_no_time() {
+    for times in [["--renew-deadline=15", "--retry-period=2"], ["--renew-deadline=10", "--retry-period=6"]] {
+        let options = Options::parse_from(["manager", times[0], times[1]]).leader_election;
+        assert!(Election::new(&silent(), options).is_err(), "{times:?}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Why the operator cannot start or go on.
+
+/// Why the operator cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No kubeconfig, and no service account of a Pod.
+    #[error("cannot connect to a cluster: set KUBECONFIG, or run in a Pod with a service account: {0}")]
+    NoCluster(#[source] kube::Error),
+    /// Nothing answers.
+    #[error("the API server does not answer: {0}")]
+    Unreachable(#[source] kube::Error),
+    /// It answers with an error.
+    #[error("the API server answers \"{0}\": check the credentials of KUBECONFIG, then the server")]
+    Refused(String),
+    /// A CustomResourceDefinition is missing.
+    #[error("the cluster does not know `{0}`: install the CRDs (`make install`), then start again")]
+    NotInstalled(String),
+    /// A permission is missing.
+    #[error("missing permissions: {0}; see config/rbac/role.yaml")]
+    Forbidden(String),
+    /// A server cannot listen, or has no certificate.
+    #[error(transparent)]
+    Server(#[from] std::io::Error),
+    /// The times of leader election do not fit together.
+    #[error(
+        "`--lease-duration` must be longer than `--renew-deadline`, and that at least twice as long as `--retry-period`"
+    )]
+    LeaseOptions,
+    /// Another replica leads, or may lead soon.
+    #[error("this replica is no longer the leader: {0}")]
+    LeadershipLost(String),
+    /// A part ended that should run until shutdown.
+    #[error("`{0}` ended before shutdown")]
+    Ended(&'static str),
+    /// A part panicked.
+    #[error("a task panicked or was aborted: {0}")]
+    Task(#[from] tokio::task::JoinError),
+    /// Reconciles did not finish in time.
+    #[error("reconciles were still running {0} seconds after shutdown began")]
+    GracePeriod(u64),
+    /// Ctrl-C twice.
+    #[error("a second signal cut the shutdown short")]
+    CutShort,
+    /// An error of your own.
+    #[error("{0}")]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<kube::Error> for Error {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) if status.is_forbidden() => Self::Forbidden(status.message),
+            kube::Error::Api(status) => Self::Refused(status.message),
+            error => Self::Unreachable(error),
+        }
+    }
+}

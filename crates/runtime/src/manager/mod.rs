@@ -1,0 +1,285 @@
+//! Runs controllers and servers together, and stops them together: arguments, logs, leader election, probes, signals.
+
+mod endpoints;
+mod error;
+mod options;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::pending;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{CommandFactory, FromArgMatches};
+use futures::future::BoxFuture;
+use kube::Client;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+use crate::leader_election::Election;
+use crate::telemetry;
+use crate::{Context, with_causes};
+
+pub use crate::leader_election::LeaseOptions;
+pub use crate::telemetry::LogOptions;
+pub use error::Error;
+pub use options::{Options, address};
+
+/// The operator that runs: what its logs, leases, events and field managers are called. [`operator!`](crate::operator) makes one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Operator {
+    /// The name of its package.
+    pub name: &'static str,
+    /// The version of its package.
+    pub version: &'static str,
+}
+
+/// The [`Operator`] with the name and the version of the package that calls this.
+#[macro_export]
+macro_rules! operator {
+    () => {
+        $crate::Operator { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") }
+    };
+}
+
+/// A part of the operator that runs until shutdown: a controller, a server, or a task of your own.
+///
+/// A controller in plain kube-rs runs as one, too:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use futures::StreamExt;
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use kube::runtime::controller::{Action, Controller};
+/// use opctl_runtime::{Runnable, Runs};
+///
+/// fn plain() -> Runnable {
+///     Runnable::new("plain", Runs::PerNamespace, async |ctx| {
+///         let reconcile = async |_: Arc<ConfigMap>, _: Arc<()>| Ok::<_, std::io::Error>(Action::await_change());
+///         let retry = |_: Arc<ConfigMap>, _: &std::io::Error, _: Arc<()>| Action::await_change();
+///         let controller = Controller::new(ctx.api::<ConfigMap>(), Default::default());
+///         let reconciles = controller.graceful_shutdown_on(ctx.shutdown()).run(
+///             move |object, context| Box::pin(reconcile(object, context)), retry, Arc::new(()));
+///         ctx.readiness.reached("plain");
+///         reconciles.for_each(|_| async {}).await;
+///         Ok(())
+///     })
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Runnable {
+    name: &'static str,
+    runs: Runs,
+    run: Arc<dyn Fn(Context) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>,
+}
+
+impl Runnable {
+    /// A part called `name` in probes, metrics and logs. `run` returns after [`Context::shutdown`], or with the reason why it cannot
+    /// go on, which stops the operator. Once it works, it calls `ctx.readiness.reached(name)`: until then, `/readyz` waits for it.
+    pub fn new<F>(name: &'static str, runs: Runs, run: impl Fn(Context) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), Error>> + Send + 'static,
+    {
+        Self { name, runs, run: Arc::new(move |ctx| Box::pin(run(ctx))) }
+    }
+
+    /// Its name in probes, metrics and logs: for a [`Controller`](crate::Controller) `<plural>.<group>` of its kind.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it runs.
+    pub fn runs(&self) -> Runs {
+        self.runs
+    }
+
+    /// Runs it alone, without leader election and servers, until [`Context::stop`].
+    ///
+    /// # Errors
+    ///
+    /// Why it could not go on.
+    pub async fn run(&self, ctx: Context) -> Result<(), Error> {
+        (self.run)(ctx).await
+    }
+}
+
+impl fmt::Debug for Runnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runnable").field("name", &self.name).field("runs", &self.runs).finish_non_exhaustive()
+    }
+}
+
+/// Where a [`Runnable`] runs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Runs {
+    /// Once for each namespace of `--watch-namespace`, or once for the whole cluster.
+    PerNamespace,
+    /// Once, whatever is watched: the controller of a cluster-scoped kind.
+    Once,
+    /// In replicas that do not lead, too: a server.
+    InEveryReplica,
+}
+
+/// The process of an operator.
+///
+/// [`run`](Self::run) is all that a `main` needs. With arguments of your own, flatten [`Options`] and [`LogOptions`] into a
+/// [`clap::Parser`] and call [`start`](Self::start).
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create,roleName=metrics-auth-role
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create,roleName=metrics-auth-role
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;get;update,namespace=system,roleName=leader-election-role
+#[derive(Clone, Copy, Debug)]
+pub struct Manager {
+    operator: Operator,
+}
+
+/// The arguments of an operator without arguments of its own.
+#[derive(clap::Parser)]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    logs: LogOptions,
+}
+
+impl Manager {
+    /// The process of this operator.
+    pub fn new(operator: Operator) -> Self {
+        Self { operator }
+    }
+
+    /// Parses the arguments, starts logging, connects to the cluster of the Pod or the kubeconfig, and runs these parts until
+    /// SIGTERM, SIGINT, or until one part fails. What went wrong is logged.
+    pub async fn run(self, runnables: Vec<Runnable>) -> ExitCode {
+        let command = Arguments::command().name(self.operator.name).version(self.operator.version);
+        let arguments = Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+        // Dropped at the very end.
+        let _telemetry = match telemetry::init(self.operator, &arguments.logs) {
+            Ok(telemetry) => telemetry,
+            Err(error) => {
+                eprintln!("error: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let outcome = async {
+            let client = Client::try_default().await.map_err(Error::NoCluster)?;
+            self.start(client, arguments.options, runnables).await
+        };
+        match outcome.await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                tracing::error!("{}", with_causes(&error));
+                // Without waiting for tasks that do not yield: another replica may lead soon.
+                std::process::exit(1)
+            }
+        }
+    }
+
+    /// Runs these parts until SIGTERM, SIGINT, or until one part fails, which stops the others too.
+    ///
+    /// # Errors
+    ///
+    /// Why the operator could not start, or not go on.
+    pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
+        let version = client.apiserver_version().await?;
+        info!(kubernetes = version.git_version, version = self.operator.version, "starting {}", self.operator.name);
+
+        let ctx = Context::new(client, self.operator, options);
+        let mut election = Election::new(&ctx.client, self.operator, ctx.options.leader_election.clone())?;
+        let elected = CancellationToken::new();
+        if !ctx.options.leader_election.leader_elect {
+            elected.cancel();
+        }
+        // Before the probes are answered, which say what is waited for.
+        let mut parts = start(runnables, &ctx, &elected);
+        // Not among the parts: the probes are answered until the last reconcile has ended.
+        let _servers = endpoints::start(&ctx).await?;
+
+        let mut leadership = Box::pin(async {
+            tokio::select! {
+                won = election.acquire() => won?,
+                // A replica that shuts down does not become the leader.
+                () = ctx.shutdown() => pending().await,
+            }
+            ctx.metrics.leader.set(1);
+            elected.cancel();
+            Err::<Infallible, Error>(election.hold().await)
+        });
+        let outcome = tokio::select! {
+            () = signal() => Ok(()),
+            Some(ended) = parts.join_next() => Err(reason(ended)),
+            // Another replica may lead soon: all tasks end as they are dropped.
+            Err(lost) = &mut leadership => return Err(lost),
+        };
+        info!("shutting down");
+        ctx.stop();
+        let stopped = async {
+            let ended = async { while parts.join_next().await.is_some() {} };
+            let in_time = timeout(Duration::from_secs(ctx.options.grace_period), ended).await;
+            parts.shutdown().await;
+            in_time.map_err(|_| Error::GracePeriod(ctx.options.grace_period))
+        };
+        let stopped = tokio::select! {
+            stopped = stopped => stopped,
+            Err(lost) = &mut leadership => return Err(lost),
+            () = signal() => return Err(Error::CutShort),
+        };
+        drop(leadership);
+        election.release().await;
+        outcome.and(stopped)
+    }
+}
+
+/// Starts the parts; those of the leader wait for the election, and meanwhile nobody waits for them.
+fn start(runnables: Vec<Runnable>, ctx: &Context, elected: &CancellationToken) -> JoinSet<Result<&'static str, Error>> {
+    let mut parts = JoinSet::new();
+    for Runnable { name, runs, run } in runnables {
+        for ctx in ctx.split(runs) {
+            let (elected, run) = (elected.clone(), run.clone());
+            let follows = runs != Runs::InEveryReplica && !elected.is_cancelled();
+            if !follows {
+                ctx.readiness.wait_for(name);
+            }
+            parts.spawn(async move {
+                if follows {
+                    tokio::select! {
+                        () = elected.cancelled() => ctx.readiness.wait_for(name),
+                        () = ctx.shutdown() => return Ok(name),
+                    }
+                }
+                run(ctx).await.map(|()| name)
+            });
+        }
+    }
+    parts
+}
+
+fn reason(ended: Result<Result<&'static str, Error>, JoinError>) -> Error {
+    match ended {
+        Ok(Ok(name)) => Error::Ended(name),
+        Ok(Err(error)) => error,
+        Err(error) => Error::Task(error),
+    }
+}
+
+/// Resolves at SIGTERM, which the kubelet sends, or SIGINT, which Ctrl-C sends.
+async fn signal() {
+    #[cfg(unix)]
+    let terminate = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kind = SignalKind::terminate();
+        signal(kind).expect("a handler can be set").recv().await;
+    };
+    #[cfg(not(unix))]
+    let terminate = pending();
+    tokio::select! {
+        set = tokio::signal::ctrl_c() => set.expect("a handler can be set"),
+        () = terminate => (),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! An API server for unit tests.
+
+mod mock;
+
+pub use mock::*;

@@ -1,0 +1,185 @@
+//! An object in another version, where nothing else is said: fields of the same name.
+
+use std::any::type_name;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use kube::{CustomResourceExt, Resource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::ConversionError;
+
+/// A version of a kind, as `#[derive(CustomResource)]` makes it.
+pub trait Version:
+    CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize
+{
+}
+
+impl<T> Version for T where
+    T: CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize
+{
+}
+
+/// The object with all that both versions call the same and give the same type. Where the new version requires more, that is
+/// `0`, `""` and the like, as it would be in Go.
+pub fn carry<A: Version, B: Version>(old: &A) -> Result<B, ConversionError> {
+    let mut object = write(old)?;
+    object["apiVersion"] = B::api_version(&()).into();
+    if let Some(schema) = schema::<B>() {
+        fits(&mut object, schema);
+    }
+    read(object)
+}
+
+/// An object, or a part of one: server-side apply takes fields away and has the rest converted.
+pub(super) fn read<T: Version>(mut object: Value) -> Result<T, ConversionError> {
+    if let Ok(whole) = T::deserialize(&object) {
+        return Ok(whole);
+    }
+    if let Some(schema) = schema::<T>() {
+        fill(&mut object, schema);
+    }
+    serde_json::from_value(object).map_err(misfit::<T>)
+}
+
+pub(super) fn write<T: Version>(object: &T) -> Result<Value, ConversionError> {
+    serde_json::to_value(object).map_err(misfit::<T>)
+}
+
+/// As it is sent: without a `null` that says no more than a field that is not there. To server-side apply both are not the same:
+/// a field that is there has been left by those who own it.
+pub(super) fn send<T: Version>(object: &T) -> Result<Value, ConversionError> {
+    let mut object = write(object)?;
+    if let Some(schema) = schema::<T>() {
+        omit(&mut object, schema);
+    }
+    Ok(object)
+}
+
+fn omit(value: &mut Value, schema: &JSONSchemaProps) {
+    match value {
+        Value::Object(map) => map.retain(|name, value| {
+            let named = schema.properties.as_ref().and_then(|it| it.get(name));
+            let required = schema.required.iter().flatten().any(|it| it == name);
+            if value.is_null() {
+                return required || named.is_none_or(|it| it.default.is_some());
+            }
+            if let Some(schema) = property(schema, name) {
+                omit(value, schema);
+            }
+            true
+        }),
+        Value::Array(list) => {
+            if let Some(schema) = items(schema) {
+                list.iter_mut().for_each(|value| omit(value, schema));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn misfit<T: Version>(error: serde_json::Error) -> ConversionError {
+    ConversionError::Misfit(T::api_version(&()).into_owned(), error)
+}
+
+/// Made once a version, which takes longer than a conversion.
+fn schema<T: Version>() -> Option<&'static JSONSchemaProps> {
+    static CRDS: Mutex<BTreeMap<&str, &CustomResourceDefinition>> = Mutex::new(BTreeMap::new());
+    let mut crds = CRDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let crd = crds
+        .entry(type_name::<T>())
+        .or_insert_with(|| Box::leak(T::crd().into()));
+    let schema = crd.spec.versions.first()?.schema.as_ref();
+    schema?.open_api_v3_schema.as_ref()
+}
+
+/// Whether it is of this type, after fields that are not of theirs were taken out.
+fn fits(value: &mut Value, schema: &JSONSchemaProps) -> bool {
+    if value.is_null() {
+        return schema.nullable == Some(true);
+    }
+    if let Some(allowed) = &schema.enum_ {
+        return allowed.iter().any(|one| one.0 == *value);
+    }
+    match (schema.type_.as_deref(), value) {
+        (Some("object"), Value::Object(map)) => {
+            map.retain(|name, value| property(schema, name).is_none_or(|it| fits(value, it)));
+            true
+        }
+        (Some("array"), Value::Array(list)) => {
+            let mut list = list.iter_mut();
+            items(schema).is_none_or(|schema| list.all(|value| fits(value, schema)))
+        }
+        (Some("integer"), Value::Number(number)) => match schema.format.as_deref() {
+            Some("int32") => number.as_i64().is_some_and(|it| i32::try_from(it).is_ok()),
+            _ => !number.is_f64(),
+        },
+        (Some(name), value) => matches!(
+            (name, value),
+            ("string", Value::String(_))
+                | ("boolean", Value::Bool(_))
+                | ("number", Value::Number(_))
+        ),
+        (None, _) => true,
+    }
+}
+
+/// Adds what is required.
+fn fill(value: &mut Value, schema: &JSONSchemaProps) {
+    match value {
+        Value::Object(map) => {
+            for name in schema.required.iter().flatten() {
+                if let Some(schema) = property(schema, name) {
+                    map.entry(name).or_insert_with(|| empty(schema));
+                }
+            }
+            for (name, value) in map {
+                if let Some(schema) = property(schema, name) {
+                    fill(value, schema);
+                }
+            }
+        }
+        Value::Array(list) => {
+            if let Some(schema) = items(schema) {
+                list.iter_mut().for_each(|value| fill(value, schema));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn empty(schema: &JSONSchemaProps) -> Value {
+    if let Some(first) = schema.enum_.as_ref().and_then(|it| it.first()) {
+        return first.0.clone();
+    }
+    match (schema.type_.as_deref(), schema.format.as_deref()) {
+        (Some("object"), _) => json!({}),
+        (Some("array"), _) => json!([]),
+        (Some("boolean"), _) => json!(false),
+        (Some("string"), Some("date-time")) => json!("1970-01-01T00:00:00Z"),
+        (Some("string"), _) => json!(""),
+        (Some("integer" | "number"), _) => json!(0),
+        _ if schema.x_kubernetes_int_or_string == Some(true) => json!(0),
+        _ => Value::Null,
+    }
+}
+
+pub(super) fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Option<&'a JSONSchemaProps> {
+    let named = schema.properties.as_ref().and_then(|it| it.get(name));
+    named.or(match &schema.additional_properties {
+        Some(JSONSchemaPropsOrBool::Schema(schema)) => Some(schema),
+        _ => None,
+    })
+}
+
+pub(super) fn items(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
+    match &schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(schema)) => Some(schema),
+        _ => None,
+    }
+}

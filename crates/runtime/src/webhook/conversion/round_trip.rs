@@ -1,0 +1,131 @@
+//! Random objects go from the hub to each spoke and back, and from each spoke to the hub and back.
+
+use std::collections::BTreeMap;
+use std::env;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionVersion;
+use serde_json::Value;
+
+use super::random::Random;
+use super::{Conversion, Convert};
+
+/// Fails with each field that does not come back, and with each that comes back by the annotation only and is not among `kept`:
+/// pairs of a version and a field that it has no place for. `ROUND_TRIPS=1000` tries a thousand objects more.
+pub fn check(conversion: &Conversion, kept: &[(&str, &str)]) {
+    let crds = crate::api::crds();
+    let crd = crds
+        .iter()
+        .find(|it| it.metadata.name.as_deref() == Some(conversion.crd));
+    let versions = &crd.expect("there is no such CRD").spec.versions;
+    let (hub, others): (Vec<_>, Vec<_>) = versions.iter().partition(|it| it.storage);
+    assert_eq!(
+        hub[0].name, conversion.hub,
+        "all other versions must say `storage = false`"
+    );
+
+    let mut problems = BTreeMap::new();
+    for other in others {
+        let spoke = conversion.spoke(&format!("{}/{}", conversion.group, other.name));
+        let Ok(Some(spoke)) = spoke else {
+            panic!("`fn spokes` lacks {}", other.name)
+        };
+        let [typed_hub, typed_spoke] = spoke.typed;
+        let ways = [(hub[0], other, typed_hub), (other, hub[0], typed_spoke)];
+        for (from, to, typed) in ways {
+            let trip = Trip {
+                conversion,
+                from,
+                to,
+                typed,
+            };
+            trip.run(kept, &mut problems);
+        }
+    }
+    let lines: Vec<_> = problems
+        .into_iter()
+        .map(|(field, why)| format!("\n  {field} {why}"))
+        .collect();
+    assert!(lines.is_empty(), "{}:{}", conversion.crd, lines.concat());
+}
+
+struct Trip<'a> {
+    conversion: &'a Conversion,
+    from: &'a CustomResourceDefinitionVersion,
+    to: &'a CustomResourceDefinitionVersion,
+    typed: Convert,
+}
+
+impl Trip<'_> {
+    fn run(&self, kept: &[(&str, &str)], problems: &mut BTreeMap<String, String>) {
+        let more = env::var("ROUND_TRIPS").map_or(0, |it| it.parse().expect("a number"));
+        let Conversion { group, kind, .. } = self.conversion;
+        let (from, to) = (&self.from.name, &self.to.name);
+        let [api_version, other] = [from, to].map(|it| format!("{group}/{it}"));
+        let schema = self
+            .from
+            .schema
+            .as_ref()
+            .and_then(|it| it.open_api_v3_schema.as_ref());
+        let schema = schema.expect("a version has a schema");
+        let mut tried = 0;
+        for seed in 0..100 + more {
+            // Not all follow from the schema: a text may have a pattern.
+            let random = Random(seed).object(&api_version, kind, schema);
+            let Ok(before) = (self.typed)(random) else {
+                continue;
+            };
+            tried += 1;
+            let convert = |object, desired| {
+                let converted = self.conversion.convert(object, desired);
+                converted
+                    .unwrap_or_else(|why| panic!("seed {seed} to {desired}: {why}\n{before:#}"))
+            };
+            let there = convert(before.clone(), &other);
+            let after = convert(there.clone(), &api_version);
+            compare("", &before, &after, &mut |field, before, after| {
+                let why = format!("was {before} and came back from {to} as {after} (seed {seed})");
+                problems.entry(format!("{from} {field}")).or_insert(why);
+            });
+
+            let annotation = &there["metadata"]["annotations"][format!("conversion.{api_version}")];
+            let annotation = annotation.as_str().map(serde_json::from_str::<Value>);
+            let Some(Ok(annotation)) = annotation else {
+                continue;
+            };
+            compare(
+                "",
+                &annotation["lost"],
+                &annotation["left"],
+                &mut |field, lost, left| {
+                    if !kept.contains(&(to, field)) {
+                        let why = format!(
+                            "is {lost}, but {left} after {to} (seed {seed}): \
+                         convert it, or add (\"{to}\", \"{field}\") to what is kept"
+                        );
+                        problems.entry(format!("{from} {field}")).or_insert(why);
+                    }
+                },
+            );
+        }
+        assert!(tried > 0, "no random object fits the type of {api_version}");
+    }
+}
+
+/// Tells of each field that differs, with both values.
+fn compare(path: &str, one: &Value, other: &Value, found: &mut dyn FnMut(&str, &Value, &Value)) {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|it| !a.contains_key(*it))) {
+                let path = format!("{path}.{key}");
+                compare(path.trim_start_matches('.'), &one[key], &other[key], found);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (one, other) in a.iter().zip(b) {
+                compare(&format!("{path}[]"), one, other, found);
+            }
+        }
+        _ if one != other => found(path, one, other),
+        _ => {}
+    }
+}
