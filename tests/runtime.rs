@@ -1,9 +1,11 @@
 //! `opctl-runtime` as manifests and `opctl check` see it: which of its markers count, and what its functions ask.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opctl::diagnostic::{Diagnostic, Span, render};
-use opctl::model::{Reach, Request};
+use opctl::grants::{self, Answer, Home};
+use opctl::model::{Operator, Reach, Request};
 use opctl::project::Tree;
 use opctl::source::{self, Source};
 use snapbox::{Assert, Data};
@@ -262,4 +264,72 @@ fn line(request: &Request) -> String {
     let optional = if request.optional { ", perhaps" } else { "" };
     let Request { verb, resource, by, .. } = request;
     format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.place))
+}
+
+/// What can be read in the runtime's source where it is a crate like any other. That is less than the table says, since much of it
+/// goes through boxed closures, but nothing of it may be missing in the table.
+#[test]
+fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/operator");
+    let tree = Tree::at(&folder);
+    let mut as_source = tree.clone();
+    for path in ["Cargo.toml", "../../../crates/runtime/Cargo.toml"] {
+        let text = tree.read(path).unwrap().unwrap();
+        let named = text.replace("name = \"opctl-runtime\"", "name = \"as-source\"");
+        let named = named.replace("opctl-runtime = {", "opctl-runtime = { package = \"as-source\",");
+        let lib = if path == "Cargo.toml" { "" } else { "\n[lib]\nname = \"opctl_runtime\"\n" };
+        as_source.lay_over(path, named + lib);
+    }
+    let asked = |tree: &Tree| -> BTreeSet<String> {
+        let found = source::read_requests(tree, "");
+        let own = found.operator.requests.iter().filter(|request| request.place.file.path.starts_with("src/"));
+        own.map(|request| {
+            let Request { verb, group, resource, place, .. } = request;
+            format!("{} {verb} {resource}.{group}", place.file.path)
+        })
+        .collect()
+    };
+    let (table, source) = (asked(&tree), asked(&as_source));
+    let common = source.intersection(&table).count();
+    assert!(common > 20, "only {common} were read in the source: {source:#?}");
+    // `watches_with` passes no writer of a status, which only runs tell.
+    let is_written = |asked: &&String| asked.contains("relations.rs patch") && asked.contains("/status");
+    let missing: Vec<_> = source.difference(&table).filter(|asked| !is_written(asked)).collect();
+    assert!(missing.is_empty(), "src/source/requests/signatures.rs lacks {missing:#?}");
+}
+
+/// What the runtime asks by itself, whatever the project is, is granted by those of its markers that count once it is used.
+#[test]
+fn the_runtime_is_granted_what_it_asks_by_itself() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut alone = Tree::at(root.join("crates/runtime"));
+    let manifest = alone.read("Cargo.toml").unwrap().unwrap();
+    let default = "[features]\ndefault = [\"conversion\", \"otlp\"]";
+    alone.lay_over("Cargo.toml", manifest.replace("[features]", default));
+    let requests = source::read_requests(&alone, "").operator.requests;
+
+    // A project that names everything public.
+    let mut project = Tree::at(root.join("tests/runtime/operator"));
+    let manifest = project.read("Cargo.toml").unwrap().unwrap();
+    project.lay_over("Cargo.toml", manifest.replace("[\"manager\"]", "[\"conversion\", \"otlp\"]"));
+    let mut names = BTreeSet::new();
+    for path in alone.files_below("src") {
+        let text = alone.read(&path).unwrap().unwrap();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+        names.extend(words.windows(3).filter(|three| three[0] == "pub").flat_map(|three| [three[2].to_owned()]));
+    }
+    names.retain(|name| syn::parse_str::<syn::Ident>(name).is_ok());
+    let names = Vec::from_iter(names).join(", ");
+    project.lay_over("src/main.rs", format!("use opctl_runtime::{{{names}}};"));
+    let found = source::read_markers(&project, "");
+    assert_eq!(render(&found.diagnostics, false), "");
+
+    let operator = Operator { rbac: found.operator.rbac, requests, ..Operator::default() };
+    let home = Home { namespace: Some("system".into()), ..Home::default() };
+    let asked = operator.requests.iter().zip(grants::answers(&operator, &home));
+    let asked: Vec<_> = asked.filter(|(request, _)| !request.optional).collect();
+    assert!(asked.len() > 5, "{asked:?}");
+    let lacking = asked.iter().filter(|(_, answer)| !matches!(answer, Answer::Granted(_)));
+    let lacking: Vec<String> = lacking.map(|(request, answer)| format!("{} {answer:?}", line(request))).collect();
+    assert!(lacking.is_empty(), "{lacking:#?}");
 }

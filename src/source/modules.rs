@@ -860,6 +860,8 @@ impl Reader<'_> {
         if self.modules.reading == Reading::Whole
             && let Some(root) = custom_resource::root_type(&input)
         {
+            let (kind, spec) = (&root.ident, &input.ident);
+            self.module.impls.push(Rc::new(syn::parse_quote!(impl #kind { pub fn new(name: &str, spec: #spec) -> Self {} })));
             self.module.types.insert(name(&root.ident), TypeDecl::Data(Rc::new(root)));
         }
         self.module.types.insert(bound, TypeDecl::Data(Rc::new(input)));
