@@ -358,12 +358,13 @@ fn excused(asks_nothing: &[(&str, &str, &[&str])]) -> BTreeSet<(String, String)>
 const RUNTIME: &str = "opctl_runtime";
 
 /// The types of the runtime all of whose methods are looked at; of others, those that take an `Api`, a `Client` or a `Context`.
-const RUNTIME_TYPES: &[&str] = &["Children", "Context", "Controller"];
+const RUNTIME_TYPES: &[&str] = &["Children", "Context", "Controller", "Conversion", "Defaulting", "Validating"];
 
 /// What of the runtime's interface asks nothing that the project would have to be granted.
 const RUNTIME_ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
     ("Children", "it looks at what was applied", &["is_pending", "readiness"]),
     ("Context", "it begins the shutdown", &["stop"]),
+    ("Conversion", "it converts in memory", &["convert"]),
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use opctl::diagnostic::{Diagnostic, Span, render};
 use opctl::grants::{self, Answer, Home};
 use opctl::model::{Operator, Reach, Request};
-use opctl::project::Tree;
+use opctl::project::{Carried, Tree};
 use opctl::source::{self, Source};
 use snapbox::{Assert, Data};
 
@@ -239,6 +239,40 @@ pub struct S {
     assert_eq!(render(&none.diagnostics, false), "");
 }
 
+/// The runtime that opctl carries stands in for the same version that is not on disk yet.
+#[test]
+fn the_carried_runtime_is_read_where_it_is_the_same() {
+    let carried = || {
+        let mut tree = Tree::default();
+        RUNTIME.iter().for_each(|(path, text)| tree.lay_over(*path, *text));
+        Carried { version: "5.0.0".into(), tree }
+    };
+    let lock = |version: &str| {
+        format!(
+            "version = 4\n\n[[package]]\nname = \"my-operator\"\nversion = \"0.1.0\"\ndependencies = [\n \"opctl-runtime\",\n]\n\n\
+             [[package]]\nname = \"opctl-runtime\"\nversion = \"{version}\"\n\
+             source = \"registry+https://github.com/rust-lang/crates.io-index\"\n"
+        )
+    };
+    let read = |asked: &str, locked: Option<&str>| {
+        let dependency = format!("opctl-runtime = {{ version = \"{asked}\", features = [\"webhook\"] }}");
+        let mut tree = project(&dependency, &[("src/main.rs", "use opctl_runtime::{Manager, webhook::server};")]);
+        if let Some(version) = locked {
+            tree.lay_over("Cargo.lock", lock(version));
+        }
+        source::read_markers(&tree.with_runtime(carried), "")
+    };
+    for (asked, locked) in [("5", None), ("5.0.0", None), ("=5.0.0", None), ("5.0", Some("5.0.0"))] {
+        let source = read(asked, locked);
+        assert_eq!(granted(&source), ["hooked get", "manager get", "server get"], "{asked} {locked:?}");
+        assert_eq!(source.operator.rbac[0].place.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
+    }
+    for (asked, locked) in [("6", None), ("5.0.1", None), ("5.1", None), ("=5.0.1", None), (">=4, <6", None), ("5", Some("5.0.1"))] {
+        let told = read(asked, locked).diagnostics;
+        assert!(told.len() == 1 && told[0].code == "OP113", "{asked} {locked:?}: {told:?}");
+    }
+}
+
 /// Each way through the runtime in `tests/runtime/operator`; `requests.txt` has what opctl reads there.
 #[test]
 fn each_way_through_the_runtime_asks_what_is_recorded() {
@@ -311,7 +345,7 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
     // A project that names everything public.
     let mut project = Tree::at(root.join("tests/runtime/operator"));
     let manifest = project.read("Cargo.toml").unwrap().unwrap();
-    project.lay_over("Cargo.toml", manifest.replace("[\"manager\"]", "[\"conversion\", \"otlp\"]"));
+    project.lay_over("Cargo.toml", manifest.replace("[\"conversion\"]", "[\"conversion\", \"otlp\"]"));
     let mut names = BTreeSet::new();
     for path in alone.files_below("src") {
         let text = alone.read(&path).unwrap().unwrap();

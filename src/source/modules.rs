@@ -328,12 +328,35 @@ impl Modules {
         Ok(Runtime { tree: self.tree.clone(), package: package.clone(), cfg: cfg.clone(), label: folder.into() })
     }
 
+    /// What Cargo.lock pins; as long as that is not on disk, the runtime that opctl carries, if it is the same.
     fn runtime_by(&self, via: &Via) -> Result<Runtime, Missing> {
-        let (foreign, entry) = self.entry(via)?;
-        let found = foreign.found(entry)?;
-        let cfg = Cfg { features: foreign.features(entry)?, ..Cfg::default() };
-        let tree = found.tree.clone().unwrap_or_else(|| self.tree.clone());
-        Ok(Runtime { tree, package: found.package.clone(), cfg, label: found.label.clone() })
+        let located = self.entry(via).and_then(|(foreign, entry)| {
+            let found = foreign.found(entry)?;
+            let cfg = Cfg { features: foreign.features(entry)?, ..Cfg::default() };
+            let tree = found.tree.clone().unwrap_or_else(|| self.tree.clone());
+            Ok(Runtime { tree, package: found.package.clone(), cfg, label: found.label.clone() })
+        });
+        located.or_else(|missing| self.carried_runtime(via, &missing).ok_or(missing))
+    }
+
+    fn carried_runtime(&self, via: &Via, missing: &Missing) -> Option<Runtime> {
+        let carried = self.tree.runtime()?;
+        let dependency = self.declared(via);
+        let is_it = match missing {
+            // Cargo has not chosen a version yet.
+            Missing::Lock { .. } | Missing::Entry { .. } => dependency.allows(&carried.version),
+            _ => self.version(via).is_ok_and(|version| version == carried.version),
+        };
+        let package = Package::read(&carried.tree, "").ok().filter(|_| is_it)?.pop()?;
+        let default = dependency.default_features.then_some("default".to_owned());
+        let features = package.closure(dependency.features.into_iter().chain(default));
+        let label = format!("{}-{}", runtime::PACKAGE, carried.version);
+        Some(Runtime {
+            tree: Rc::new(carried.tree),
+            package: Rc::new(package),
+            cfg: Cfg { features, ..Cfg::default() },
+            label,
+        })
     }
 
     /// What was wrong with the files that were read since it was asked last.

@@ -345,6 +345,7 @@ impl Body<'_, '_> {
             let kind = parameter(asks.of.as_deref().unwrap_or("K"));
             let reach = match asks.reach.as_deref() {
                 Some("some") => Type::set([Atom::SomeNamespace]),
+                Some("cluster") => Type::set([Atom::Cluster]),
                 name => parameter(name.unwrap_or("Reach")),
             };
             let when = asks.when.as_ref().map(|(name, belonging)| match belonging {

@@ -21,7 +21,8 @@
 //!   every cluster or case needs it.
 //!   `subresource = name` without quotes is what the argument of that name says. `when = Way` is for a phantom parameter
 //!   of a type: the request is made if the parameter is `Yes`, and not if it is `No`; it is made where it is unclear.
-//!   `when = O::Writes` looks at the type that belongs to a parameter. `reach = some` is for requests in one namespace, whichever.
+//!   `when = O::Writes` looks at the type that belongs to a parameter. `reach = some` is for requests in one namespace, whichever,
+//!   and `reach = cluster` for those about what is in none.
 //! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(any)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is: the
 //!   whole cluster, a namespace, either of them, or what the argument of that name says.
 //! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say.
@@ -164,6 +165,15 @@ mod kube {
     }
 
     pub mod core {
+        pub mod admission {
+            pub struct AdmissionRequest<T> {
+                pub object: Option<T>,
+                pub old_object: Option<T>,
+                pub name: String,
+                pub namespace: Option<String>,
+            }
+        }
+
         pub use self::crd::CustomResourceExt;
         pub use self::dynamic::{ApiResource, DynamicObject};
         pub use self::gvk::{GroupVersion, GroupVersionKind};
@@ -1196,6 +1206,54 @@ mod opctl_runtime {
             pub fn new(operator: Operator) -> Self {}
             pub async fn run(self, runnables: Vec<Runnable>) -> ExitCode {}
             pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {}
+        }
+    }
+
+    pub mod webhook {
+        pub use self::conversion::{Conversion, Spoke};
+        use super::{Context, Runnable};
+        use kube::core::admission::AdmissionRequest;
+
+        pub struct Webhook;
+        pub struct Rejection;
+        pub type Warnings = Vec<String>;
+        pub fn server(webhooks: Vec<Webhook>) -> Runnable {}
+
+        pub struct Request<T> {
+            pub review: AdmissionRequest<T>,
+            pub ctx: Context,
+        }
+
+        pub struct Defaulting;
+        impl Defaulting {
+            pub fn new<T>(path: &str, default: impl Fn(T, Request<T>) -> Future<Result<(), Rejection>>) -> Self {}
+        }
+
+        pub struct Validating<T>;
+        impl<T> Validating<T> {
+            pub fn new(path: &str) -> Self {}
+            pub fn create(self, function: impl Fn(T, Request<T>) -> Future<Result<Warnings, Rejection>>) -> Self {}
+            pub fn update(self, function: impl Fn(T, T, Request<T>) -> Future<Result<Warnings, Rejection>>) -> Self {}
+            pub fn delete(self, function: impl Fn(T, Request<T>) -> Future<Result<Warnings, Rejection>>) -> Self {}
+        }
+
+        pub mod conversion {
+            pub struct Conversion<Hub>;
+            impl<Hub> Conversion<Hub> {
+                // Its server enters the address and the certificate where the API server looks for them.
+                #[asks(
+                    "get",
+                    "patch",
+                    group = "apiextensions.k8s.io",
+                    resource = "customresourcedefinitions",
+                    reach = cluster
+                )]
+                pub fn new(spokes: Vec<Spoke<Hub>>) -> Self {}
+            }
+            pub struct Spoke<Hub>;
+            impl<Hub> Spoke<Hub> {
+                pub fn of<T>() -> Self {}
+            }
         }
     }
 }

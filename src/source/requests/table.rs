@@ -23,7 +23,7 @@ pub struct Rules {
 #[derive(Debug, Default)]
 pub struct Asks {
     pub verbs: Vec<&'static str>,
-    /// The parameters that tell the kind and the namespaces; for these `some` as well.
+    /// The parameters that tell the kind and the namespaces; for these `some` and `cluster` as well.
     pub of: Option<String>,
     pub reach: Option<String>,
     pub subresource: Option<Subresource>,
