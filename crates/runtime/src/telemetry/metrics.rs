@@ -2,6 +2,9 @@
 //!
 //! Every label has few values: the names of controllers, and one word for each kind of result and error.
 
+#[cfg(feature = "webhook")]
+mod webhooks;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +18,15 @@ use prometheus_client::registry::{Metric, Registry, Unit};
 
 use crate::Operator;
 
+#[cfg(feature = "webhook")]
+pub(crate) use webhooks::{WebhookResult, Webhooks};
+
 #[derive(Clone)]
 pub struct Metrics {
     /// Whether this replica reconciles: 1 or 0.
     pub leader: Gauge,
+    #[cfg(feature = "webhook")]
+    pub(crate) webhooks: Webhooks,
     registry: Arc<Registry>,
     reconciles: Family<[Label; 2], Counter>,
     failures: Family<[Label; 2], Counter>,
@@ -37,12 +45,16 @@ impl Metrics {
         let mut all = Registry::default();
         #[cfg(target_os = "linux")]
         all.register_collector(Box::new(super::process::Process));
+        #[cfg(feature = "webhook")]
+        let webhooks = Webhooks::register(&mut all);
         let own = all.sub_registry_with_prefix("controller");
         let build = Info::new([("version", operator.version)]);
         own.register("build", "What runs here", build);
         let duration = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
         own.register_with_unit("reconcile_duration", "How long a reconcile takes", Unit::Seconds, duration.clone());
         Self {
+            #[cfg(feature = "webhook")]
+            webhooks,
             leader: add(own, "leader", "1 while this replica reconciles"),
             reconciles: add(own, "reconciles", "Reconciles that have ended, by result"),
             failures: add(own, "reconcile_failures", "Those that failed, by reason"),

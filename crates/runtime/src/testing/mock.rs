@@ -65,8 +65,19 @@ where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
 {
     let (client, calls) = api_server(answer);
-    let context = Context::new(client, Options::parse_from(["manager"]));
+    let operator = Operator { name: "operator", version: "0.0.0" };
+    let context = Context::new(client, operator, options(&[]));
     (Arc::new(context), calls)
+}
+
+/// The options with these arguments.
+pub(crate) fn options(arguments: &[&str]) -> Options {
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+    Arguments::parse_from(["manager"].iter().chain(arguments)).options
 }
 
 /// The body with which the API server refuses a request.

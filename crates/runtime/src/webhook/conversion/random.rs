@@ -1,4 +1,4 @@
-//! Random objects by the schema of a CRD. A number, the seed, gives the same object each time.
+//! Random objects of a schema. The same seed gives the same object.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSONSchemaProps, JSONSchemaPropsOrBool,
@@ -33,7 +33,7 @@ impl Random {
         &of[self.next() as usize % of.len()]
     }
 
-    /// A whole object.
+    /// An object.
     pub fn object(&mut self, api_version: &str, kind: &str, schema: &JSONSchemaProps) -> Value {
         let mut object = self.value(schema);
         object["apiVersion"] = api_version.into();
@@ -99,7 +99,7 @@ impl Random {
 
     fn fields(&mut self, schema: &JSONSchemaProps) -> Value {
         let mut map = Map::new();
-        // Of an enum with data: one variant, and nothing of the others.
+        // An enum with data gets one variant, and nothing of the others.
         let variants = schema.one_of.as_deref().unwrap_or_default();
         let of = |it: &JSONSchemaProps| it.required.clone().unwrap_or_default();
         let others: Vec<_> = variants.iter().flat_map(of).collect();

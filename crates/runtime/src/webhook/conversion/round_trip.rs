@@ -1,33 +1,44 @@
-//! Random objects go from the hub to each spoke and back, and from each spoke to the hub and back.
+//! Converts random objects from the hub to each spoke and back, and from each spoke to the hub and back.
 
 use std::collections::BTreeMap;
 use std::env;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionVersion;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionVersion,
+};
 use serde_json::Value;
 
 use super::random::Random;
-use super::{Conversion, Convert};
+use super::{Convert, Versions};
+use crate::webhook::{Serves, Webhook};
 
-/// Fails with each field that does not come back, and with each that comes back by the annotation only and is not among `kept`:
-/// pairs of a version and a field that it has no place for. `ROUND_TRIPS=1000` tries a thousand objects more.
-pub fn check(conversion: &Conversion, kept: &[(&str, &str)]) {
-    let crds = crate::api::crds();
-    let crd = crds
-        .iter()
-        .find(|it| it.metadata.name.as_deref() == Some(conversion.crd));
-    let versions = &crd.expect("there is no such CRD").spec.versions;
-    let (hub, others): (Vec<_>, Vec<_>) = versions.iter().partition(|it| it.storage);
-    assert_eq!(
-        hub[0].name, conversion.hub,
-        "all other versions must say `storage = false`"
-    );
+/// Tests that no field is lost by a conversion: random objects of each version are converted to the stored version and back, and
+/// the other way round.
+///
+/// `crds` are the project's CustomResourceDefinitions. `kept` lists the fields that a version has no place for, and that come back
+/// by an annotation: pairs of this version and a field, such as `("v1", "spec.size")` or `("v1", "spec.ports[].name")`. With
+/// `ROUND_TRIPS=1000` in the environment, 1000 more objects are tried.
+///
+/// # Panics
+///
+/// With the fields that do not come back, and those that come back only by the annotation and are not in `kept`. Also if the webhook
+/// is no conversion, its CustomResourceDefinition is not in `crds`, or one of its versions is missing among the spokes.
+pub fn round_trip(webhook: &Webhook, crds: &[CustomResourceDefinition], kept: &[(&str, &str)]) {
+    let Serves::Conversion(conversion) = &webhook.serves else {
+        panic!("{webhook:?} is no conversion")
+    };
+    let crd = crds.iter().find(|it| it.metadata.name.as_ref() == Some(&conversion.crd));
+    let Some(crd) = crd else {
+        panic!("`{}` is not among the CRDs", conversion.crd)
+    };
+    let (hub, others): (Vec<_>, Vec<_>) = crd.spec.versions.iter().partition(|it| it.storage);
+    assert_eq!(hub[0].name, conversion.hub, "all other versions must set `storage = false`");
 
     let mut problems = BTreeMap::new();
     for other in others {
         let spoke = conversion.spoke(&format!("{}/{}", conversion.group, other.name));
         let Ok(Some(spoke)) = spoke else {
-            panic!("`fn spokes` lacks {}", other.name)
+            panic!("{} has no spoke for the version {}", conversion.crd, other.name)
         };
         let [typed_hub, typed_spoke] = spoke.typed;
         let ways = [(hub[0], other, typed_hub), (other, hub[0], typed_spoke)];
@@ -49,7 +60,7 @@ pub fn check(conversion: &Conversion, kept: &[(&str, &str)]) {
 }
 
 struct Trip<'a> {
-    conversion: &'a Conversion,
+    conversion: &'a Versions,
     from: &'a CustomResourceDefinitionVersion,
     to: &'a CustomResourceDefinitionVersion,
     typed: Convert,
@@ -58,7 +69,7 @@ struct Trip<'a> {
 impl Trip<'_> {
     fn run(&self, kept: &[(&str, &str)], problems: &mut BTreeMap<String, String>) {
         let more = env::var("ROUND_TRIPS").map_or(0, |it| it.parse().expect("a number"));
-        let Conversion { group, kind, .. } = self.conversion;
+        let Versions { group, kind, .. } = self.conversion;
         let (from, to) = (&self.from.name, &self.to.name);
         let [api_version, other] = [from, to].map(|it| format!("{group}/{it}"));
         let schema = self
@@ -69,7 +80,7 @@ impl Trip<'_> {
         let schema = schema.expect("a version has a schema");
         let mut tried = 0;
         for seed in 0..100 + more {
-            // Not all follow from the schema: a text may have a pattern.
+            // Some do not fit: the schema may have a pattern.
             let random = Random(seed).object(&api_version, kind, schema);
             let Ok(before) = (self.typed)(random) else {
                 continue;
@@ -99,8 +110,8 @@ impl Trip<'_> {
                 &mut |field, lost, left| {
                     if !kept.contains(&(to, field)) {
                         let why = format!(
-                            "is {lost}, but {left} after {to} (seed {seed}): \
-                         convert it, or add (\"{to}\", \"{field}\") to what is kept"
+                            "was {lost}, but {left} after {to} (seed {seed}): \
+                             convert it, or add (\"{to}\", \"{field}\") to the kept fields"
                         );
                         problems.entry(format!("{from} {field}")).or_insert(why);
                     }
@@ -111,7 +122,7 @@ impl Trip<'_> {
     }
 }
 
-/// Tells of each field that differs, with both values.
+/// Reports each field that differs, with both values.
 fn compare(path: &str, one: &Value, other: &Value, found: &mut dyn FnMut(&str, &Value, &Value)) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {

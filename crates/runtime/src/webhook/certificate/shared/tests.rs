@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::manager::Options;
 use crate::mock::{self, Call, Calls, status};
-use crate::webhook::registration::Configuration;
+use crate::webhook::server::registration::Configuration;
 
 const CONFIGURATION: Configuration = Configuration {
     name: "mutating",

@@ -1,4 +1,4 @@
-//! Why a change is refused, in the words of Kubernetes' own validation.
+//! Why a change is refused, in the terms of Kubernetes' own validation.
 
 use std::fmt::Display;
 
@@ -7,11 +7,26 @@ use kube::core::response::{StatusCause, StatusDetails};
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 
-use super::{Warnings, deny};
-use crate::manager::brief;
+use super::Warnings;
+use super::admission::deny;
+use crate::brief;
 
-/// Fields and what is wrong with them, or what kept the webhook from judging. Fields are written as in
-/// `spec.ports[0].name`.
+/// The fields that are wrong, and why; or why the webhook could not decide.
+///
+/// Fields are written like `spec.ports[0].name`. `kubectl` prints them as for an object that Kubernetes itself finds invalid.
+///
+/// ```
+/// use opctl_runtime::webhook::{Rejection, Warnings};
+///
+/// fn validate(replicas: i32) -> Result<Warnings, Rejection> {
+///     let mut rejection = Rejection::default();
+///     if replicas % 2 == 0 {
+///         rejection.invalid("spec.replicas", replicas, "must be odd");
+///     }
+///     rejection.or(Warnings::new())
+/// }
+/// assert!(validate(3).is_ok() && validate(4).is_err());
+/// ```
 #[derive(Debug, Default)]
 pub struct Rejection {
     causes: Vec<StatusCause>,
@@ -19,7 +34,7 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// A value that is wrong.
+    /// The value of the field is invalid.
     pub fn invalid(&mut self, field: &str, value: impl Serialize, why: impl Display) {
         let value = json(&value);
         self.cause(
@@ -29,7 +44,7 @@ impl Rejection {
         );
     }
 
-    /// A value that is missing.
+    /// The field is required.
     pub fn required(&mut self, field: &str, why: impl Display) {
         self.cause(
             "FieldValueRequired",
@@ -38,7 +53,7 @@ impl Rejection {
         );
     }
 
-    /// A value that is none of those that there are.
+    /// The value of the field is none of the supported ones.
     pub fn unsupported(&mut self, field: &str, value: impl Serialize, supported: &[&str]) {
         let supported: Vec<String> = supported.iter().map(json).collect();
         let (value, supported) = (json(&value), supported.join(", "));
@@ -46,7 +61,7 @@ impl Rejection {
         self.cause("FieldValueNotSupported", field, message);
     }
 
-    /// A value that another field or object has already.
+    /// Another field or object already has this value.
     pub fn duplicate(&mut self, field: &str, value: impl Serialize) {
         self.cause(
             "FieldValueDuplicate",
@@ -55,12 +70,16 @@ impl Rejection {
         );
     }
 
-    /// A field that must not be set or changed, whatever its value.
+    /// The field must not be set or changed.
     pub fn forbidden(&mut self, field: &str, why: impl Display) {
         self.cause("FieldValueForbidden", field, format!("Forbidden: {why}"));
     }
 
-    /// An error if anything was found, else the warnings.
+    /// The warnings if nothing is wrong.
+    ///
+    /// # Errors
+    ///
+    /// This rejection if it names a field or a failure.
     pub fn or(self, warnings: Warnings) -> Result<Warnings, Self> {
         if self.causes.is_empty() && self.failure.is_none() {
             return Ok(warnings);
@@ -77,13 +96,13 @@ impl Rejection {
         });
     }
 
-    /// The answer to a request.
+    /// The refusal of a request.
     pub(super) fn of<T: Resource<DynamicType = ()>>(
         self,
         review: &AdmissionRequest<T>,
     ) -> AdmissionResponse {
         if let Some(failure) = self.failure {
-            return deny(review, 500, "InternalError", failure);
+            return deny(review.uid.clone(), 500, "InternalError", failure);
         }
         let lines: Vec<String> = self
             .causes
@@ -103,7 +122,7 @@ impl Rejection {
             format!("{kind}.{group}")
         };
         let message = format!("{qualified} \"{name}\" is invalid: {lines}");
-        let mut response = deny(review, 422, "Invalid", message);
+        let mut response = deny(review.uid.clone(), 422, "Invalid", message);
         response.result.details = Some(StatusDetails {
             name,
             group,
@@ -116,10 +135,10 @@ impl Rejection {
     }
 }
 
-/// What a webhook asks of the cluster may fail, and then it cannot judge: the change is refused, and not for its fields.
+/// A request of the webhook failed, so that it cannot decide: the change is refused, but not because of its fields.
 impl From<kube::Error> for Rejection {
     fn from(error: kube::Error) -> Self {
-        let failure = Some(format!("the webhook cannot judge: {}", brief(&error)));
+        let failure = Some(format!("the webhook cannot decide: {}", brief(&error)));
         Self {
             failure,
             ..Self::default()
