@@ -332,6 +332,14 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     assert!(missing.is_empty(), "src/source/requests/signatures.rs lacks {missing:#?}");
 }
 
+/// What of this no marker of the runtime grants: the CRDs have the names of the user's kinds, so the table has
+/// `Conversion::new` ask for them; a process outside of the cluster registers webhooks with the rights of whoever starts it.
+const NOT_BY_MARKERS: &[(&str, &str)] = &[
+    ("src/webhook/conversion/crds.rs", " customresourcedefinitions."),
+    ("src/webhook/registration.rs", ": create mutatingwebhookconfigurations."),
+    ("src/webhook/registration.rs", ": delete mutatingwebhookconfigurations."),
+];
+
 /// What the runtime asks by itself, whatever the project is, is granted by those of its markers that count once it is used.
 #[test]
 fn the_runtime_is_granted_what_it_asks_by_itself() {
@@ -356,7 +364,8 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
     let names = Vec::from_iter(names).join(", ");
     project.lay_over("src/main.rs", format!("use opctl_runtime::{{{names}}};"));
     let found = source::read_markers(&project, "");
-    assert_eq!(render(&found.diagnostics, false), "");
+    let errors: Vec<Diagnostic> = found.diagnostics.iter().filter(|it| it.is_error()).cloned().collect();
+    assert_eq!(render(&errors, false), "");
 
     let operator = Operator { rbac: found.operator.rbac, requests, ..Operator::default() };
     let home = Home { namespace: Some("system".into()), ..Home::default() };
@@ -364,6 +373,11 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
     let asked: Vec<_> = asked.filter(|(request, _)| !request.optional).collect();
     assert!(asked.len() > 5, "{asked:?}");
     let lacking = asked.iter().filter(|(_, answer)| !matches!(answer, Answer::Granted(_)));
-    let lacking: Vec<String> = lacking.map(|(request, answer)| format!("{} {answer:?}", line(request))).collect();
-    assert!(lacking.is_empty(), "{lacking:#?}");
+    let lacking: Vec<String> = lacking.map(|(request, _)| line(request)).collect();
+    let is_excused = |line: &&String| NOT_BY_MARKERS.iter().any(|(place, what)| line.starts_with(place) && line.contains(what));
+    let unexcused: Vec<_> = lacking.iter().filter(|line| !is_excused(line)).collect();
+    assert!(unexcused.is_empty(), "no marker of the runtime grants {unexcused:#?}");
+    for (place, what) in NOT_BY_MARKERS {
+        assert!(lacking.iter().any(|line| line.starts_with(place) && line.contains(what)), "{place} {what}: not asked");
+    }
 }
