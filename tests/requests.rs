@@ -404,7 +404,10 @@ fn public_names(folder: &Path) -> BTreeSet<String> {
                         } else {
                             path.with_extension("")
                         };
-                        open.extend([below.join(format!("{}.rs", item.ident)), below.join(format!("{}/mod.rs", item.ident))]);
+                        open.extend([
+                            below.join(format!("{}.rs", item.ident)),
+                            below.join(format!("{}/mod.rs", item.ident)),
+                        ]);
                     }
                     _ => {}
                 }

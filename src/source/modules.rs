@@ -308,9 +308,11 @@ impl Modules {
 
     /// The `opctl-runtime` that a package of the project depends on; `None`: it depends on none.
     pub fn runtime_of(&self, package: &Package) -> Option<Result<Runtime, Missing>> {
-        let index = self.crates.borrow().iter().position(|krate| {
-            krate.foreign.is_none() && krate.package.folder == package.folder
-        })?;
+        let index = self
+            .crates
+            .borrow()
+            .iter()
+            .position(|krate| krate.foreign.is_none() && krate.package.folder == package.folder)?;
         let (name, dependency) = package.dependencies.iter().find(|(_, it)| it.package == runtime::PACKAGE)?;
         Some(match &dependency.folder {
             Some(folder) => self.runtime_in(folder),
@@ -884,7 +886,9 @@ impl Reader<'_> {
             && let Some(root) = custom_resource::root_type(&input)
         {
             let (kind, spec) = (&root.ident, &input.ident);
-            self.module.impls.push(Rc::new(syn::parse_quote!(impl #kind { pub fn new(name: &str, spec: #spec) -> Self {} })));
+            self.module
+                .impls
+                .push(Rc::new(syn::parse_quote!(impl #kind { pub fn new(name: &str, spec: #spec) -> Self {} })));
             self.module.types.insert(name(&root.ident), TypeDecl::Data(Rc::new(root)));
         }
         self.module.types.insert(bound, TypeDecl::Data(Rc::new(input)));

@@ -1,9 +1,9 @@
 //! The permissions that `opctl-runtime` needs for what a project uses of it.
 //!
-//! The runtime's RBAC markers stand above its public items. A marker counts for a project whose own code names the item in
-//! a path of the runtime: in a `use`, in an expression, in the tokens of a macro. Both are found on tokens, since bodies are
-//! not parsed for manifests: a name that is found too often grants too much, one that is missed would grant too little, so
-//! paths through re-exports, renames and globs count as well.
+//! The runtime's RBAC markers are above its public items. A marker counts if the project's own code names the item in a path
+//! of the runtime: in a `use`, in an expression, in the tokens of a macro. Both are found on tokens, because manifests are made
+//! without parsing function bodies. A false match grants a permission too many, a missed one lets the operator fail in the
+//! cluster, so the search errs on the side of matches: paths through re-exports, renames and globs count as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,13 +19,14 @@ use super::lexer::{Lexer, Token};
 use super::markers;
 use super::modules::Modules;
 use super::package::Package;
+use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::RbacRule;
 use crate::project::{Tree, join};
 
 pub const PACKAGE: &str = "opctl-runtime";
 
-/// What stands in a marker for the name of the operator's package.
+/// The placeholder in markers for the name of the operator's package.
 const OPERATOR: &str = "{operator}";
 
 /// The source of the runtime that a package is built with.
@@ -33,28 +34,34 @@ pub struct Runtime {
     pub tree: Rc<Tree>,
     pub package: Rc<Package>,
     pub cfg: Cfg,
-    /// Stands for its folder in messages.
+    /// The name of its folder in messages.
     pub label: String,
 }
 
-/// What the project needs for what it uses of the runtime.
+/// The permissions of the runtime's items that the project uses.
 #[derive(Default)]
 pub struct Needs {
     pub rbac: Vec<RbacRule>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What the packages need, each for its own code and for that of the project's libraries.
+/// What the operators among the packages need: each for its own code and that of the project's libraries.
 pub fn needs(modules: &Modules, packages: &[Package]) -> Needs {
     let mut needs = Needs::default();
     let uses = Uses::of(modules);
-    for package in packages {
-        let names = uses.of_package(package, packages);
-        let runtime = modules.runtime_of(package).or_else(|| modules.local_packages().iter().find_map(|it| modules.runtime_of(it)));
-        let Some(runtime) = runtime.filter(|_| !names.is_empty()) else { continue };
-        match runtime {
-            Ok(runtime) => needs.add(&runtime, &package.name, &names),
-            Err(missing) => needs.diagnostics.push(unknown(&missing)),
+    let has_binaries = packages.iter().any(|package| !package.binaries.is_empty());
+    let operators: Vec<&Package> =
+        packages.iter().filter(|package| !has_binaries || !package.binaries.is_empty()).collect();
+    for package in &operators {
+        let names = uses.of_operator(package, &operators);
+        if names.is_empty() {
+            continue;
+        }
+        let libraries = || modules.local_packages().iter().find_map(|library| modules.runtime_of(library));
+        match modules.runtime_of(package).or_else(libraries) {
+            Some(Ok(runtime)) => needs.add(&runtime, &package.name, &names),
+            Some(Err(missing)) => needs.report(unknown(&missing)),
+            None => {}
         }
     }
     needs
@@ -69,7 +76,8 @@ fn unknown(missing: &Missing) -> Diagnostic {
 
 impl Needs {
     fn add(&mut self, runtime: &Runtime, operator: &str, names: &BTreeSet<String>) {
-        for file in runtime.files(&mut self.diagnostics) {
+        let mut problems = Vec::new();
+        for file in runtime.files(&mut problems) {
             if !file.text.contains("+kubebuilder:rbac") {
                 continue;
             }
@@ -78,13 +86,22 @@ impl Needs {
             let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at));
             for rule in found.rbac {
                 match item_below(&file.text, &tokens, rule.place.range.start) {
-                    Some(item) if !names.contains(&item.name) || runtime.cfg.keeps(&item.attributes) == Some(false) => {}
+                    Some(item)
+                        if !names.contains(item.name) || item.attributes.iter().any(|it| it.remove(&runtime.cfg)) => {}
                     Some(_) => self.rbac.push(RbacRule { is_of_runtime: true, ..rule }),
-                    None => self.diagnostics.push(unattached(rule.place)),
+                    None => problems.push(unattached(rule.place)),
                 }
             }
-            // A marker in the runtime's own tests is no concern of the project.
-            self.diagnostics.extend(found.diagnostics.into_iter().filter(Diagnostic::is_error));
+            // A warning is about a marker in the runtime's own tests.
+            problems.extend(found.diagnostics.into_iter().filter(Diagnostic::is_error));
+        }
+        problems.into_iter().for_each(|problem| self.report(problem));
+    }
+
+    /// Several operators have the same runtime.
+    fn report(&mut self, problem: Diagnostic) {
+        if !self.diagnostics.contains(&problem) {
+            self.diagnostics.push(problem);
         }
     }
 }
@@ -139,15 +156,18 @@ impl Runtime {
 
     /// The names in `mod name;`, of those that are compiled.
     fn modules(&self, text: &str) -> Vec<String> {
+        if skim::is_leaf(text) {
+            return Vec::new();
+        }
         let tokens = code(text);
         let mut found = Vec::new();
         let mut at = 0;
         while at < tokens.len() {
-            let (attributes, start) = attributes(text, &tokens, at);
+            let (attributes, start) = Attributes::read(text, &tokens, at);
             let (_, keyword) = visibility(text, &tokens, start);
             at = match word(text, &tokens, keyword + 1).filter(|_| word(text, &tokens, keyword) == Some("mod")) {
                 Some(name) if sign(&tokens, keyword + 2) == Some(b';') => {
-                    if self.cfg.keeps(&attributes) != Some(false) {
+                    if !attributes.remove(&self.cfg) {
                         found.push(name.to_owned());
                     }
                     keyword + 3
@@ -197,20 +217,38 @@ fn behind_group(tokens: &Tokens, at: usize) -> usize {
     tokens.len()
 }
 
-/// The attributes that begin at a token, and the token behind them.
-fn attributes(text: &str, tokens: &Tokens, start: usize) -> (Vec<Attribute>, usize) {
-    let mut at = start;
-    while sign(tokens, at) == Some(b'#') && sign(tokens, at + 1) == Some(b'[') {
-        at = behind_group(tokens, at + 1);
+/// The text of attributes, which is mostly not worth parsing.
+#[derive(Clone, Copy)]
+struct Attributes<'a>(&'a str);
+
+impl<'a> Attributes<'a> {
+    /// Those that begin at a token, and the token behind them.
+    fn read(text: &'a str, tokens: &Tokens, start: usize) -> (Self, usize) {
+        let mut at = start;
+        while sign(tokens, at) == Some(b'#') && sign(tokens, at + 1) == Some(b'[') {
+            at = behind_group(tokens, at + 1);
+        }
+        let range = if at == start { 0..0 } else { tokens[start].1.start..tokens[at - 1].1.end };
+        (Self(&text[range]), at)
     }
-    if at == start {
-        return (Vec::new(), at);
+
+    fn parsed(self) -> Vec<Attribute> {
+        Attribute::parse_outer.parse_str(self.0).unwrap_or_default()
     }
-    let text = &text[tokens[start].1.start..tokens[at - 1].1.end];
-    (Attribute::parse_outer.parse_str(text).unwrap_or_default(), at)
+
+    /// Whether they leave their item out.
+    fn remove(self, cfg: &Cfg) -> bool {
+        self.0.contains("cfg") && cfg.keeps(&self.parsed()) == Some(false)
+    }
+
+    /// Whether one of them is `#[name]` or `#[path::name]`.
+    fn have(self, name: &str) -> bool {
+        let is_it = |it: &Attribute| it.path().segments.last().is_some_and(|last| last.ident == name);
+        self.0.contains(name) && self.parsed().iter().any(is_it)
+    }
 }
 
-/// Whether `pub` stands at a token, without a restriction, and the token behind it.
+/// Whether there is a `pub` without a restriction at a token, and the token behind it.
 fn visibility(text: &str, tokens: &Tokens, at: usize) -> (bool, usize) {
     match word(text, tokens, at) {
         Some("pub") if sign(tokens, at + 1) == Some(b'(') => (false, behind_group(tokens, at + 1)),
@@ -220,13 +258,14 @@ fn visibility(text: &str, tokens: &Tokens, at: usize) -> (bool, usize) {
 }
 
 /// What a marker is for.
-struct Item {
-    name: String,
-    attributes: Vec<Attribute>,
+struct Item<'a> {
+    name: &'a str,
+    /// Its own, and those of the type whose method it is.
+    attributes: [Attributes<'a>; 2],
 }
 
 /// The public item that begins behind a place in the text, or the type whose method does.
-fn item_below(text: &str, tokens: &Tokens, place: usize) -> Option<Item> {
+fn item_below<'a>(text: &'a str, tokens: &Tokens, place: usize) -> Option<Item<'a>> {
     let next = tokens.partition_point(|(_, range)| range.start < place);
     // The blocks around it, each by the token that its item begins with.
     let (mut around, mut start, mut depth) = (Vec::new(), 0, 0_i32);
@@ -242,34 +281,34 @@ fn item_below(text: &str, tokens: &Tokens, place: usize) -> Option<Item> {
             start = index + 1;
         }
     }
-    // Attributes may stand above the marker as well.
-    let begins = next <= attributes(text, tokens, start).1;
+    // Attributes may be above the marker as well.
+    let (own, behind) = Attributes::read(text, tokens, start);
+    let begins = next <= behind;
     let blocks: Vec<Header> = around.into_iter().map(|start| Header::read(text, tokens, start)).collect();
     let outer = blocks.iter().rev().find(|block| block.keyword != "mod");
     let header = match outer {
         // A method counts for its type.
-        Some(block) if matches!(block.keyword, "impl" | "trait") && blocks.last()?.keyword == block.keyword => block.clone(),
+        Some(block) if matches!(block.keyword, "impl" | "trait") && blocks.last()?.keyword == block.keyword => *block,
         Some(_) => return None,
         None => Header::read(text, tokens, start),
     };
-    let attributes = [header.attributes, attributes(text, tokens, start).0].concat();
-    (begins && header.is_public).then_some(Item { name: header.name?, attributes })
+    (begins && header.is_public).then_some(Item { name: header.name?, attributes: [header.attributes, own] })
 }
 
 /// How an item begins.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Header<'a> {
-    attributes: Vec<Attribute>,
+    attributes: Attributes<'a>,
     keyword: &'a str,
     /// The type, where it is an `impl`.
-    name: Option<String>,
-    /// So far as the item itself says.
+    name: Option<&'a str>,
+    /// As far as the item itself shows.
     is_public: bool,
 }
 
 impl<'a> Header<'a> {
     fn read(text: &'a str, tokens: &Tokens, start: usize) -> Self {
-        let (attributes, at) = attributes(text, tokens, start);
+        let (attributes, at) = Attributes::read(text, tokens, start);
         let (is_public, mut at) = visibility(text, tokens, at);
         let is_fn = |at: usize| matches!(word(text, tokens, at), Some("fn" | "async" | "unsafe" | "extern"));
         while matches!(word(text, tokens, at), Some("async" | "unsafe" | "extern" | "default"))
@@ -279,11 +318,13 @@ impl<'a> Header<'a> {
             at += 1;
         }
         let keyword = word(text, tokens, at).unwrap_or_default();
-        let name = |at: usize| word(text, tokens, at).map(String::from);
+        let name = |at: usize| word(text, tokens, at);
         let (name, is_public) = match keyword {
-            "struct" | "enum" | "union" | "trait" | "fn" | "type" | "static" | "const" | "mod" => (name(at + 1), is_public),
-            "macro_rules" => (name(at + 2), attributes.iter().any(|it| it.path().is_ident("macro_export"))),
-            // Whether its type is public, the type says.
+            "struct" | "enum" | "union" | "trait" | "fn" | "type" | "static" | "const" | "mod" => {
+                (name(at + 1), is_public)
+            }
+            "macro_rules" => (name(at + 2), attributes.have("macro_export")),
+            // Its type may be private; then nobody can name it.
             "impl" => (implemented(text, tokens, at + 1), true),
             _ => (None, false),
         };
@@ -292,7 +333,7 @@ impl<'a> Header<'a> {
 }
 
 /// The last name in the path of the type that an `impl` is for.
-fn implemented(text: &str, tokens: &Tokens, start: usize) -> Option<String> {
+fn implemented<'a>(text: &'a str, tokens: &Tokens, start: usize) -> Option<&'a str> {
     let (mut depth, mut name) = (0_i32, None);
     for at in start..tokens.len() {
         match (word(text, tokens, at), sign(tokens, at)) {
@@ -301,14 +342,14 @@ fn implemented(text: &str, tokens: &Tokens, start: usize) -> Option<String> {
             (_, Some(b'>')) if sign(tokens, at - 1) != Some(b'-') => depth -= 1,
             (Some("where"), _) | (_, Some(b'{')) if depth == 0 => break,
             (Some("for"), _) if depth == 0 => name = None,
-            (Some(word), _) if depth == 0 => name = Some(word.to_owned()),
+            (Some(word), _) if depth == 0 => name = Some(word),
             _ => {}
         }
     }
     name
 }
 
-/// The names that code uses in paths of the runtime, by the folder of the package.
+/// The names in the code's paths of the runtime, by the folder of the package.
 struct Uses(BTreeMap<String, BTreeSet<String>>);
 
 impl Uses {
@@ -322,7 +363,7 @@ impl Uses {
             return Self(BTreeMap::new());
         }
         let files = modules.files();
-        // A `use` may give a module another name, by which other files then go.
+        // A `use` may give a module another name, which other files use.
         loop {
             let known = (search.roots.len(), search.has_glob);
             for file in &files {
@@ -336,19 +377,18 @@ impl Uses {
         }
     }
 
-    /// What a package uses, with what the libraries do that are in the project and no operators themselves.
-    fn of_package(&self, package: &Package, packages: &[Package]) -> BTreeSet<String> {
-        let is_other = |folder: &String| {
-            *folder != package.folder && packages.iter().any(|other| other.folder == *folder)
-        };
+    /// What an operator uses, together with the libraries of the project.
+    fn of_operator(&self, operator: &Package, operators: &[&Package]) -> BTreeSet<String> {
+        let is_other =
+            |folder: &String| *folder != operator.folder && operators.iter().any(|other| other.folder == *folder);
         self.0.iter().filter(|(folder, _)| !is_other(folder)).flat_map(|(_, names)| names.clone()).collect()
     }
 }
 
 struct Search {
-    /// What paths of the runtime begin with: the crate's name, and what modules of it are imported as.
+    /// The first segments of paths of the runtime: the crate's name, and the names that its modules are imported as.
     roots: BTreeSet<String>,
-    /// A glob brings names in, so that any word may be one of the runtime's.
+    /// A glob imports names, so any word may be one of the runtime's.
     has_glob: bool,
     names: BTreeMap<String, BTreeSet<String>>,
 }
@@ -380,15 +420,11 @@ impl<'a> Scan<'a> {
         while at < self.tokens.len() {
             match self.tokens[at].0 {
                 Token::Sign(b'#') => {
-                    let (attributes, behind) = attributes(self.text, self.tokens, at);
-                    let is_test = attributes.iter().any(|attribute| {
-                        attribute.path().segments.last().is_some_and(|last| last.ident == "test")
-                    });
-                    at = match is_test || cfg.keeps(&attributes) == Some(false) {
-                        true => self.behind_item(behind),
-                        false => behind.max(at + 1),
-                    };
-                    continue;
+                    let (attributes, behind) = Attributes::read(self.text, self.tokens, at);
+                    if attributes.have("test") || attributes.remove(cfg) {
+                        at = self.behind_item(behind);
+                        continue;
+                    }
                 }
                 Token::Sign(b';') => self.is_use = false,
                 Token::Word => {
@@ -450,7 +486,7 @@ impl<'a> Scan<'a> {
                         continue;
                     }
                     let renamed = self.word(at + 2).filter(|_| self.word(at + 1) == Some("as"));
-                    // What is written small may be a module.
+                    // A name in lower case may be a module.
                     if self.is_use && last.starts_with(|c: char| !c.is_uppercase()) {
                         self.search.roots.insert(renamed.unwrap_or(last).to_owned());
                     }

@@ -170,10 +170,8 @@ async fn review(client: &Client, token: String, path: String) -> kube::Result<St
     access.spec.uid = user.uid;
     access.spec.groups = user.groups;
     access.spec.extra = user.extra;
-    access.spec.non_resource_attributes = Some(NonResourceAttributes {
-        path: Some(path),
-        verb: Some("get".to_owned()),
-    });
+    access.spec.non_resource_attributes =
+        Some(NonResourceAttributes { path: Some(path), verb: Some("get".to_owned()) });
     let access = Api::all(client.clone()).create(&params, &access).await?;
     Ok(match access.status {
         Some(status) if status.allowed => StatusCode::OK,

@@ -59,11 +59,7 @@ struct Open {
 
 impl Connections {
     pub fn new(limits: Arc<Limits>) -> Self {
-        Self {
-            all: Arc::default(),
-            freed: Arc::default(),
-            limits,
-        }
+        Self { all: Arc::default(), freed: Arc::default(), limits }
     }
 
     pub fn count(&self) -> usize {
@@ -92,19 +88,9 @@ impl Connections {
         }
         let (id, closed) = (all.next, CancellationToken::new());
         all.next += 1;
-        let open = Open {
-            client,
-            phase: Phase::Head,
-            since: Instant::now(),
-            held: 0,
-            closed: closed.clone(),
-        };
+        let open = Open { client, phase: Phase::Head, since: Instant::now(), held: 0, closed: closed.clone() };
         all.open.insert(id, open);
-        Some(Slot {
-            id,
-            closed,
-            connections: self.clone(),
-        })
+        Some(Slot { id, closed, connections: self.clone() })
     }
 
     fn lock(&self) -> MutexGuard<'_, All> {
@@ -120,10 +106,7 @@ impl All {
         for open in self.open.values() {
             *counts.entry(open.client).or_default() += 1;
         }
-        let can_leave = self
-            .open
-            .iter()
-            .filter(|(_, open)| open.phase != Phase::Service);
+        let can_leave = self.open.iter().filter(|(_, open)| open.phase != Phase::Service);
         let order = |(_, open): &(&u64, &Open)| (Reverse(counts[&open.client]), open.since);
         can_leave.min_by_key(order).map(|(id, _)| *id)
     }
@@ -131,10 +114,7 @@ impl All {
     /// The oldest of the requests and answers on their way that hold memory, as far as `asks` does not begin later.
     fn oldest_transfer(&self, asks: u64) -> Option<(u64, &Open)> {
         let is_transfer = |open: &Open| matches!(open.phase, Phase::Body | Phase::Answer);
-        let transfers = self
-            .open
-            .iter()
-            .filter(|(id, open)| **id == asks || open.held > 0 && is_transfer(open));
+        let transfers = self.open.iter().filter(|(id, open)| **id == asks || open.held > 0 && is_transfer(open));
         let oldest = transfers.min_by_key(|(_, open)| open.since);
         oldest.map(|(id, open)| (*id, open))
     }
@@ -188,9 +168,7 @@ impl Slot {
         while all.held + size > reserve {
             match all.oldest_transfer(self.id) {
                 Some((oldest, _)) if oldest == self.id && all.held + size <= limits.memory => break,
-                Some((oldest, open))
-                    if oldest != self.id && open.since.elapsed() >= limits.grace =>
-                {
+                Some((oldest, open)) if oldest != self.id && open.since.elapsed() >= limits.grace => {
                     all.close(oldest);
                 }
                 _ => return None,
@@ -205,10 +183,7 @@ impl Slot {
             open.held += size;
             all.held += size;
         }
-        Held {
-            slot: self.clone(),
-            size,
-        }
+        Held { slot: self.clone(), size }
     }
 }
 
@@ -236,10 +211,7 @@ impl Held {
     /// request.
     pub async fn resize(&mut self, size: usize) {
         if let Some(spare) = self.size.checked_sub(size) {
-            drop(Self {
-                slot: self.slot.clone(),
-                size: spare,
-            });
+            drop(Self { slot: self.slot.clone(), size: spare });
             self.size = size;
         } else if size <= SMALL {
             let more = self.slot.force(&mut self.slot.connections.lock(), size - self.size);

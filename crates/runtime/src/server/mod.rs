@@ -73,9 +73,7 @@ impl Server {
         certificate: Option<Certificate>,
         limits: Limits,
     ) -> io::Result<Self> {
-        let failure = |error: io::Error| {
-            io::Error::new(error.kind(), format!("cannot serve on {address}: {error}"))
-        };
+        let failure = |error: io::Error| io::Error::new(error.kind(), format!("cannot serve on {address}: {error}"));
         let listener = TcpListener::bind(address).await.map_err(failure)?;
         let address = listener.local_addr().map_err(failure)?;
         let mut tasks = JoinSet::new();
@@ -92,11 +90,7 @@ impl Server {
             ending: CancellationToken::new(),
         });
         tasks.spawn(accept(listener, shared.clone()));
-        Ok(Self {
-            address,
-            shared,
-            _tasks: tasks,
-        })
+        Ok(Self { address, shared, _tasks: tasks })
     }
 
     /// The address that is served, with the actual port.
@@ -231,10 +225,7 @@ async fn answer(
         return Ok(status(StatusCode::SERVICE_UNAVAILABLE));
     }
     slot.enter(Phase::Answer);
-    let chunk = Chunk {
-        bytes,
-        _held: Some(held),
-    };
+    let chunk = Chunk { bytes, _held: Some(held) };
     let mut response = Response::from_parts(head, Full::new(chunk));
     if is_last {
         let close = HeaderValue::from_static("close");

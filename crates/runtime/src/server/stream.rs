@@ -23,13 +23,7 @@ pub(super) struct Stream<S> {
 
 impl<S> Stream<S> {
     pub fn new(inner: S, slot: Arc<Slot>, limits: Arc<Limits>) -> Self {
-        Self {
-            inner,
-            slot,
-            limits,
-            read: Box::pin(sleep_until(Instant::now())),
-            write: None,
-        }
+        Self { inner, slot, limits, read: Box::pin(sleep_until(Instant::now())), write: None }
     }
 
     fn read_in_time(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
@@ -47,11 +41,7 @@ impl<S> Stream<S> {
         Poll::Ready(io::ErrorKind::TimedOut.into())
     }
 
-    fn written_in_time<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
+    fn written_in_time<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_pending() {
             let deadline = || Box::pin(sleep_until(Instant::now() + self.limits.write));
             ready!(self.write.get_or_insert_with(deadline).as_mut().poll(cx));
@@ -62,11 +52,7 @@ impl<S> Stream<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         match Pin::new(&mut self.inner).poll_read(cx, buffer) {
             Poll::Pending => self.read_in_time(cx).map(Err),
@@ -82,11 +68,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(cx, buffer);
         self.written_in_time(cx, written)
     }

@@ -44,8 +44,8 @@ impl Certificate {
     ///
     /// If the system has no random numbers.
     pub fn self_signed() -> io::Result<Self> {
-        let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()])
-            .map_err(|error| failure(error.into()))?;
+        let issued =
+            rcgen::generate_simple_self_signed(["localhost".to_owned()]).map_err(|error| failure(error.into()))?;
         let key = issued.signing_key.serialize_pem();
         Self::from_pem(issued.cert.pem().as_bytes(), key.as_bytes())
     }
@@ -57,10 +57,7 @@ impl Certificate {
     /// If the PEM is invalid, or the key does not belong to the certificate.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> io::Result<Self> {
         let config = parse(chain, key).map_err(failure)?;
-        Ok(Self {
-            config: Arc::new(RwLock::new(config)),
-            folder: None,
-        })
+        Ok(Self { config: Arc::new(RwLock::new(config)), folder: None })
     }
 
     /// Serves another pair to clients that connect from now on.

@@ -38,10 +38,10 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 use tracing::{error, warn};
 
+use crate::Context;
 use crate::manager::{self, Runnable, Runs};
 use crate::server::{Limits, Server};
 use crate::telemetry::metrics::WebhookResult;
-use crate::Context;
 use certificate::Source;
 
 pub use admission::{Request, Warnings};

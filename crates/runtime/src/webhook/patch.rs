@@ -41,10 +41,7 @@ fn compare(path: &str, sent: &Value, before: &Value, after: &Value, patch: &mut 
             // Unchanged elements stay as they were sent.
             let place = |element| before.iter().position(|before| before == element);
             let as_sent = |element| place(element).and_then(|place| sent.get(place));
-            let value: Vec<&Value> = after
-                .iter()
-                .map(|element| as_sent(element).unwrap_or(element))
-                .collect();
+            let value: Vec<&Value> = after.iter().map(|element| as_sent(element).unwrap_or(element)).collect();
             patch.push(json!({ "op": "replace", "path": path, "value": value }));
         }
         _ => patch.push(json!({ "op": "replace", "path": path, "value": after })),
@@ -65,12 +62,7 @@ mod tests {
         for (sent, before, after, patch) in [
             // Filled in by the type, not by the webhook.
             (json!({}), json!({ "a": 1 }), json!({ "a": 1 }), json!([])),
-            (
-                json!({}),
-                json!({ "a": 1 }),
-                json!({ "a": 2 }),
-                json!([{ "op": "add", "path": "/a", "value": 2 }]),
-            ),
+            (json!({}), json!({ "a": 1 }), json!({ "a": 2 }), json!([{ "op": "add", "path": "/a", "value": 2 }])),
             (
                 json!({ "a": 1, "unknown": 1 }),
                 json!({ "a": 1 }),

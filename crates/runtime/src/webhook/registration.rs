@@ -54,12 +54,7 @@ impl Registration {
     }
 
     /// Has the API server trust these CAs where it calls this operator.
-    pub async fn trust(
-        &self,
-        client: &Client,
-        field_manager: &str,
-        bundle: &ByteString,
-    ) -> Result<(), kube::Error> {
+    pub async fn trust(&self, client: &Client, field_manager: &str, bundle: &ByteString) -> Result<(), kube::Error> {
         let written = match self {
             Self::Admission(configuration) => configuration.trust(client, field_manager, bundle).await?,
             #[cfg(feature = "conversion")]
@@ -139,12 +134,7 @@ impl Configuration {
 
     /// Returns whether anything had to be written.
     // +opctl:allow:OP401 granted by the markers of `Defaulting` and `Validating`
-    async fn trust(
-        &self,
-        client: &Client,
-        field_manager: &str,
-        bundle: &ByteString,
-    ) -> Result<bool, kube::Error> {
+    async fn trust(&self, client: &Client, field_manager: &str, bundle: &ByteString) -> Result<bool, kube::Error> {
         let api = Api::all_with(client.clone(), &self.resource);
         let Some(patch) = trusting(&api.get(&self.name).await?, bundle) else {
             return Ok(false);

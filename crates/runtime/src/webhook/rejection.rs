@@ -37,20 +37,12 @@ impl Rejection {
     /// The value of the field is invalid.
     pub fn invalid(&mut self, field: &str, value: impl Serialize, why: impl Display) {
         let value = json(&value);
-        self.cause(
-            "FieldValueInvalid",
-            field,
-            format!("Invalid value: {value}: {why}"),
-        );
+        self.cause("FieldValueInvalid", field, format!("Invalid value: {value}: {why}"));
     }
 
     /// The field is required.
     pub fn required(&mut self, field: &str, why: impl Display) {
-        self.cause(
-            "FieldValueRequired",
-            field,
-            format!("Required value: {why}"),
-        );
+        self.cause("FieldValueRequired", field, format!("Required value: {why}"));
     }
 
     /// The value of the field is none of the supported ones.
@@ -63,11 +55,7 @@ impl Rejection {
 
     /// Another field or object already has this value.
     pub fn duplicate(&mut self, field: &str, value: impl Serialize) {
-        self.cause(
-            "FieldValueDuplicate",
-            field,
-            format!("Duplicate value: {}", json(&value)),
-        );
+        self.cause("FieldValueDuplicate", field, format!("Duplicate value: {}", json(&value)));
     }
 
     /// The field must not be set or changed.
@@ -89,26 +77,15 @@ impl Rejection {
 
     fn cause(&mut self, reason: &str, field: &str, message: String) {
         let (reason, field) = (reason.to_owned(), field.to_owned());
-        self.causes.push(StatusCause {
-            reason,
-            message,
-            field,
-        });
+        self.causes.push(StatusCause { reason, message, field });
     }
 
     /// The refusal of a request.
-    pub(super) fn of<T: Resource<DynamicType = ()>>(
-        self,
-        review: &AdmissionRequest<T>,
-    ) -> AdmissionResponse {
+    pub(super) fn of<T: Resource<DynamicType = ()>>(self, review: &AdmissionRequest<T>) -> AdmissionResponse {
         if let Some(failure) = self.failure {
             return deny(review.uid.clone(), 500, "InternalError", failure);
         }
-        let lines: Vec<String> = self
-            .causes
-            .iter()
-            .map(|it| format!("{}: {}", it.field, it.message))
-            .collect();
+        let lines: Vec<String> = self.causes.iter().map(|it| format!("{}: {}", it.field, it.message)).collect();
         let lines = match &lines[..] {
             [line] => line.clone(),
             lines => format!("[{}]", lines.join(", ")),
@@ -116,21 +93,11 @@ impl Rejection {
         let object = review.object.as_ref().or(review.old_object.as_ref());
         let name = object.map(ResourceExt::name_any).unwrap_or_default();
         let (group, kind) = (T::group(&()).into_owned(), T::kind(&()).into_owned());
-        let qualified = if group.is_empty() {
-            kind.clone()
-        } else {
-            format!("{kind}.{group}")
-        };
+        let qualified = if group.is_empty() { kind.clone() } else { format!("{kind}.{group}") };
         let message = format!("{qualified} \"{name}\" is invalid: {lines}");
         let mut response = deny(review.uid.clone(), 422, "Invalid", message);
-        response.result.details = Some(StatusDetails {
-            name,
-            group,
-            kind,
-            uid: String::new(),
-            causes: self.causes,
-            retry_after_seconds: 0,
-        });
+        response.result.details =
+            Some(StatusDetails { name, group, kind, uid: String::new(), causes: self.causes, retry_after_seconds: 0 });
         response
     }
 }
@@ -139,10 +106,7 @@ impl Rejection {
 impl From<kube::Error> for Rejection {
     fn from(error: kube::Error) -> Self {
         let failure = Some(format!("the webhook cannot decide: {}", brief(&error)));
-        Self {
-            failure,
-            ..Self::default()
-        }
+        Self { failure, ..Self::default() }
     }
 }
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::admission::{Rejection, Request, Warnings, default, validate};
-use super::*;
 use super::mock::{self, context, read};
+use super::*;
 
 /// What the API server asks when a ConfigMap is created.
 fn review(mut object: Value) -> Value {
@@ -44,11 +44,7 @@ async fn judge(object: &ConfigMap, request: &Request<ConfigMap>) -> Result<Warni
     rejection.or(vec![format!("{:?} of it", request.review.operation)])
 }
 
-async fn update(
-    _: &ConfigMap,
-    new: &ConfigMap,
-    request: &Request<ConfigMap>,
-) -> Result<Warnings, Rejection> {
+async fn update(_: &ConfigMap, new: &ConfigMap, request: &Request<ConfigMap>) -> Result<Warnings, Rejection> {
     judge(new, request).await
 }
 
@@ -62,42 +58,26 @@ async fn a_default_is_a_patch_of_what_was_sent() {
     let body = review(config_map()).to_string();
     let (status, answer) = read(default(body.into(), context(), fill_in).await).await;
     let response = &answer["response"];
-    assert_eq!(
-        (status, &response["uid"], &response["allowed"]),
-        (200, &"1".into(), &true.into())
-    );
+    assert_eq!((status, &response["uid"], &response["allowed"]), (200, &"1".into(), &true.into()));
     let patch: Vec<u8> = serde_json::from_value(response["patch"].clone()).unwrap_or_default();
     let patch: Value = serde_json::from_slice(&patch).unwrap();
-    assert_eq!(
-        patch,
-        json!([{ "op": "add", "path": "/immutable", "value": true }])
-    );
+    assert_eq!(patch, json!([{ "op": "add", "path": "/immutable", "value": true }]));
 }
 
 #[tokio::test]
 async fn a_rejection_names_fields() {
     let (status, answer) = validated(review(config_map()).to_string()).await;
-    assert_eq!(
-        (status, &answer["response"]["warnings"]),
-        (200, &json!(["Create of it"]))
-    );
+    assert_eq!((status, &answer["response"]["warnings"]), (200, &json!(["Create of it"])));
 
     let wrong = json!({ "metadata": { "name": "sample" }, "immutable": true });
     let (status, answer) = validated(review(wrong).to_string()).await;
     let response = &answer["response"];
-    assert_eq!(
-        (status, &response["allowed"], &response["status"]["code"]),
-        (200, &false.into(), &422.into())
-    );
+    assert_eq!((status, &response["allowed"], &response["status"]["code"]), (200, &false.into(), &422.into()));
     let message = "ConfigMap \"sample\" is invalid: \
                    [data: Required value: there must be some, immutable: Invalid value: true: it must change]";
     assert_eq!(response["status"]["message"], message);
-    let fields: Vec<_> = response["status"]["details"]["causes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| &it["field"])
-        .collect();
+    let fields: Vec<_> =
+        response["status"]["details"]["causes"].as_array().unwrap().iter().map(|it| &it["field"]).collect();
     assert_eq!(fields, ["data", "immutable"]);
 }
 
@@ -112,11 +92,7 @@ async fn a_stored_object_that_cannot_be_read_can_be_repaired_and_deleted() {
         }
         let (_, answer) = validated(review.to_string()).await;
         assert_eq!(answer["response"]["allowed"], true, "{answer}");
-        assert_eq!(
-            answer["response"]["warnings"].as_array().unwrap().len(),
-            warnings,
-            "{answer}"
-        );
+        assert_eq!(answer["response"]["warnings"].as_array().unwrap().len(), warnings, "{answer}");
     }
 }
 
@@ -126,15 +102,9 @@ async fn what_is_no_review_of_its_kind_gets_an_answer() {
         (String::new(), 400, "no AdmissionReview"),
         ("{".to_owned(), 400, "no AdmissionReview"),
         ("{}".to_owned(), 400, "no AdmissionReview"),
+        (r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}"#.to_owned(), 400, "no request"),
         (
-            r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}"#.to_owned(),
-            400,
-            "no request",
-        ),
-        (
-            review(config_map())
-                .to_string()
-                .replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"),
+            review(config_map()).to_string().replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"),
             400,
             "no request",
         ),
@@ -142,33 +112,18 @@ async fn what_is_no_review_of_its_kind_gets_an_answer() {
     ] {
         let (answered, answer) = validated(&body).await;
         assert_eq!(answered, status, "{body:.200}");
-        assert!(
-            answer.as_str().is_some_and(|it| it.contains(reason)),
-            "{answer}"
-        );
+        assert!(answer.as_str().is_some_and(|it| it.contains(reason)), "{answer}");
     }
     let pod = review(config_map()).to_string().replace("ConfigMap", "Pod");
     let data = review(json!({ "metadata": {}, "data": "text" })).to_string();
     for (body, code, reason) in [
-        (
-            pod,
-            400,
-            "this webhook knows ConfigMap of v1, and no Pod of v1",
-        ),
+        (pod, 400, "this webhook knows ConfigMap of v1, and no Pod of v1"),
         (data, 422, "the ConfigMap is not as its type says"),
     ] {
         let (status, answer) = validated(&body).await;
         let result = &answer["response"]["status"];
-        assert_eq!(
-            (status, &answer["response"]["allowed"], &result["code"]),
-            (200, &false.into(), &code.into())
-        );
-        assert!(
-            result["message"]
-                .as_str()
-                .is_some_and(|it| it.contains(reason)),
-            "{result}"
-        );
+        assert_eq!((status, &answer["response"]["allowed"], &result["code"]), (200, &false.into(), &code.into()));
+        assert!(result["message"].as_str().is_some_and(|it| it.contains(reason)), "{result}");
     }
 }
 
@@ -200,11 +155,7 @@ async fn any_body_gets_an_answer() {
         }
         let (status, answer) = validated(&body).await;
         let is_verdict = status == 200 && answer["response"]["allowed"].is_boolean();
-        assert!(
-            is_verdict || status == 400,
-            "{status} {answer} to {}",
-            String::from_utf8_lossy(&body)
-        );
+        assert!(is_verdict || status == 400, "{status} {answer} to {}", String::from_utf8_lossy(&body));
     }
 }
 
@@ -229,9 +180,7 @@ async fn what_is_larger_than_two_objects_is_not_read() {
     let mut servers = JoinSet::new();
     let certificate = server::Certificate::new(None).unwrap();
     let address = "127.0.0.1:0".parse().unwrap();
-    let handle = server::serve(&mut servers, address, router(&context()), Some(certificate))
-        .await
-        .unwrap();
+    let handle = server::serve(&mut servers, address, router(&context()), Some(certificate)).await.unwrap();
     let address = handle.listening().await.unwrap();
     let mut config = kube::Config::new(format!("https://{address}").parse().unwrap());
     config.accept_invalid_certs = true;
@@ -251,33 +200,20 @@ async fn what_is_larger_than_two_objects_is_not_read() {
 fn markers_and_webhooks_have_the_same_paths() {
     let mut told = BTreeSet::new();
     for file in ["webhook/manifests.yaml", "crd/bases"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("config")
-            .join(file);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(file);
         let files = match path.read_dir() {
             Ok(folder) => folder.map(|entry| entry.unwrap().path()).collect(),
             Err(_) => vec![path],
         };
-        for text in files
-            .iter()
-            .filter_map(|file| std::fs::read_to_string(file).ok())
-        {
+        for text in files.iter().filter_map(|file| std::fs::read_to_string(file).ok()) {
             for document in yaml_serde::Deserializer::from_str(&text) {
                 let document = Value::deserialize(document).unwrap();
                 let clients = document["webhooks"].as_array().into_iter().flatten();
                 let clients = clients.chain(document["spec"]["conversion"].get("webhook"));
-                told.extend(clients.filter_map(|it| {
-                    Some(it["clientConfig"]["service"]["path"].as_str()?.to_owned())
-                }));
+                told.extend(clients.filter_map(|it| Some(it["clientConfig"]["service"]["path"].as_str()?.to_owned())));
             }
         }
     }
-    let served: BTreeSet<_> = webhook::all()
-        .iter()
-        .map(|webhook| webhook.path.to_owned())
-        .collect();
-    assert_eq!(
-        served, told,
-        "src/webhook has those on the left, config/ those on the right: run `opctl manifests`"
-    );
+    let served: BTreeSet<_> = webhook::all().iter().map(|webhook| webhook.path.to_owned()).collect();
+    assert_eq!(served, told, "src/webhook has those on the left, config/ those on the right: run `opctl manifests`");
 }

@@ -38,20 +38,11 @@ impl Webhooks {
             Unit::Seconds,
             duration.clone(),
         );
-        Self {
-            requests: add(own, "requests", "Requests to webhooks, by operation and result"),
-            duration,
-        }
+        Self { requests: add(own, "requests", "Requests to webhooks, by operation and result"), duration }
     }
 
     /// Counts a request that was answered.
-    pub fn answered(
-        &self,
-        path: &'static str,
-        operation: &'static str,
-        result: WebhookResult,
-        duration: Duration,
-    ) {
+    pub fn answered(&self, path: &'static str, operation: &'static str, result: WebhookResult, duration: Duration) {
         let result = match result {
             WebhookResult::Allowed => "allowed",
             WebhookResult::Refused => "refused",

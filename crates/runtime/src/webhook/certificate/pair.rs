@@ -6,8 +6,8 @@ use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
 };
 use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
@@ -69,11 +69,7 @@ impl Pair {
         leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         leaf.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
-        Ok(Self {
-            leaf: leaf.signed_by(&key, &ca)?.pem(),
-            key: key.serialize_pem(),
-            bundle: ca.pem(),
-        })
+        Ok(Self { leaf: leaf.signed_by(&key, &ca)?.pem(), key: key.serialize_pem(), bundle: ca.pem() })
     }
 
     pub fn judge(&self, names: &[String], now: SystemTime) -> Verdict {
@@ -95,8 +91,7 @@ impl Pair {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.ca().as_bytes())?)?;
         let provider = ring::default_provider().into();
-        let verifier =
-            WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build()?;
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build()?;
         let at = UnixTime::since_unix_epoch(at.duration_since(UNIX_EPOCH)?);
         for name in names {
             let name = ServerName::try_from(name.as_str())?;

@@ -53,13 +53,7 @@ impl Shared {
         };
         let served = issuer.current(None, SystemTime::now()).await?;
         let certificate = served.certificate()?;
-        Ok(Self {
-            ctx: ctx.clone(),
-            issuer,
-            served,
-            certificate,
-            registrations,
-        })
+        Ok(Self { ctx: ctx.clone(), issuer, served, certificate, registrations })
     }
 
     /// Never returns: a request that fails is made again.
@@ -151,28 +145,16 @@ impl Issuer {
 fn read(secret: &Secret) -> Pair {
     let text = |key: &str| {
         let bytes = secret.data.as_ref().and_then(|data| data.get(key));
-        bytes
-            .map(|it| String::from_utf8_lossy(&it.0).into_owned())
-            .unwrap_or_default()
+        bytes.map(|it| String::from_utf8_lossy(&it.0).into_owned()).unwrap_or_default()
     };
-    Pair {
-        leaf: text("tls.crt"),
-        key: text("tls.key"),
-        bundle: text("ca.crt"),
-    }
+    Pair { leaf: text("tls.crt"), key: text("tls.key"), bundle: text("ca.crt") }
 }
 
 /// The Secret with this pair. Everything else in it stays, such as the version that this replaces.
 fn write(name: &str, mut secret: Secret, pair: &Pair) -> Secret {
     secret.metadata.name = Some(name.to_owned());
-    secret
-        .type_
-        .get_or_insert_with(|| "kubernetes.io/tls".to_owned());
-    let data = [
-        ("tls.crt", &pair.leaf),
-        ("tls.key", &pair.key),
-        ("ca.crt", &pair.bundle),
-    ];
+    secret.type_.get_or_insert_with(|| "kubernetes.io/tls".to_owned());
+    let data = [("tls.crt", &pair.leaf), ("tls.key", &pair.key), ("ca.crt", &pair.bundle)];
     let data = data.map(|(key, text)| (key.to_owned(), ByteString(text.clone().into())));
     secret.data = Some(data.into());
     secret
@@ -182,9 +164,7 @@ fn write(name: &str, mut secret: Secret, pair: &Pair) -> Secret {
 fn names_of_service(service: &str, namespace: &str) -> Vec<String> {
     let name = format!("{service}.{namespace}.svc");
     let long = format!("{name}.cluster.local");
-    [&name, &long, "localhost", "127.0.0.1"]
-        .map(str::to_owned)
-        .into()
+    [&name, &long, "localhost", "127.0.0.1"].map(str::to_owned).into()
 }
 
 #[cfg(test)]

@@ -12,32 +12,17 @@ fn a_pair_is_good_for_two_thirds_of_its_time_and_for_its_names_only() {
     let pair = Pair::issue(&names, now).unwrap();
     let other = Pair::issue(&names, now).unwrap();
     let after = |days: u32| pair.judge(&names, now + DAY * days);
-    assert!(matches!(
-        (after(0), after(59)),
-        (Verdict::Good, Verdict::Good)
-    ));
-    assert!(matches!(
-        (after(60), after(89)),
-        (Verdict::Ending, Verdict::Ending)
-    ));
+    assert!(matches!((after(0), after(59)), (Verdict::Good, Verdict::Good)));
+    assert!(matches!((after(60), after(89)), (Verdict::Ending, Verdict::Ending)));
     assert!(matches!(after(90), Verdict::Bad(_)));
     assert_eq!((VALID, SPARE), (DAY * 90, DAY * 30));
     let others = ["b.example.com".to_owned()];
     assert!(matches!(pair.judge(&others, now), Verdict::Bad(_)));
-    let mixed = Pair {
-        key: other.key.clone(),
-        ..pair.clone()
-    };
+    let mixed = Pair { key: other.key.clone(), ..pair.clone() };
     assert!(matches!(mixed.judge(&names, now), Verdict::Bad(_)));
-    let distrusted = Pair {
-        bundle: other.bundle,
-        ..pair
-    };
+    let distrusted = Pair { bundle: other.bundle, ..pair };
     assert!(matches!(distrusted.judge(&names, now), Verdict::Bad(_)));
-    assert!(matches!(
-        Pair::default().judge(&names, now),
-        Verdict::Bad(_)
-    ));
+    assert!(matches!(Pair::default().judge(&names, now), Verdict::Bad(_)));
 }
 
 #[test]

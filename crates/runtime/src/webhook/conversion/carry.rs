@@ -95,9 +95,7 @@ fn misfit<T: Version>(error: serde_json::Error) -> ConversionError {
 fn schema<T: Version>() -> Option<&'static JSONSchemaProps> {
     static CRDS: LazyLock<Mutex<HashMap<TypeId, &CustomResourceDefinition>>> = LazyLock::new(Mutex::default);
     let mut crds = CRDS.lock().unwrap_or_else(PoisonError::into_inner);
-    let crd = crds
-        .entry(TypeId::of::<T>())
-        .or_insert_with(|| Box::leak(T::crd().into()));
+    let crd = crds.entry(TypeId::of::<T>()).or_insert_with(|| Box::leak(T::crd().into()));
     let schema = crd.spec.versions.first()?.schema.as_ref();
     schema?.open_api_v3_schema.as_ref()
 }
@@ -125,9 +123,7 @@ fn fits(value: &mut Value, schema: &JSONSchemaProps) -> bool {
         },
         (Some(name), value) => matches!(
             (name, value),
-            ("string", Value::String(_))
-                | ("boolean", Value::Bool(_))
-                | ("number", Value::Number(_))
+            ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_))
         ),
         (None, _) => true,
     }

@@ -14,12 +14,7 @@ use crate::webhook::registration::{Local, Undo, params};
 
 /// Returns whether anything had to be written.
 // +opctl:allow:OP401 granted by the marker beside `Conversion`
-pub async fn trust(
-    client: &Client,
-    field_manager: &str,
-    name: &str,
-    bundle: &ByteString,
-) -> Result<bool, kube::Error> {
+pub async fn trust(client: &Client, field_manager: &str, name: &str, bundle: &ByteString) -> Result<bool, kube::Error> {
     let api = Api::<CustomResourceDefinition>::all(client.clone());
     let conversion = api.get(name).await?.spec.conversion;
     if caller(&conversion).is_some_and(|it| it.ca_bundle.as_ref() == Some(bundle)) {
@@ -32,11 +27,7 @@ pub async fn trust(
 }
 
 // +opctl:allow:OP401 outside of the cluster, with the permissions of whoever started the process
-pub async fn register(
-    local: &Local,
-    name: &str,
-    undos: &mut Vec<Undo>,
-) -> Result<(), kube::Error> {
+pub async fn register(local: &Local, name: &str, undos: &mut Vec<Undo>) -> Result<(), kube::Error> {
     let api = Api::<CustomResourceDefinition>::all(local.client.clone());
     let before = api.get(name).await?.spec.conversion;
     // Left behind by a process that was killed: nobody answers there any more.
@@ -59,11 +50,8 @@ fn caller(conversion: &Option<CustomResourceConversion>) -> Option<&WebhookClien
 }
 
 fn here(local: &Local) -> CustomResourceConversion {
-    let client_config = WebhookClientConfig {
-        url: Some(local.url(PATH)),
-        ca_bundle: Some(local.bundle.clone()),
-        service: None,
-    };
+    let client_config =
+        WebhookClientConfig { url: Some(local.url(PATH)), ca_bundle: Some(local.bundle.clone()), service: None };
     CustomResourceConversion {
         strategy: "Webhook".to_owned(),
         webhook: Some(WebhookConversion {
@@ -75,10 +63,7 @@ fn here(local: &Local) -> CustomResourceConversion {
 
 /// The default of a CustomResourceDefinition.
 fn none() -> CustomResourceConversion {
-    CustomResourceConversion {
-        strategy: "None".to_owned(),
-        webhook: None,
-    }
+    CustomResourceConversion { strategy: "None".to_owned(), webhook: None }
 }
 
 /// Replaces it as a whole: a merge would leave the `service` beside the `url`.
@@ -90,8 +75,7 @@ async fn replace(
 ) -> Result<(), kube::Error> {
     let patch = json!([{ "op": "replace", "path": "/spec/conversion", "value": conversion }]);
     let patch = serde_json::from_value(patch).expect("a JSON patch");
-    api.patch(&name, &params(field_manager), &Patch::Json::<()>(patch))
-        .await?;
+    api.patch(&name, &params(field_manager), &Patch::Json::<()>(patch)).await?;
     Ok(())
 }
 

@@ -24,38 +24,24 @@ use crate::webhook::{Serves, Webhook};
 /// With the fields that do not come back, and those that come back only by the annotation and are not in `kept`. Also if the webhook
 /// is no conversion, its CustomResourceDefinition is not in `crds`, or one of its versions is missing among the spokes.
 pub fn round_trip(webhook: &Webhook, crds: &[CustomResourceDefinition], kept: &[(&str, &str)]) {
-    let Serves::Conversion(conversion) = &webhook.serves else {
-        panic!("{webhook:?} is no conversion")
-    };
+    let Serves::Conversion(conversion) = &webhook.serves else { panic!("{webhook:?} is no conversion") };
     let crd = crds.iter().find(|it| it.metadata.name.as_ref() == Some(&conversion.crd));
-    let Some(crd) = crd else {
-        panic!("`{}` is not among the CRDs", conversion.crd)
-    };
+    let Some(crd) = crd else { panic!("`{}` is not among the CRDs", conversion.crd) };
     let (hub, others): (Vec<_>, Vec<_>) = crd.spec.versions.iter().partition(|it| it.storage);
     assert_eq!(hub[0].name, conversion.hub, "all other versions must set `storage = false`");
 
     let mut problems = BTreeMap::new();
     for other in others {
         let spoke = conversion.spoke(&format!("{}/{}", conversion.group, other.name));
-        let Ok(Some(spoke)) = spoke else {
-            panic!("{} has no spoke for the version {}", conversion.crd, other.name)
-        };
+        let Ok(Some(spoke)) = spoke else { panic!("{} has no spoke for the version {}", conversion.crd, other.name) };
         let [typed_hub, typed_spoke] = spoke.typed;
         let ways = [(hub[0], other, typed_hub), (other, hub[0], typed_spoke)];
         for (from, to, typed) in ways {
-            let trip = Trip {
-                conversion,
-                from,
-                to,
-                typed,
-            };
+            let trip = Trip { conversion, from, to, typed };
             trip.run(kept, &mut problems);
         }
     }
-    let lines: Vec<_> = problems
-        .into_iter()
-        .map(|(field, why)| format!("\n  {field} {why}"))
-        .collect();
+    let lines: Vec<_> = problems.into_iter().map(|(field, why)| format!("\n  {field} {why}")).collect();
     assert!(lines.is_empty(), "{}:{}", conversion.crd, lines.concat());
 }
 
@@ -72,11 +58,7 @@ impl Trip<'_> {
         let Versions { group, kind, .. } = self.conversion;
         let (from, to) = (&self.from.name, &self.to.name);
         let [api_version, other] = [from, to].map(|it| format!("{group}/{it}"));
-        let schema = self
-            .from
-            .schema
-            .as_ref()
-            .and_then(|it| it.open_api_v3_schema.as_ref());
+        let schema = self.from.schema.as_ref().and_then(|it| it.open_api_v3_schema.as_ref());
         let schema = schema.expect("a version has a schema");
         let mut tried = 0;
         for seed in 0..100 + more {
@@ -88,8 +70,7 @@ impl Trip<'_> {
             tried += 1;
             let convert = |object, desired| {
                 let converted = self.conversion.convert(object, desired);
-                converted
-                    .unwrap_or_else(|why| panic!("seed {seed} to {desired}: {why}\n{before:#}"))
+                converted.unwrap_or_else(|why| panic!("seed {seed} to {desired}: {why}\n{before:#}"))
             };
             let there = convert(before.clone(), &other);
             let after = convert(there.clone(), &api_version);
@@ -103,20 +84,15 @@ impl Trip<'_> {
             let Some(Ok(annotation)) = annotation else {
                 continue;
             };
-            compare(
-                "",
-                &annotation["lost"],
-                &annotation["left"],
-                &mut |field, lost, left| {
-                    if !kept.contains(&(to, field)) {
-                        let why = format!(
-                            "was {lost}, but {left} after {to} (seed {seed}): \
+            compare("", &annotation["lost"], &annotation["left"], &mut |field, lost, left| {
+                if !kept.contains(&(to, field)) {
+                    let why = format!(
+                        "was {lost}, but {left} after {to} (seed {seed}): \
                              convert it, or add (\"{to}\", \"{field}\") to the kept fields"
-                        );
-                        problems.entry(format!("{from} {field}")).or_insert(why);
-                    }
-                },
-            );
+                    );
+                    problems.entry(format!("{from} {field}")).or_insert(why);
+                }
+            });
         }
         assert!(tried > 0, "no random object fits the type of {api_version}");
     }

@@ -62,10 +62,7 @@ impl From<hub::Book> for spoke::Book {
             shelf: None,
             notes: old.spec.notes.into_iter().map(note).collect(),
         };
-        Self {
-            metadata: old.metadata,
-            spec,
-        }
+        Self { metadata: old.metadata, spec }
     }
 }
 
@@ -74,19 +71,9 @@ impl TryFrom<spoke::Book> for hub::Book {
 
     fn try_from(old: spoke::Book) -> Result<Self, String> {
         let pages = old.spec.leaves.checked_mul(2).ok_or("too many leaves")?;
-        let note = |it: spoke::Note| hub::Note {
-            text: it.text,
-            page: None,
-        };
-        let spec = hub::BookSpec {
-            pages,
-            title: None,
-            notes: old.spec.notes.into_iter().map(note).collect(),
-        };
-        Ok(Self {
-            metadata: old.metadata,
-            spec,
-        })
+        let note = |it: spoke::Note| hub::Note { text: it.text, page: None };
+        let spec = hub::BookSpec { pages, title: None, notes: old.spec.notes.into_iter().map(note).collect() };
+        Ok(Self { metadata: old.metadata, spec })
     }
 }
 
@@ -111,12 +98,7 @@ const BOOKS: Conversion = Conversion {
     group: "example.com",
     kind: "Book",
     hub: "v1",
-    spokes: || {
-        vec![
-            Spoke::of::<hub::Book, spoke::Book>(),
-            Spoke::of::<hub::Book, oldest::Book>(),
-        ]
-    },
+    spokes: || vec![Spoke::of::<hub::Book, spoke::Book>(), Spoke::of::<hub::Book, oldest::Book>()],
 };
 
 fn book(version: &str, spec: Value) -> Value {
@@ -129,9 +111,7 @@ fn book(version: &str, spec: Value) -> Value {
 }
 
 fn to(version: &str, object: &Value) -> Value {
-    BOOKS
-        .convert(object.clone(), &format!("example.com/{version}"))
-        .unwrap()
+    BOOKS.convert(object.clone(), &format!("example.com/{version}")).unwrap()
 }
 
 #[test]
@@ -139,31 +119,21 @@ fn keeps_what_another_version_has_no_place_for() {
     let notes = json!([{ "text": "a", "page": 1 }, { "text": "b", "page": 2 }]);
     let before = book("v1", json!({ "pages": 7, "title": "T", "notes": notes }));
     let mut there = to("v1beta1", &before);
-    assert_eq!(
-        there["spec"],
-        json!({ "leaves": 3, "notes": [{ "text": "a" }, { "text": "b" }] })
-    );
+    assert_eq!(there["spec"], json!({ "leaves": 3, "notes": [{ "text": "a" }, { "text": "b" }] }));
     assert_eq!(to("v1", &there), before);
 
     // What was changed meanwhile is as it is now; the rest comes back, elements wherever they are.
-    there["spec"] =
-        json!({ "leaves": 5, "shelf": "S", "notes": [{ "text": "b" }, { "text": "c" }] });
+    there["spec"] = json!({ "leaves": 5, "shelf": "S", "notes": [{ "text": "b" }, { "text": "c" }] });
     let after = to("v1", &there);
     let notes = json!([{ "text": "b", "page": 2 }, { "text": "c" }]);
-    assert_eq!(
-        after["spec"],
-        json!({ "pages": 10, "title": "T", "notes": notes })
-    );
+    assert_eq!(after["spec"], json!({ "pages": 10, "title": "T", "notes": notes }));
     assert_eq!(to("v1beta1", &after)["spec"], there["spec"]);
 }
 
 #[test]
 fn an_element_that_was_changed_is_found_by_its_place() {
     let notes = json!([{ "text": "a", "page": 1 }, { "text": "b", "page": 2 }]);
-    let mut there = to(
-        "v1beta1",
-        &book("v1", json!({ "pages": 2, "title": null, "notes": notes })),
-    );
+    let mut there = to("v1beta1", &book("v1", json!({ "pages": 2, "title": null, "notes": notes })));
     there["spec"]["notes"][0]["text"] = "changed".into();
     let notes = json!([{ "text": "changed", "page": 1 }, { "text": "b", "page": 2 }]);
     assert_eq!(to("v1", &there)["spec"]["notes"], notes);
@@ -175,19 +145,10 @@ fn an_annotation_says_nothing_that_the_version_says_itself() {
     let there = to("v1beta1", &book("v1", whole));
     for (annotation, title) in [
         ("not JSON".to_owned(), json!(null)),
+        (json!({ "lost": { "spec": { "title": 7 } }, "left": { "spec": { "title": null } } }).to_string(), json!(null)),
+        (json!({ "lost": { "spec": { "pages": 8 } }, "left": { "spec": { "pages": 4 } } }).to_string(), json!(null)),
         (
-            json!({ "lost": { "spec": { "title": 7 } }, "left": { "spec": { "title": null } } })
-                .to_string(),
-            json!(null),
-        ),
-        (
-            json!({ "lost": { "spec": { "pages": 8 } }, "left": { "spec": { "pages": 4 } } })
-                .to_string(),
-            json!(null),
-        ),
-        (
-            json!({ "lost": { "spec": { "title": "U" } }, "left": { "spec": { "title": null } } })
-                .to_string(),
+            json!({ "lost": { "spec": { "title": "U" } }, "left": { "spec": { "title": null } } }).to_string(),
             json!("U"),
         ),
     ] {
@@ -206,10 +167,7 @@ fn ask(review: &Value) -> (u16, Value) {
     let body = axum::body::to_bytes(response.into_body(), 1 << 20);
     let body = futures::executor::block_on(body).unwrap();
     let text = || String::from_utf8_lossy(&body).into_owned().into();
-    (
-        status,
-        serde_json::from_slice(&body).unwrap_or_else(|_| text()),
-    )
+    (status, serde_json::from_slice(&body).unwrap_or_else(|_| text()))
 }
 
 fn review(objects: Value) -> Value {
@@ -225,15 +183,9 @@ fn answers_in_the_order_of_the_objects() {
     let new = book("v1", json!({ "anything": "stays as it is" }));
     let old = book("v1beta1", json!({ "leaves": 1 }));
     let (status, answer) = ask(&review(json!([new, old])));
-    assert_eq!(
-        (status, &answer["apiVersion"]),
-        (200, &json!("apiextensions.k8s.io/v1"))
-    );
+    assert_eq!((status, &answer["apiVersion"]), (200, &json!("apiextensions.k8s.io/v1")));
     let response = &answer["response"];
-    assert_eq!(
-        (&response["uid"], &response["result"]["status"]),
-        (&json!("7"), &json!("Success"))
-    );
+    assert_eq!((&response["uid"], &response["result"]["status"]), (&json!("7"), &json!("Success")));
     assert_eq!(response["convertedObjects"], json!([new, to("v1", &old)]));
 }
 
@@ -251,10 +203,7 @@ fn says_which_object_it_cannot_convert_and_why() {
             book("v7", json!({})),
             "Book sample from example.com/v7 to example.com/v1: no conversion is known for `example.com/v7`",
         ),
-        (
-            too_many,
-            "Book sample from example.com/v1beta1 to example.com/v1: too many leaves",
-        ),
+        (too_many, "Book sample from example.com/v1beta1 to example.com/v1: too many leaves"),
         (
             book("v1beta1", json!({ "leaves": "x" })),
             "Book sample from example.com/v1beta1 to example.com/v1: it does not fit `example.com/v1beta1`: invalid type: string \"x\", expected i32",
@@ -263,10 +212,7 @@ fn says_which_object_it_cannot_convert_and_why() {
         let (status, answer) = ask(&review(json!([object])));
         assert_eq!(status, 200);
         let response = &answer["response"];
-        assert_eq!(
-            (&response["result"]["status"], &response["convertedObjects"]),
-            (&json!("Failure"), &json!([]))
-        );
+        assert_eq!((&response["result"]["status"], &response["convertedObjects"]), (&json!("Failure"), &json!([])));
         assert_eq!(response["result"]["message"], why);
     }
 }
@@ -283,10 +229,7 @@ fn refuses_what_is_no_review_of_v1() {
             "not a ConversionReview of apiextensions.k8s.io/v1, but a ConversionReview of apiextensions.k8s.io/v1beta1",
         ),
         (empty, "request missing in ConversionReview"),
-        (
-            json!({}),
-            "not a ConversionReview: missing field `apiVersion`",
-        ),
+        (json!({}), "not a ConversionReview: missing field `apiVersion`"),
     ] {
         let (status, answer) = ask(&body);
         assert_eq!(status, 400);
@@ -296,10 +239,7 @@ fn refuses_what_is_no_review_of_v1() {
 
 #[test]
 fn goes_from_spoke_to_spoke_through_the_hub() {
-    let old = book(
-        "v1beta1",
-        json!({ "leaves": 3, "shelf": "S", "notes": [{ "text": "a" }] }),
-    );
+    let old = book("v1beta1", json!({ "leaves": 3, "shelf": "S", "notes": [{ "text": "a" }] }));
     let there = to("v1alpha1", &old);
     // Of another type there: taken out, and required.
     assert_eq!(there["spec"], json!({ "notes": [], "pages": "" }));
@@ -309,10 +249,8 @@ fn goes_from_spoke_to_spoke_through_the_hub() {
 #[test]
 fn an_annotation_that_cannot_be_converted_is_ignored() {
     let mut object = book("v1", json!({ "pages": 6 }));
-    let kept =
-        json!({ "lost": { "spec": { "leaves": i32::MAX } }, "left": { "spec": { "leaves": 3 } } });
-    object["metadata"]["annotations"] =
-        json!({ "conversion.example.com/v1beta1": kept.to_string() });
+    let kept = json!({ "lost": { "spec": { "leaves": i32::MAX } }, "left": { "spec": { "leaves": 3 } } });
+    object["metadata"]["annotations"] = json!({ "conversion.example.com/v1beta1": kept.to_string() });
     assert_eq!(to("v1beta1", &object)["spec"]["leaves"], 3);
 }
 
@@ -381,9 +319,6 @@ fn random_objects_fit_their_types() {
         let written = serde_json::to_value(read(object())).unwrap();
         assert!((5..8).contains(&written["spec"]["some"].as_i64().unwrap()));
         assert!((3..5).contains(&written["spec"]["text"].as_str().unwrap().chars().count()));
-        assert_eq!(
-            serde_json::to_value(read(written.clone())).unwrap(),
-            written
-        );
+        assert_eq!(serde_json::to_value(read(written.clone())).unwrap(), written);
     }
 }

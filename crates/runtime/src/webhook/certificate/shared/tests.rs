@@ -11,11 +11,8 @@ use crate::manager::Options;
 use crate::mock::{self, Call, Calls, status};
 use crate::webhook::server::registration::Configuration;
 
-const CONFIGURATION: Configuration = Configuration {
-    name: "mutating",
-    local: "local",
-    resource: ApiResource::erase::<MutatingWebhookConfiguration>,
-};
+const CONFIGURATION: Configuration =
+    Configuration { name: "mutating", local: "local", resource: ApiResource::erase::<MutatingWebhookConfiguration> };
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -125,10 +122,7 @@ async fn a_secret_that_is_no_good_is_replaced_with_its_labels_kept() {
     let (replica, calls) = server.replica().await;
     assert_eq!(server.pair(), replica.served);
     let put = calls.take().remove(1).body;
-    assert_eq!(
-        (&put["metadata"]["labels"]["team"], &put["type"]),
-        (&json!("a"), &json!("Opaque"))
-    );
+    assert_eq!((&put["metadata"]["labels"]["team"], &put["type"]), (&json!("a"), &json!("Opaque")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,10 +164,7 @@ async fn nothing_else_is_served_while_the_api_server_is_not_told() {
     server.0.lock().unwrap().secret = None;
     assert!(!replica.look(SystemTime::now()).await.unwrap());
     assert_eq!(replica.served, before);
-    assert!(
-        server.pair().bundle.ends_with(before.ca()),
-        "it is trusted, too"
-    );
+    assert!(server.pair().bundle.ends_with(before.ca()), "it is trusted, too");
 
     // Somebody else made one who does not know what is served here.
     server.0.lock().unwrap().trusted = Some(Value::Null);

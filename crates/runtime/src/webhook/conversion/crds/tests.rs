@@ -27,10 +27,7 @@ async fn only_a_bundle_that_differs_is_written() {
         assert_eq!(calls.len(), 1 + writes);
         if let Some(patch) = calls.get(1) {
             let webhook = json!({ "clientConfig": { "caBundle": "bmV3" } });
-            assert_eq!(
-                patch.body,
-                json!({ "spec": { "conversion": { "webhook": webhook } } })
-            );
+            assert_eq!(patch.body, json!({ "spec": { "conversion": { "webhook": webhook } } }));
         }
     }
 }
@@ -44,18 +41,10 @@ async fn what_converted_before_does_so_again() {
     let service = json!({ "name": "webhooks", "namespace": "system", "path": WEBHOOK.path });
     let service = by(json!({ "service": service, "caBundle": "b2xk" }));
     let none = json!({ "strategy": "None" });
-    for (before, after) in [
-        (&service, &service),
-        (&none, &none),
-        (&by(json!({ "url": "https://killed" })), &none),
-    ] {
+    for (before, after) in [(&service, &service), (&none, &none), (&by(json!({ "url": "https://killed" })), &none)] {
         let (client, calls) = answering(before.clone());
         let bundle = ByteString(b"new".to_vec());
-        let local = Local {
-            client,
-            url: "https://127.0.0.1:9443".to_owned(),
-            bundle,
-        };
+        let local = Local { client, url: "https://127.0.0.1:9443".to_owned(), bundle };
         let mut undos = Vec::new();
         register(&local, NAME, &mut undos).await.unwrap();
         undos.remove(0).request.await.unwrap();
