@@ -467,7 +467,7 @@ fn the_reference_of_permissions_is_that_of_the_table() {
 const PAGE: &str = "\
 # What asks for which permission
 
-This is what opctl reads in code that uses kube 5: which permission each of its functions needs. The page is made of the
+This is what opctl reads in code that uses kube 5 or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
 table that it goes by, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
 what a real API server refuses when just this one permission is missing.
 
@@ -490,12 +490,12 @@ object that the event is about, and in `default` where that has none.
 const RUNTIME_PART: &str = "
 ## opctl-runtime
 
-What these functions need, the project's own markers grant. `Controller` and `Children` are those of `opctl_runtime`.
+The functions of `opctl_runtime` that make requests on behalf of the project: it needs markers for them.
 
 - *(outcome)*: only if `reconcile` returns an `Outcome` or a `Condition`, not kube's `Action` or `()`.
-- `{C}`, `{W}`: on the kind that the call names; else on that of the object or the controller.
+- `{C}`, `{W}`: on the child's or the watched kind. All others are on the kind of the controller, the object or the `Api`.
 
-What the runtime needs for itself, its own markers grant, as far as the project [uses it](markers.md#markers-of-the-runtime).
+The requests that the runtime makes for itself are granted by [its own markers](markers.md#markers-of-the-runtime).
 
 | permission | asked by |
 |---|---|

@@ -264,6 +264,49 @@ pub struct S {
     assert_eq!(render(&none.diagnostics, false), "");
 }
 
+/// What `opctl check` says of the permissions of a project: what is missing, and what is unused.
+#[test]
+fn permissions_of_the_runtime_are_no_concern_of_the_user() {
+    const KUBE: &str = "kube = { version = \"5\", features = [\"runtime\"] }\nk8s-openapi = { version = \"0.29\", features = [\"v1_37\"] }\n";
+    const RUNTIME: &str = "// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+pub struct Controller;
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;update,namespace=system
+pub struct Manager;
+// +kubebuilder:rbac:groups=example.com,resources=*,verbs=*
+pub struct Wide;
+";
+    const EVENTS: &str = "// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch\n";
+    const EVENT: &str = "async fn f(ctx: &Context, pod: &Pod) { ctx.event(pod, Normal, \"A\", \"b\").await; }\n";
+    const LEASES: &str =
+        "async fn g(ctx: &Context) { kube::Api::<Lease>::all(ctx.client.clone()).get(\"a\").await; }\n";
+    let said = |parts: &[&str]| -> Vec<String> {
+        let main =
+            "use k8s_openapi::api::{coordination::v1::Lease, core::v1::Pod};\nuse opctl_runtime::Context;\n".to_owned();
+        let files = [("src/main.rs", &*(main + &parts.concat())), ("runtime/src/lib.rs", RUNTIME)];
+        let source = source::read_requests(&project(&format!("{VENDORED}\n{KUBE}"), &files), "");
+        assert_eq!(render(&source.diagnostics, false), "");
+        let home = Home { namespace: Some("system".into()), ..Home::default() };
+        let missing = grants::missing(&source.operator, &home, |place| place.range.clone());
+        let missing = missing.iter().map(|it| it.told(&source.operator.rbac, &it.first().place.range));
+        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|judge| judge(&source.operator, &home));
+        missing.chain(others).chain(grants::wildcards(&source.operator)).map(|told| told.message).collect()
+    };
+    let [controller, manager] = ["Controller", "Manager"].map(|name| format!("use opctl_runtime::{name};\n"));
+    let missing = ["no marker grants `create` and `patch` on `events.events.k8s.io`"];
+    let unused = ["nothing asks for what this marker grants"];
+    // A controller in plain kube-rs, which publishes events.
+    assert_eq!(said(&[EVENT]), missing);
+    assert_eq!(said(&[EVENT, &manager]), missing);
+    assert!(said(&[EVENTS, EVENT]).is_empty());
+    // The runtime's own controller is granted them by the runtime.
+    assert!(said(&[EVENT, &controller]).is_empty());
+    assert!(said(&[&controller, &manager, "use opctl_runtime::Wide;"]).is_empty());
+    assert_eq!(said(&[EVENTS, &controller]), unused);
+    assert_eq!(said(&[EVENTS]), unused);
+    // What it is granted for itself, in its namespace, is not nearly enough for the user.
+    assert_eq!(said(&[LEASES, &manager]), ["no marker grants `get` on `leases.coordination.k8s.io`"]);
+}
+
 /// The runtime that opctl carries stands in for the same version that is not on disk yet.
 #[test]
 fn the_carried_runtime_is_read_where_it_is_the_same() {

@@ -1,5 +1,5 @@
-//! What kube, and what stands between its calls in the code of operators, takes and gives: declarations that the rest
-//! of this folder reads, and nobody compiles.
+//! What kube and opctl-runtime, and what stands between their calls in the code of operators, take and give: declarations that
+//! the rest of this folder reads, and nobody compiles.
 //!
 //! Each module in the root is a crate, and names in it are resolved as in any other code; `std::prelude` is what
 //! stands in every module. What is not declared here is of an unknown type, and asks nothing: declare what gets a
@@ -1042,8 +1042,8 @@ mod k8s_openapi {
     }
 }
 
-/// What the runtime asks in the name of the project. Requests of its own (Leases, TokenReviews, its certificates) are not here:
-/// these are granted by the markers in its source.
+/// What the runtime asks on behalf of the project. Requests that it makes for itself (Leases, TokenReviews, its certificates) are not
+/// here: the markers in its source grant them.
 mod opctl_runtime {
     pub use self::context::Context;
     pub use self::controller::{Children, Controller, Outcome};
@@ -1240,7 +1240,7 @@ mod opctl_runtime {
         pub mod conversion {
             pub struct Conversion<Hub>;
             impl<Hub> Conversion<Hub> {
-                // Its server enters the address and the certificate where the API server looks for them.
+                // The webhooks' server registers its certificate in the CRD.
                 #[asks(
                     "get",
                     "patch",
