@@ -74,7 +74,17 @@ const CRATES: &[(&str, &[&str])] = &[
             "testenv/crds.rs",
         ],
     ),
-    ("toml_edit", &["edit/cargo.rs", "project/sources.rs", "project/workspace.rs", "source/package.rs"]),
+    (
+        "toml_edit",
+        &[
+            "edit/cargo.rs",
+            "project/manifest.rs",
+            "project/sources.rs",
+            "project/workspace.rs",
+            "scaffold/runtime.rs",
+            "source/package.rs",
+        ],
+    ),
     ("schemars", &["source/", "emit/"]),
     // What is in `signatures.rs` is not compiled.
     ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs", "source/requests/signatures.rs"]),
@@ -85,7 +95,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ctrlc", &["interrupt.rs"]),
     ("flate2", &["testenv/assets/archive.rs"]),
     ("rcgen", &["testenv/error.rs", "testenv/pki.rs"]),
-    ("ring", &["testenv/assets/network.rs"]),
+    ("ring", &["plan/vendor.rs", "testenv/assets/network.rs"]),
     ("tar", &["testenv/assets/archive.rs"]),
     ("ureq", &["testenv/assets/network.rs", "testenv/client.rs"]),
     ("nix", &["interrupt.rs", "testenv/process.rs"]),

@@ -12,7 +12,7 @@ use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
-use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, Wiring};
+use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
 pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
@@ -61,6 +61,7 @@ pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::P
         header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
         spdx: None,
         workspace: None,
+        runtime: RuntimeSource::default(),
     })
 }
 

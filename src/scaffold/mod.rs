@@ -7,6 +7,7 @@
 mod bundle;
 mod layout;
 mod license;
+mod runtime;
 pub mod webhook;
 mod wiring;
 
@@ -17,6 +18,7 @@ use wiring::WiringContext;
 use crate::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
 
 pub use license::{License, license};
+pub use runtime::{Runtime, RuntimeSource};
 pub use wiring::{Related, Wiring};
 
 /// A file of the generated project: its path from the project root, and its text.
@@ -76,6 +78,8 @@ pub struct Project {
     pub spdx: Option<&'static str>,
     /// From the project's root to the workspace's root, e.g. `../..`, when it is a member of one.
     pub workspace: Option<String>,
+    /// Where its Cargo.toml takes `opctl-runtime` from.
+    pub runtime: RuntimeSource,
 }
 
 /// One version of a kind.
@@ -314,12 +318,27 @@ struct ProjectContext {
     namespaces: String,
     spdx: Option<&'static str>,
     workspace: Option<String>,
+    /// The names of the binaries: those of the members of a workspace have one folder, so they begin with the project's.
+    manager: String,
+    crdgen: String,
+    /// What Cargo.toml says of `opctl-runtime` besides features: `version = "5.0.0", path = "runtime"`.
+    runtime: String,
+    /// The folder of the vendored copy, from the project's.
+    vendored: Option<String>,
     opctl_version: &'static str,
 }
 
 impl ProjectContext {
     fn new(project: &Project) -> Self {
+        let binary = |name: &str| match project.workspace {
+            Some(_) => format!("{}-{name}", project.name),
+            None => name.to_owned(),
+        };
         Self {
+            manager: binary("manager"),
+            crdgen: binary("crdgen"),
+            runtime: project.runtime.keys(),
+            vendored: project.runtime.path.clone().filter(|_| project.runtime.is_vendored),
             name: project.name.to_string(),
             crate_name: project.name.crate_name(),
             domain: project.domain.to_string(),

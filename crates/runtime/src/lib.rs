@@ -46,7 +46,6 @@
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | an API server for unit tests, round-trip tests of conversions |
 //! | `latest` | the latest version of Kubernetes that k8s-openapi knows, to build this crate alone |
-//! | `source` | the sources of this crate, for opctl |
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
