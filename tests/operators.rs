@@ -117,6 +117,21 @@ fn images_are_built_of_what_their_context_has() {
     }
 }
 
+/// What `tests/runtime.rs` reads is code that compiles.
+#[test]
+fn each_way_through_the_runtime_compiles() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = tree::tree(&root.join("tests/runtime/operator"));
+    let manifest = String::from_utf8(files["Cargo.toml"].clone()).unwrap();
+    let runtime = root.join("crates/runtime").display().to_string();
+    files.insert("Cargo.toml".into(), manifest.replace("../../../crates/runtime", &runtime).into());
+    let folder = common::operators_target().join("ways");
+    replace(&folder, &files);
+
+    let _alone = place::alone();
+    common::output(common::cargo(&folder, &["check", "--quiet"]));
+}
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A golden project at a place of its own, the same every time, so that cargo knows what it compiled before.

@@ -40,6 +40,8 @@ pub enum Missing {
     Entry { package: String },
     /// Its source is not on disk.
     Source { package: String },
+    /// There is no package in the folder that Cargo.toml names.
+    Folder { path: String },
     /// It has no library, or its Cargo.toml cannot be read.
     Library { package: String },
 }
@@ -57,6 +59,9 @@ impl Missing {
             }
             Self::Source { package } => {
                 (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into())
+            }
+            Self::Folder { path } => {
+                (format!("there is no package in `{path}`"), "put it back, or correct the path in Cargo.toml".into())
             }
             Self::Library { package } => (
                 format!("`{package}` has no library that can be read"),
