@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
-use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, Wiring, Workload};
+use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
     Project {
@@ -17,6 +17,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         header: scaffold::license(license, "The Example Authors").0,
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
+        runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::Api;
 use kube::core::NamespaceResourceScope;
 use kube::runtime::controller::Action;
@@ -14,9 +15,10 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::{info, warn};
 
-use crate::brief;
 use crate::controller::{Owned, jittered};
+use crate::error::{brief, shortened};
 use crate::manager::{Operator, Options, Runs};
+use crate::names;
 use crate::telemetry::metrics::Metrics;
 
 /// What controllers share: a client, the arguments, metrics. Cheap to clone.
@@ -78,15 +80,10 @@ impl Context {
         self.namespaces.iter().map(within).collect()
     }
 
-    /// The same for the whole cluster.
-    pub(crate) fn everywhere(&self) -> Self {
-        Self { namespaces: Vec::new(), ..self.clone() }
-    }
-
     /// The same for one controller, with a field manager of its own if it has a name of its own.
     pub(crate) fn of_controller(&self, name: Option<&str>) -> Self {
         let field_manager = match name {
-            Some(name) => format!("{}/{name}", self.operator.name).into(),
+            Some(name) => names::field_manager(self.operator.name, name).into(),
             None => self.field_manager.clone(),
         };
         Self { field_manager, owned: Arc::default(), ..self.clone() }
@@ -133,34 +130,30 @@ impl Context {
     where
         K: Resource<DynamicType = ()>,
     {
-        self.publish(&object.object_ref(&()), type_, reason, note.into()).await;
+        if let Err(error) = self.publish(&object.object_ref(&()), type_, reason, &note.into()).await {
+            warn!("event not published: {}", brief(&error));
+        }
     }
 
     pub(crate) async fn publish(
         &self,
-        object: &k8s_openapi::api::core::v1::ObjectReference,
+        object: &ObjectReference,
         type_: EventType,
         reason: &str,
-        note: String,
-    ) {
-        /// The API server refuses longer ones.
-        const LONGEST: usize = 1024;
-        let mut end = note.len().min(LONGEST);
-        while !note.is_char_boundary(end) {
-            end -= 1;
-        }
+        note: &str,
+    ) -> Result<(), kube::Error> {
+        // The API server refuses longer ones.
+        let (reason, note) = (shortened(reason, 128), shortened(note, 1024));
         let event = Event {
             type_,
             reason: reason.to_owned(),
-            note: Some(note[..end].to_owned()),
+            note: Some(note.to_owned()),
             action: "Reconcile".to_owned(),
             secondary: None,
         };
         // A recorder that lasts would keep each event in memory for minutes.
         let recorder = Recorder::new(self.client.clone(), Reporter::from(self.operator.name));
-        if let Err(error) = recorder.publish(&event, object).await {
-            warn!("event not published: {}", brief(&error));
-        }
+        recorder.publish(&event, object).await
     }
 
     /// Resolves when the operator shuts down.

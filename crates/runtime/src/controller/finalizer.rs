@@ -55,7 +55,11 @@ where
         ]),
     };
     match patch_json(object, patch, ctx).await {
-        Err(kube::Error::Api(status)) if is_outdated(&status) || status.is_not_found() => Ok(retry()),
+        // It is being deleted, which no longer allows new finalizers; or it is gone.
+        Err(kube::Error::Api(status)) if status.is_not_found() || is_about_finalizers(&status) => {
+            Ok(Action::await_change())
+        }
+        Err(kube::Error::Api(status)) if is_outdated(&status) => Ok(retry()),
         Err(error) => Err(error.into()),
         Ok(()) => Ok(Action::await_change()),
     }
@@ -102,6 +106,11 @@ where
 /// Whether a JSON patch was refused because the object has changed: an answer about the object itself has its name.
 fn is_outdated(error: &Status) -> bool {
     error.is_invalid() && error.details.as_ref().is_none_or(|it| it.name.is_empty())
+}
+
+fn is_about_finalizers(error: &Status) -> bool {
+    let mut causes = error.details.iter().flat_map(|details| &details.causes);
+    error.is_invalid() && causes.any(|cause| cause.field == "metadata.finalizers")
 }
 
 #[cfg(test)]
