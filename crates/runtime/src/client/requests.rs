@@ -282,7 +282,7 @@ fn explained(error: &(dyn StdError + 'static)) -> String {
         return format!("the proxy wants a user and a password ({text})");
     }
     if text.ends_with("tunnel error: unsuccessful") {
-        return "the proxy refuses to connect to this server; `NO_PROXY` can except it".to_owned();
+        return format!("the proxy refuses to connect to this server; `NO_PROXY` can except it ({text})");
     }
     text
 }
