@@ -20,6 +20,7 @@ use http::{Method, Request, Response, StatusCode};
 use kube::client::Body;
 use tokio::time::{Instant, timeout};
 use tower::{BoxError, Layer, Service, ServiceExt};
+use tracing::debug;
 
 use super::overload::{Gate, Overloaded};
 use super::target::{Target, asks};
@@ -121,6 +122,7 @@ impl Shared {
             let answer = timeout(limit, service.clone().oneshot(request)).await;
             let code = answer.as_ref().ok().and_then(|it| it.as_ref().ok()).map(|it| it.status());
             self.metrics.requested(&target, code, start.elapsed());
+            debug!(code = code.map(|code| code.as_u16()), after = ?start.elapsed(), "{what}");
             let response = match answer {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
