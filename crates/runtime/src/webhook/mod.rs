@@ -313,7 +313,11 @@ async fn guard(
         return Answer::failed(UNKNOWN, StatusCode::PAYLOAD_TOO_LARGE, why);
     };
     let answer = async {
-        let _permit = memory.acquire_many(cost).await;
+        // Small ones do not wait for large ones.
+        let _permit = match cost {
+            ..=SMALL => None,
+            cost => memory.acquire_many(cost).await.ok(),
+        };
         handler(body).await
     };
     let why = match timeout(limit, AssertUnwindSafe(answer).catch_unwind()).await {
@@ -327,6 +331,9 @@ async fn guard(
 
 /// KiB that all reviews together may take once they are decoded. What a client writes in two bytes can take a hundred then.
 const DECODED: usize = 64 << 10;
+
+/// KiB that a review may take in any case.
+const SMALL: u32 = 256;
 
 /// What a review takes at most once it is decoded, in KiB; none if that is too much even for one alone.
 fn cost(body: &[u8]) -> Option<u32> {
