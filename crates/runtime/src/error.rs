@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::client;
+
 /// Why a reconcile failed: any error, with a reason for programs.
 ///
 /// `?` makes one of every error. Its reason is `RequestFailed` for an error of [`kube`] and `ReconcileFailed` for others;
@@ -97,12 +99,9 @@ pub(crate) fn shortened(text: &str, longest: usize) -> &str {
     &text[..end.unwrap_or_default()]
 }
 
-/// What went wrong with a request, in one sentence: kube's own text repeats the whole answer.
+/// What went wrong with a request, in one sentence that names the server: kube's own text repeats the whole answer.
 pub fn brief(error: &kube::Error) -> String {
-    match error {
-        kube::Error::Api(status) => status.to_string(),
-        error => with_causes(error),
-    }
+    client::describe(error)
 }
 
 /// The error and its causes in one line. A cause that a message already names is not repeated.

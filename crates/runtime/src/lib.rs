@@ -54,11 +54,15 @@
 #[cfg(feature = "manager")]
 mod apply;
 #[cfg(feature = "manager")]
+pub mod client;
+#[cfg(feature = "manager")]
 pub mod conditions;
 #[cfg(feature = "manager")]
 mod context;
 #[cfg(feature = "manager")]
 pub mod controller;
+#[cfg(feature = "manager")]
+pub mod crds;
 #[cfg(feature = "manager")]
 mod error;
 #[cfg(feature = "manager")]

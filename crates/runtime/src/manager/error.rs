@@ -1,14 +1,16 @@
 //! Why the operator cannot start or go on.
 
+use crate::client;
+
 /// Why the operator cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No kubeconfig, and no service account of a Pod.
-    #[error("cannot connect to a cluster: set KUBECONFIG, or run in a Pod with a service account: {0}")]
-    NoCluster(#[source] kube::Error),
+    /// There is no cluster to connect to, or its kubeconfig cannot be used.
+    #[error(transparent)]
+    Client(#[from] client::Error),
     /// Nothing answers.
-    #[error("the API server does not answer: {0}")]
+    #[error("the API server does not answer: {}", client::describe(.0))]
     Unreachable(#[source] kube::Error),
     /// It answers with an error.
     #[error("the API server answers \"{0}\": check the credentials of KUBECONFIG, then the server")]
