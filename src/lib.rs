@@ -24,7 +24,6 @@ pub mod emit;
 pub mod grants;
 pub mod scaffold;
 pub mod source;
-pub mod testenv;
 
 pub mod edit;
 pub mod plan;
