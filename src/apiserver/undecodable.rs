@@ -14,7 +14,7 @@ use super::sample::{KEY, any, sample};
 use super::{cel, items, object, property, shown, value, values};
 use crate::diagnostic::Span;
 use crate::model::Step;
-use crate::model::reads::{Part, Reads, Tag};
+use crate::model::reads::{Part, Reads, Tag, Variant};
 
 /// A place whose schema admits what the Rust type refuses.
 #[derive(Debug)]
@@ -54,8 +54,15 @@ pub fn undecodable<'a>(crd: &CustomResourceDefinition, version: &str, reads: &'a
     let version = crd.spec.versions.iter().find(|it| it.name == version);
     let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
     let (Some(version), Some(root)) = (version, root) else { return Comparison::default() };
-    let mut walk =
-        Walk { crd, version, root, path: Vec::new(), site: None, gates: Vec::new(), comparison: Comparison::default() };
+    let mut walk = Walk {
+        crd,
+        version,
+        root,
+        path: Vec::new(),
+        site: None,
+        around: Vec::new(),
+        comparison: Comparison::default(),
+    };
     walk.visit(reads, root, false);
     walk.comparison
 }
@@ -67,8 +74,8 @@ struct Walk<'a, 's> {
     path: Vec<Step>,
     /// The field of the source around the path, and how long the path is there.
     site: Option<(&'a Span, usize)>,
-    /// Enums around the path that may read a value in another way, and how long the path is there.
-    gates: Vec<(&'a Reads, usize)>,
+    /// What reads the values around the path, and how long the path is there.
+    around: Vec<(&'a Reads, usize)>,
     comparison: Comparison<'a>,
 }
 
@@ -76,6 +83,7 @@ impl<'a> Walk<'a, '_> {
     /// `own`: tries values for the type itself, and not only for its parts.
     fn visit(&mut self, reads: &'a Reads, schema: &JSONSchemaProps, own: bool) {
         let (site, found) = (self.site, self.comparison.found.len());
+        self.around.push((reads, self.path.len()));
         let mut inner = reads;
         loop {
             inner = match inner {
@@ -91,6 +99,7 @@ impl<'a> Walk<'a, '_> {
                 inner => break self.parts(inner, schema),
             };
         }
+        self.around.pop();
         if own && self.comparison.found.len() == found {
             self.own(reads, schema);
         }
@@ -117,9 +126,6 @@ impl<'a> Walk<'a, '_> {
             }
             Reads::Struct(parts) => self.fields(parts, schema),
             Reads::Enum { tag, variants } => {
-                if matches!(tag, Tag::Untagged) || variants.iter().any(|variant| variant.untagged) {
-                    self.gates.push((reads, self.path.len()));
-                }
                 for variant in variants {
                     let Some(content) = &variant.content else { continue };
                     let inside = match tag {
@@ -133,7 +139,6 @@ impl<'a> Walk<'a, '_> {
                         None => self.visit(content, schema, false),
                     }
                 }
-                self.gates.retain(|(gate, _)| !std::ptr::eq(*gate, reads));
             }
             _ => {}
         }
@@ -144,6 +149,11 @@ impl<'a> Walk<'a, '_> {
             let field = match part {
                 // What does not fit is `None`.
                 Part::Flattened(Reads::Optional(_)) => continue,
+                // What has a property of its own is a field.
+                Part::Flattened(Reads::Map { values: reads, .. }) => {
+                    self.step(Step::Values, reads, values(schema));
+                    continue;
+                }
                 Part::Flattened(reads) => {
                     self.visit(reads, schema, false);
                     continue;
@@ -177,7 +187,7 @@ impl<'a> Walk<'a, '_> {
         parent.remove(name);
         let Some((stored, is_whole)) = self.stored(&object, &before) else { return };
         let is_missing = at(&stored, around).is_some_and(|parent| parent.get(name).is_none());
-        if is_missing && self.passes_gates(&stored) {
+        if is_missing && self.is_refused(&stored) {
             self.report(Problem::Missing, is_whole.then_some(stored));
         }
     }
@@ -203,8 +213,8 @@ impl<'a> Walk<'a, '_> {
             let before = before.get_or_insert_with(|| self.said(&self.object(&self.path, &any(schema))));
             let object = self.object(&self.path, &value);
             let Some((stored, is_whole)) = self.stored(&object, before) else { continue };
-            let is_refused = at(&stored, &self.path).is_some_and(|stored| reads.reads(stored) == Some(false));
-            if is_refused && self.passes_gates(&stored) {
+            let is_stored = at(&stored, &self.path).is_some_and(|stored| reads.reads(stored) == Some(false));
+            if is_stored && self.is_refused(&stored) {
                 values.push(value);
                 witness.get_or_insert(is_whole.then_some(stored));
             }
@@ -214,10 +224,15 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// No enum around the path reads the value in another way.
-    fn passes_gates(&self, stored: &Value) -> bool {
-        let refuses = |gate: &Reads, value: &Value| gate.reads(value) == Some(false);
-        self.gates.iter().all(|(gate, length)| at(stored, &self.path[..*length]).is_some_and(|it| refuses(gate, it)))
+    /// Nothing around the path reads the value in another way, such as another variant of an enum without tags.
+    fn is_refused(&self, stored: &Value) -> bool {
+        self.around.iter().all(|(reads, length)| {
+            let reads_it = at(stored, &self.path[..*length]).and_then(|value| reads.reads(value));
+            match inner_of(reads) {
+                Reads::Enum { tag, variants } if has_untagged(tag, variants) => reads_it == Some(false),
+                _ => reads_it != Some(true),
+            }
+        })
     }
 
     fn report(&mut self, problem: Problem<'a>, object: Option<Value>) {
@@ -287,6 +302,10 @@ fn inner_of(reads: &Reads) -> &Reads {
     }
 }
 
+fn has_untagged(tag: &Tag, variants: &[Variant]) -> bool {
+    matches!(tag, Tag::Untagged) || variants.iter().any(|variant| variant.untagged)
+}
+
 /// What a type refuses though it looks much like what it reads.
 fn candidates(reads: &Reads) -> Vec<Value> {
     match reads {
@@ -297,7 +316,7 @@ fn candidates(reads: &Reads) -> Vec<Value> {
             };
             near.into_iter().flatten().filter_map(|number| json(number).ok()).collect()
         }
-        Reads::IntOrText => vec![json!(i64::from(i32::MAX) + 1), json!(i64::from(i32::MIN) - 1)],
+        Reads::IntOrText { .. } => vec![json!(i64::from(i32::MAX) + 1), json!(i64::from(i32::MIN) - 1)],
         Reads::ShortText(most) => vec!["x".repeat(most + 1).into(), "é".repeat(*most).into()],
         Reads::Char => vec!["ab".into()],
         Reads::Parsed(parsed) => parsed.refused.iter().map(|text| (*text).into()).collect(),
@@ -329,4 +348,104 @@ fn at_mut<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
         Step::Items => value.get_mut(0),
         Step::Values => value.get_mut(KEY),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::reads::{Field, Integer};
+
+    fn u32() -> Reads {
+        Reads::Integer(Integer { name: "u32".into(), min: 0, max: u32::MAX.into(), zero: true })
+    }
+
+    fn field(name: &str, required: bool, reads: Reads) -> Part {
+        Part::Field(Field { name: name.into(), aliases: Vec::new(), place: None, required, reads })
+    }
+
+    fn found(spec: Value, reads: Vec<Part>) -> Vec<(String, Option<Value>)> {
+        let crd = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "ks.example.com"},
+            "spec": {
+                "group": "example.com",
+                "names": {"plural": "ks", "kind": "K"},
+                "scope": "Namespaced",
+                "versions": [{
+                    "name": "v1",
+                    "served": true,
+                    "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}},
+                }],
+            },
+        });
+        let crd = serde_json::from_value(crd).unwrap();
+        let reads = Reads::Struct(vec![field("spec", false, Reads::Struct(reads))]);
+        let found = undecodable(&crd, "v1", &reads).found;
+        found.into_iter().map(|one| (one.path, one.object.map(|object| object["spec"].clone()))).collect()
+    }
+
+    fn spec(size: Value) -> Value {
+        json!({"type": "object", "properties": {"size": size}})
+    }
+
+    #[test]
+    fn finds_what_the_schema_admits_and_the_type_refuses() {
+        let size = || vec![field("size", false, u32())];
+        let schema = json!({"type": "integer", "format": "uint32", "minimum": 0});
+        assert_eq!(found(spec(schema), size()), [("`spec.size`".into(), Some(json!({"size": 4_294_967_296_i64})))]);
+        let bounded = json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
+        assert_eq!(found(spec(bounded), size()), []);
+    }
+
+    #[test]
+    fn respects_rules_above_the_value() {
+        let mut schema = spec(json!({"type": "integer", "minimum": 0}));
+        schema["x-kubernetes-validations"] = json!([{"rule": "self.size < 10"}]);
+        assert_eq!(found(schema, vec![field("size", false, u32())]), []);
+    }
+
+    #[test]
+    fn finds_fields_that_may_be_missing() {
+        let required = || vec![field("size", true, u32())];
+        let mut schema = spec(json!({"type": "integer", "minimum": 0, "maximum": 9}));
+        assert_eq!(found(schema.clone(), required()), [("`spec.size`".into(), Some(json!({})))]);
+        schema["properties"]["size"]["default"] = json!(1);
+        assert_eq!(found(schema.clone(), required()), []);
+        schema["required"] = json!(["size"]);
+        assert_eq!(found(schema, required()), []);
+    }
+
+    #[test]
+    fn is_silent_where_another_variant_reads_the_value() {
+        let variant = |reads| Variant {
+            names: vec!["V".into()],
+            other: false,
+            untagged: false,
+            content: Some(Reads::Struct(vec![field("size", true, reads)])),
+        };
+        let of = |variants| vec![field("v", false, Reads::Enum { tag: Tag::Untagged, variants })];
+        let schema = || json!({"type": "object", "properties": {"v": spec(json!({"type": "integer"}))}});
+        assert!(found(schema(), of(vec![variant(u32())])).iter().any(|(path, _)| path == "`spec.v.size`"));
+        let either = found(schema(), of(vec![variant(u32()), variant(Reads::Float)]));
+        assert!(!either.iter().any(|(path, _)| path == "`spec.v.size`"), "{either:?}");
+    }
+
+    #[test]
+    fn takes_rules_whose_cost_is_limited() {
+        let list = |schema: Value| json!({"type": "array", "items": schema});
+        let crd = |spec: Value| {
+            let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}});
+            let versions = json!([{"name": "v1", "served": true, "storage": true, "schema": schema}]);
+            let names = json!({"plural": "ks", "kind": "K"});
+            let spec = json!({"group": "example.com", "names": names, "scope": "Namespaced", "versions": versions});
+            serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap()
+        };
+        let path = [Step::Property("spec".into())];
+        let rule = "self.all(x, x.all(y, y.matches('^a+$')))";
+        let text = json!({"type": "string"});
+        assert!(!takes_rule(&crd(list(list(text.clone()))), "v1", &path, rule));
+        assert!(takes_rule(&crd(list(text)), "v1", &path, "self.size() < 5"));
+    }
 }

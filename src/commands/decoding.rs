@@ -36,7 +36,8 @@ pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
         }
         let takes_rule = |path: &[Step], rule: &str| takes_rule(crd, &api.version, path, rule);
         for diagnostic in found.iter().map(|found| report(found, &takes_rule)) {
-            if !decoding.diagnostics.contains(&diagnostic) {
+            let is_same = |other: &Diagnostic| other.place == diagnostic.place && other.help == diagnostic.help;
+            if diagnostic.place.is_none() || !decoding.diagnostics.iter().any(is_same) {
                 decoding.diagnostics.push(diagnostic);
             }
         }
@@ -82,7 +83,8 @@ fn name(reads: &Reads) -> String {
     let name = match reads {
         Reads::Integer(integer) => &integer.name,
         Reads::Parsed(parsed) => parsed.name,
-        Reads::IntOrText => "IntOrString",
+        Reads::IntOrText { narrow: true } => "IntOrString",
+        Reads::IntOrText { narrow: false } => "Quantity",
         Reads::Char => "char",
         Reads::Bool => "bool",
         Reads::Text => "String",
@@ -171,8 +173,11 @@ fn arguments(reads: &Reads, values: &[Value]) -> Option<String> {
         Reads::List { length: Some(length), .. } if values.iter().all(Value::is_array) => {
             format!("length(equal = {length})")
         }
-        Reads::IntOrText if values.iter().all(Value::is_i64) => {
-            r#"extend("minimum" = i32::MIN, "maximum" = i32::MAX)"#.into()
+        Reads::IntOrText { .. } => {
+            // kube makes what is not required nullable.
+            let nullable = values.contains(&Value::Null).then_some("\"nullable\" = false");
+            let bounds = values.iter().any(Value::is_i64).then_some("\"minimum\" = i32::MIN, \"maximum\" = i32::MAX");
+            format!("extend({})", nullable.into_iter().chain(bounds).collect::<Vec<_>>().join(", "))
         }
         _ => return None,
     };

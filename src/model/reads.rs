@@ -21,8 +21,10 @@ pub enum Reads {
     Char,
     Float,
     Integer(Integer),
-    /// A text or an `i32`: Kubernetes' `IntOrString`.
-    IntOrText,
+    /// A text or an integer, of 32 bits only: the `Quantity` and the `IntOrString` of Kubernetes.
+    IntOrText {
+        narrow: bool,
+    },
     Parsed(&'static Parsed),
     Optional(Box<Reads>),
     List {
@@ -129,7 +131,10 @@ impl Reads {
             Self::Char => Some(value.as_str().is_some_and(|text| text.chars().count() == 1)),
             Self::Float => Some(value.is_number()),
             Self::Integer(integer) => Some(integer.reads(value)),
-            Self::IntOrText => Some(value.is_string() || value.as_i64().is_some_and(|it| i32::try_from(it).is_ok())),
+            Self::IntOrText { narrow } => {
+                let is_read = |number: i64| !narrow || i32::try_from(number).is_ok();
+                Some(value.is_string() || value.as_i64().is_some_and(is_read))
+            }
             Self::Parsed(parsed) => match value.as_str() {
                 Some(text) if !parsed.refused.contains(&text) => None,
                 _ => Some(false),

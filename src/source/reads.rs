@@ -92,9 +92,8 @@ impl Walk<'_> {
         match path[0].as_str() {
             "k8s_openapi" => {
                 return match last {
-                    "IntOrString" => Reads::IntOrText,
-                    // Its schema admits integers and texts, and it reads both.
-                    "Quantity" => Reads::Anything,
+                    "IntOrString" => Reads::IntOrText { narrow: true },
+                    "Quantity" => Reads::IntOrText { narrow: false },
                     _ => Reads::Unknown,
                 };
             }

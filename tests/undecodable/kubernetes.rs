@@ -15,4 +15,12 @@ pub struct Spec {
     c: Option<PodTemplateSpec>,
     d: Option<Vec<Condition>>,
     e: Option<Vec<IntOrString>>,
+    #[serde(default = "a_quarter")]
+    f: IntOrString,
+    #[serde(default)]
+    g: Quantity,
+}
+
+fn a_quarter() -> IntOrString {
+    IntOrString::String("25%".into())
 }
