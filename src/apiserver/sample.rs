@@ -94,7 +94,7 @@ fn require(schema: &JSONSchemaProps, by: &JSONSchemaProps, fields: &mut Map<Stri
 
 fn list(schema: &JSONSchemaProps, item: &Value) -> Value {
     let least = schema.min_items.and_then(|least| usize::try_from(least).ok()).unwrap_or_default();
-    let most = schema.max_items.and_then(|most| usize::try_from(most).ok()).unwrap_or(1);
+    let most = schema.max_items.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
     vec![item.clone(); least.max(1).min(most).min(64)].into()
 }
 
