@@ -194,7 +194,7 @@ impl<K: Kind> Controller<K> {
     /// The same for those that this selects.
     #[must_use]
     pub fn watches_with<W, I>(
-        mut self,
+        self,
         config: watcher::Config,
         related: impl Fn(W) -> I + Clone + Send + Sync + 'static,
     ) -> Self
