@@ -71,11 +71,13 @@ pub mod manager;
 #[cfg(feature = "manager")]
 mod names;
 #[cfg(feature = "manager")]
-mod server;
+pub mod server;
 #[cfg(feature = "manager")]
 pub mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 #[cfg(feature = "manager")]
 pub use {

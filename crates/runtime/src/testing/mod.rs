@@ -41,6 +41,10 @@ use serde::de::DeserializeOwned;
 use crate::Options;
 use crate::apply::is_namespaced;
 
+#[cfg(feature = "conversion")]
+pub use crate::webhook::conversion::round_trip::round_trip;
+#[cfg(feature = "webhook")]
+pub use crate::webhook::testing::ask;
 pub use crds::assert_crds;
 pub use mock::{Call, Calls, api_server, context, context_with, status};
 pub use samples::samples_become_ready;
