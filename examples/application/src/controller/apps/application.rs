@@ -44,17 +44,26 @@ pub fn controller() -> Runnable {
 async fn reconcile(object: Arc<Application>, ctx: Arc<Context>) -> Result<Outcome> {
     let mut children = Children::of(&*object, &ctx);
     let deployment = children::deployment(&object, &object.spec.deployment);
-    let deployment = children.apply(unless_taken(deployment, &object, &ctx).await?).await?;
+    let deployment = children
+        .apply(unless_taken(deployment, &object, &ctx).await?)
+        .await?;
     if let Some(part) = &object.spec.service {
-        children.apply(unless_taken(children::service(&object, part), &object, &ctx).await?).await?;
+        children
+            .apply(unless_taken(children::service(&object, part), &object, &ctx).await?)
+            .await?;
     }
     children.prune::<Service>().await?;
     if let Some(part) = &object.spec.ingress {
-        children.apply(unless_taken(children::ingress(&object, part), &object, &ctx).await?).await?;
+        children
+            .apply(unless_taken(children::ingress(&object, part), &object, &ctx).await?)
+            .await?;
     }
     children.prune::<Ingress>().await?;
     Ok(children.outcome().status(ApplicationStatus {
-        available_replicas: deployment.status.and_then(|it| it.available_replicas).unwrap_or_default(),
+        available_replicas: deployment
+            .status
+            .and_then(|it| it.available_replicas)
+            .unwrap_or_default(),
         address: children::address(&object),
         ..Default::default()
     }))
@@ -68,15 +77,25 @@ where
 {
     let (kind, name) = (C::kind(&()), object.name_any());
     let namespace = object.namespace().expect("an Application is namespaced");
-    let Some(existing) = Api::<C>::namespaced(ctx.client.clone(), &namespace).get_metadata_opt(&name).await? else {
+    let Some(existing) = Api::<C>::namespaced(ctx.client.clone(), &namespace)
+        .get_metadata_opt(&name)
+        .await?
+    else {
         return Ok(child);
     };
-    let is_owned = existing.owner_references().iter().any(|owner| Some(&owner.uid) == object.meta().uid.as_ref());
-    let is_labelled = children::labels(object).iter().all(|(key, value)| existing.labels().get(key) == Some(value));
+    let is_owned = existing
+        .owner_references()
+        .iter()
+        .any(|owner| Some(&owner.uid) == object.meta().uid.as_ref());
+    let is_labelled = children::labels(object)
+        .iter()
+        .all(|(key, value)| existing.labels().get(key) == Some(value));
     if is_owned || is_labelled {
         return Ok(child);
     }
-    let message = format!("the {kind} `{name}` does not belong to this Application: delete it, or choose another name");
+    let message = format!(
+        "the {kind} `{name}` does not belong to this Application: delete it, or choose another name"
+    );
     Err(Error::new("NameTaken", message))
 }
 

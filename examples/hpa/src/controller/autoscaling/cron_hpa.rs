@@ -39,17 +39,27 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
 // +kubebuilder:rbac:groups=autoscaling.example.com,resources=cronhpas/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
 pub fn controller() -> Runnable {
-    Controller::<CronHPA>::new(|object, ctx| reconcile(object, ctx, Timestamp::now)).watches_when(is_target).into()
+    Controller::<CronHPA>::new(|object, ctx| reconcile(object, ctx, Timestamp::now))
+        .watches_when(is_target)
+        .into()
 }
 
 fn is_target(object: &CronHPA, deployment: &Deployment) -> bool {
-    object.namespace() == deployment.namespace() && object.spec.scale_target.name == deployment.name_any()
+    object.namespace() == deployment.namespace()
+        && object.spec.scale_target.name == deployment.name_any()
 }
 
 /// Runs when a job is due, after every change of an object or its target, and after a failure.
-async fn reconcile(object: Arc<CronHPA>, ctx: Arc<Context>, clock: impl Fn() -> Timestamp) -> Result<Outcome> {
+async fn reconcile(
+    object: Arc<CronHPA>,
+    ctx: Arc<Context>,
+    clock: impl Fn() -> Timestamp,
+) -> Result<Outcome> {
     if let Some(rival) = ctx.objects().iter().find(|other| is_rival(other, &object)) {
-        let message = format!("the older CronHPA `{}` scales the same target", rival.name_any());
+        let message = format!(
+            "the older CronHPA `{}` scales the same target",
+            rival.name_any()
+        );
         return Err(Error::new("TargetTaken", message));
     }
     let Runs { last, next } = match schedule::runs(&object.spec, clock()) {
@@ -58,15 +68,22 @@ async fn reconcile(object: Arc<CronHPA>, ctx: Arc<Context>, clock: impl Fn() -> 
     };
     let outcome = match scale(&object, &last, &ctx).await {
         Ok(()) => Outcome::ready("OnSchedule", "the target has the size of the last run"),
-        Err(kube::Error::Api(status)) if status.is_not_found() => {
-            Outcome::failed("TargetNotFound", format!("there is no Deployment `{}`", object.spec.scale_target.name))
-        }
+        Err(kube::Error::Api(status)) if status.is_not_found() => Outcome::failed(
+            "TargetNotFound",
+            format!("there is no Deployment `{}`", object.spec.scale_target.name),
+        ),
         Err(error) => return Err(error.into()),
     };
     // Not a moment later: without the jitter of `ctx.requeue()`.
     let pause = Duration::try_from(next.time.0.duration_since(clock())).unwrap_or_default();
-    let status = CronHPAStatus { last_run: Some(last), next_run: Some(next), ..Default::default() };
-    Ok(outcome.status(status).requeue_after(pause.min(LONGEST_PAUSE)))
+    let status = CronHPAStatus {
+        last_run: Some(last),
+        next_run: Some(next),
+        ..Default::default()
+    };
+    Ok(outcome
+        .status(status)
+        .requeue_after(pause.min(LONGEST_PAUSE)))
 }
 
 /// Whether it is older and has the same target: the two would scale it back and forth forever.
@@ -82,14 +99,25 @@ async fn scale(object: &CronHPA, run: &Run, ctx: &Context) -> Result<(), kube::E
     let namespace = object.namespace().expect("a CronHPA is namespaced");
     let deployments = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace);
     let target = &object.spec.scale_target.name;
-    let size = deployments.get_scale(target).await?.spec.and_then(|spec| spec.replicas).unwrap_or(0);
+    let size = deployments
+        .get_scale(target)
+        .await?
+        .spec
+        .and_then(|spec| spec.replicas)
+        .unwrap_or(0);
     if size == run.size {
         return Ok(());
     }
-    let params = PatchParams { field_manager: Some(ctx.field_manager.to_string()), ..PatchParams::default() };
+    let params = PatchParams {
+        field_manager: Some(ctx.field_manager.to_string()),
+        ..PatchParams::default()
+    };
     let patch = Patch::Merge(json!({ "spec": { "replicas": run.size } }));
     deployments.patch_scale(target, &params, &patch).await?;
-    let what = format!("`{target}` from {size} to {} replicas, for `{}`", run.size, run.job);
+    let what = format!(
+        "`{target}` from {size} to {} replicas, for `{}`",
+        run.size, run.job
+    );
     info!("scaled {what}");
     ctx.event(object, EventType::Normal, "Scaled", what).await;
     Ok(())

@@ -52,12 +52,27 @@ async fn reconcile(pod: Arc<PodMeta>, ctx: Arc<Context>) -> Result<Action> {
     // If the Pod is not the one that was read, its version causes a conflict. A merge patch, since a server-side apply to a Pod
     // that is gone would try to create it.
     let metadata = json!({ "resourceVersion": pod.resource_version(), "labels": { LABEL: label } });
-    let params = PatchParams { field_manager: Some(ctx.field_manager.to_string()), ..Default::default() };
-    let pods = Api::<PodMeta>::namespaced(ctx.client.clone(), &pod.namespace().expect("a Pod is namespaced"));
-    match pods.patch(&pod.name_any(), &params, &Patch::Merge(json!({ "metadata": metadata }))).await {
+    let params = PatchParams {
+        field_manager: Some(ctx.field_manager.to_string()),
+        ..Default::default()
+    };
+    let pods = Api::<PodMeta>::namespaced(
+        ctx.client.clone(),
+        &pod.namespace().expect("a Pod is namespaced"),
+    );
+    match pods
+        .patch(
+            &pod.name_any(),
+            &params,
+            &Patch::Merge(json!({ "metadata": metadata })),
+        )
+        .await
+    {
         Ok(_) => Ok(Action::await_change()),
         // It was changed or deleted meanwhile, which is no failure: the next version decides.
-        Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => Ok(Action::requeue(SOON)),
+        Err(kube::Error::Api(status)) if status.is_conflict() || status.is_not_found() => {
+            Ok(Action::requeue(SOON))
+        }
         Err(error) => Err(error.into()),
     }
 }

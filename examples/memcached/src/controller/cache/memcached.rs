@@ -36,7 +36,10 @@ const FINALIZER: &str = "memcacheds.cache.example.com/cleanup";
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
 pub fn controller() -> Runnable {
     // Pods are not watched: whatever happens to one, the numbers in the Deployment's status follow.
-    Controller::<Memcached>::new(reconcile).owns::<Deployment>().finalizer(FINALIZER, cleanup).into()
+    Controller::<Memcached>::new(reconcile)
+        .owns::<Deployment>()
+        .finalizer(FINALIZER, cleanup)
+        .into()
 }
 
 /// Runs after every change of an object or its Deployment, after a failure, and once every `--requeue-interval`.
@@ -44,11 +47,23 @@ pub fn controller() -> Runnable {
 async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Outcome> {
     let mut children = Children::of(&*object, &ctx);
     let deployment = children.apply(deployment::deployment(&object)).await?;
-    let replicas = deployment.status.and_then(|status| status.replicas).unwrap_or_default();
+    let replicas = deployment
+        .status
+        .and_then(|status| status.replicas)
+        .unwrap_or_default();
     let is_new = children.is_pending() || replicas == 0;
-    let nodes = if is_new { Vec::new() } else { nodes(&object, &ctx).await? };
+    let nodes = if is_new {
+        Vec::new()
+    } else {
+        nodes(&object, &ctx).await?
+    };
     let selector = deployment::selector(&object);
-    Ok(children.outcome().status(MemcachedStatus { replicas, selector, nodes, ..Default::default() }))
+    Ok(children.outcome().status(MemcachedStatus {
+        replicas,
+        selector,
+        nodes,
+        ..Default::default()
+    }))
 }
 
 /// The names of the Pods that are not being deleted, sorted.
@@ -56,8 +71,12 @@ async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Outcome>
 async fn nodes(object: &Memcached, ctx: &Context) -> Result<Vec<String>> {
     let namespace = object.namespace().expect("a Memcached is namespaced");
     let pods = Api::<Pod>::namespaced(ctx.client.clone(), &namespace);
-    let pods = pods.list_metadata(&ListParams::default().labels(&deployment::selector(object))).await?;
-    let staying = pods.iter().filter(|pod| pod.meta().deletion_timestamp.is_none());
+    let pods = pods
+        .list_metadata(&ListParams::default().labels(&deployment::selector(object)))
+        .await?;
+    let staying = pods
+        .iter()
+        .filter(|pod| pod.meta().deletion_timestamp.is_none());
     let mut nodes: Vec<String> = staying.map(ResourceExt::name_any).collect();
     nodes.sort();
     Ok(nodes)
@@ -67,7 +86,8 @@ async fn nodes(object: &Memcached, ctx: &Context) -> Result<Vec<String>> {
 /// cluster; Kubernetes deletes the Deployment.
 async fn cleanup(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<()> {
     let note = format!("the Deployment {} is deleted with it", object.name_any());
-    ctx.event(&*object, EventType::Normal, "CleanedUp", note).await;
+    ctx.event(&*object, EventType::Normal, "CleanedUp", note)
+        .await;
     Ok(())
 }
 
@@ -82,10 +102,16 @@ mod tests {
     #[tokio::test]
     async fn applies_a_deployment_of_the_size_with_pods_that_the_selector_finds() {
         let (outcome, calls) = reconciled(json!({})).await;
-        assert!(outcome.is_unchanged(), "nothing is known about the Deployment yet");
+        assert!(
+            outcome.is_unchanged(),
+            "nothing is known about the Deployment yet"
+        );
         let deployment = calls.applied::<Deployment>("sample");
         assert_eq!(deployment["spec"]["replicas"], 3);
-        assert_eq!(deployment["metadata"]["ownerReferences"][0]["controller"], true);
+        assert_eq!(
+            deployment["metadata"]["ownerReferences"][0]["controller"],
+            true
+        );
         let labels = &deployment["spec"]["template"]["metadata"]["labels"];
         assert_eq!(*labels, deployment["spec"]["selector"]["matchLabels"]);
         let is_selected = |(key, value): (&String, &serde_json::Value)| {
@@ -99,8 +125,14 @@ mod tests {
         let (outcome, _) = reconciled(status(3)).await;
         assert_eq!(outcome.conditions()[0].status, "True");
         assert_eq!(outcome.status_fields()["replicas"], 3);
-        assert_eq!(outcome.status_fields()["nodes"], json!(["sample-a", "sample-b"]));
-        assert_eq!(outcome.status_fields()["selector"], deployment::selector(&object()));
+        assert_eq!(
+            outcome.status_fields()["nodes"],
+            json!(["sample-a", "sample-b"])
+        );
+        assert_eq!(
+            outcome.status_fields()["selector"],
+            deployment::selector(&object())
+        );
     }
 
     #[tokio::test]

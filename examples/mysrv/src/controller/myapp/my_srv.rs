@@ -30,14 +30,21 @@ use crate::api::myapp::v1alpha1::my_srv::MySrv;
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch;create;patch
 // +kubebuilder:rbac:groups=core,resources=services,verbs=list;watch;create;patch
 pub fn controller() -> Runnable {
-    Controller::<MySrv>::new(reconcile).owns::<Deployment>().owns::<Service>().into()
+    Controller::<MySrv>::new(reconcile)
+        .owns::<Deployment>()
+        .owns::<Service>()
+        .into()
 }
 
 /// Runs after every change of an object, its Deployment or its Service, after a failure, and once every `--requeue-interval`.
 async fn reconcile(object: Arc<MySrv>, ctx: Arc<Context>) -> Result<Outcome> {
     let mut children = Children::of(&*object, &ctx);
-    children.apply::<Deployment>(from_value(deployment(&object))?).await?;
-    children.apply::<Service>(from_value(service(&object))?).await?;
+    children
+        .apply::<Deployment>(from_value(deployment(&object))?)
+        .await?;
+    children
+        .apply::<Service>(from_value(service(&object))?)
+        .await?;
     Ok(children.outcome())
 }
 
@@ -103,11 +110,17 @@ mod tests {
     #[tokio::test]
     async fn runs_a_server_of_that_name_on_that_port() {
         let (_, calls) = reconciled(1).await;
-        let (deployment, service) = (calls.applied::<Deployment>("sample"), calls.applied::<Service>("sample"));
+        let (deployment, service) = (
+            calls.applied::<Deployment>("sample"),
+            calls.applied::<Service>("sample"),
+        );
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         assert_eq!(container["args"], json!(["-listen=:8080", "-text=hello"]));
         assert_eq!(service["spec"]["ports"][0]["port"], 8080);
-        assert_eq!(service["spec"]["selector"], deployment["spec"]["template"]["metadata"]["labels"]);
+        assert_eq!(
+            service["spec"]["selector"],
+            deployment["spec"]["template"]["metadata"]["labels"]
+        );
         for child in [deployment, service] {
             assert_eq!(child["metadata"]["ownerReferences"][0]["uid"], "1");
         }
@@ -125,7 +138,10 @@ mod tests {
     #[tokio::test]
     async fn fails_with_a_reason() {
         let (ctx, _calls) = testing::context_with(|_| (409, testing::status(409, "Conflict")));
-        assert_eq!(reconcile(object(), ctx).await.unwrap_err().reason(), "RequestFailed");
+        assert_eq!(
+            reconcile(object(), ctx).await.unwrap_err().reason(),
+            "RequestFailed"
+        );
     }
 
     /// Reconciles once, while so many servers are available.
@@ -149,6 +165,12 @@ mod tests {
     }
 
     fn object() -> Arc<MySrv> {
-        testing::stored(MySrv::new("sample", MySrvSpec { port: 8080, name: "hello".to_owned() }))
+        testing::stored(MySrv::new(
+            "sample",
+            MySrvSpec {
+                port: 8080,
+                name: "hello".to_owned(),
+            },
+        ))
     }
 }

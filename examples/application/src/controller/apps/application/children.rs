@@ -27,8 +27,8 @@ use k8s_openapi::api::networking::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use kube::api::ObjectMeta;
 use kube::ResourceExt;
+use kube::api::ObjectMeta;
 
 use crate::api::apps::v1alpha1::application::{
     Application, DeploymentPart, IngressPart, ServicePart,

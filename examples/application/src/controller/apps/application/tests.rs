@@ -22,15 +22,27 @@ use super::*;
 #[tokio::test]
 async fn applies_every_part_with_the_object_as_its_owner() {
     let (_, calls) = reconciled(whole(), Cluster::default()).await;
-    let (deployment, service) = (calls.applied::<Deployment>("shop"), calls.applied::<Service>("shop"));
+    let (deployment, service) = (
+        calls.applied::<Deployment>("shop"),
+        calls.applied::<Service>("shop"),
+    );
     let ingress = calls.applied::<Ingress>("shop");
     for child in [&deployment, &service, &ingress] {
         let owner = &child["metadata"]["ownerReferences"][0];
-        assert_eq!((&owner["uid"], &owner["controller"]), (&json!("1"), &json!(true)));
+        assert_eq!(
+            (&owner["uid"], &owner["controller"]),
+            (&json!("1"), &json!(true))
+        );
     }
-    assert_eq!(deployment["spec"]["template"]["metadata"]["labels"], service["spec"]["selector"]);
+    assert_eq!(
+        deployment["spec"]["template"]["metadata"]["labels"],
+        service["spec"]["selector"]
+    );
     let path = &ingress["spec"]["rules"][0]["http"]["paths"][0];
-    assert_eq!(path["backend"]["service"]["name"], service["metadata"]["name"]);
+    assert_eq!(
+        path["backend"]["service"]["name"],
+        service["metadata"]["name"]
+    );
 }
 
 #[tokio::test]
@@ -43,16 +55,25 @@ async fn is_ready_when_every_replica_is_available() {
 
 #[tokio::test]
 async fn is_progressing_until_then() {
-    let (outcome, _) = reconciled(whole(), Cluster { available: 1, ..Cluster::default() }).await;
+    let (outcome, _) = reconciled(
+        whole(),
+        Cluster {
+            available: 1,
+            ..Cluster::default()
+        },
+    )
+    .await;
     assert_eq!(outcome.unwrap().conditions()[0].reason, "Progressing");
 }
 
 #[tokio::test]
 async fn has_the_address_of_the_outermost_part() {
     let mut spec = whole();
-    for (address, outermost) in
-        [(json!("http://shop.example.com/"), "ingress"), (json!("http://shop.default.svc:80"), "service"), (json!(null), "")]
-    {
+    for (address, outermost) in [
+        (json!("http://shop.example.com/"), "ingress"),
+        (json!("http://shop.default.svc:80"), "service"),
+        (json!(null), ""),
+    ] {
         let (outcome, _) = reconciled(spec.clone(), Cluster::default()).await;
         assert_eq!(outcome.unwrap().status_fields()["address"], address);
         spec[outermost] = Value::Null;
@@ -67,14 +88,28 @@ async fn applies_only_the_parts_of_the_spec() {
 
 #[tokio::test]
 async fn does_not_touch_objects_of_someone_else() {
-    let (outcome, calls) = reconciled(whole(), Cluster { existing: Existing::OfSomeoneElse, ..Cluster::default() }).await;
+    let (outcome, calls) = reconciled(
+        whole(),
+        Cluster {
+            existing: Existing::OfSomeoneElse,
+            ..Cluster::default()
+        },
+    )
+    .await;
     assert_eq!(outcome.unwrap_err().reason(), "NameTaken");
     assert!(calls.take().iter().all(|call| call.method == "GET"));
 }
 
 #[tokio::test]
 async fn adopts_what_an_object_of_its_name_has_left() {
-    let (_, calls) = reconciled(whole(), Cluster { existing: Existing::Orphaned, ..Cluster::default() }).await;
+    let (_, calls) = reconciled(
+        whole(),
+        Cluster {
+            existing: Existing::Orphaned,
+            ..Cluster::default()
+        },
+    )
+    .await;
     calls.applied::<Deployment>("shop");
     calls.applied::<Ingress>("shop");
 }
@@ -102,7 +137,10 @@ enum Existing {
 
 impl Default for Cluster {
     fn default() -> Self {
-        Self { available: 2, existing: Existing::Owned }
+        Self {
+            available: 2,
+            existing: Existing::Owned,
+        }
     }
 }
 
@@ -112,8 +150,7 @@ impl Cluster {
             let mut metadata = json!({ "name": "shop", "uid": "2", "resourceVersion": "3" });
             match self.existing {
                 Existing::Owned => {
-                    metadata["ownerReferences"] =
-                        json!([{ "apiVersion": "apps.example.com/v1alpha1", "kind": "Application", "name": "shop", "uid": "1" }]);
+                    metadata["ownerReferences"] = json!([{ "apiVersion": "apps.example.com/v1alpha1", "kind": "Application", "name": "shop", "uid": "1" }]);
                 }
                 Existing::Orphaned => metadata["labels"] = json!(children::labels(&object(bare()))),
                 Existing::OfSomeoneElse => {}
@@ -154,5 +191,8 @@ fn bare() -> Value {
 }
 
 fn object(spec: Value) -> Arc<Application> {
-    testing::stored(Application::new("shop", serde_json::from_value(spec).unwrap()))
+    testing::stored(Application::new(
+        "shop",
+        serde_json::from_value(spec).unwrap(),
+    ))
 }

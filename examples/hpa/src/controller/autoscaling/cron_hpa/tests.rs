@@ -27,15 +27,30 @@ const NIGHT: &str = "2025-01-03T23:00:00Z";
 #[tokio::test]
 async fn scales_the_target_and_reports_it() {
     let (outcome, calls) = reconciled(object("sample"), Some(1), NOON).await;
-    assert!(calls.iter().take(2).all(|call| call.path == "/apis/apps/v1/namespaces/default/deployments/web/scale"));
-    assert_eq!((&*calls[1].method, &calls[1].body), ("PATCH", &json!({ "spec": { "replicas": 5 } })));
+    assert!(
+        calls
+            .iter()
+            .take(2)
+            .all(|call| call.path == "/apis/apps/v1/namespaces/default/deployments/web/scale")
+    );
+    assert_eq!(
+        (&*calls[1].method, &calls[1].body),
+        ("PATCH", &json!({ "spec": { "replicas": 5 } }))
+    );
     assert_eq!(calls[2].body["reason"], "Scaled");
-    assert_eq!(calls[2].body["note"], "`web` from 1 to 5 replicas, for `day`");
+    assert_eq!(
+        calls[2].body["note"],
+        "`web` from 1 to 5 replicas, for `day`"
+    );
     let outcome = outcome.unwrap();
     assert_eq!(outcome.conditions()[0].status, "True");
-    let last = json!({ "time": "2025-01-03T08:00:00Z", "job": "day", "schedule": "0 8 * * *", "size": 5 });
+    let last =
+        json!({ "time": "2025-01-03T08:00:00Z", "job": "day", "schedule": "0 8 * * *", "size": 5 });
     assert_eq!(outcome.status_fields()["lastRun"], last);
-    assert_eq!(outcome.status_fields()["nextRun"]["time"], "2025-01-03T20:00:00Z");
+    assert_eq!(
+        outcome.status_fields()["nextRun"]["time"],
+        "2025-01-03T20:00:00Z"
+    );
 }
 
 #[tokio::test]
@@ -54,7 +69,10 @@ async fn undoes_a_manual_change() {
 async fn applies_only_the_last_of_the_missed_runs() {
     let (outcome, calls) = reconciled(object("sample"), Some(5), "2025-02-07T21:00:00Z").await;
     assert_eq!(sizes(&calls), [Value::Null, json!(1)]);
-    assert_eq!(outcome.unwrap().status_fields()["lastRun"]["time"], "2025-02-07T20:00:00Z");
+    assert_eq!(
+        outcome.unwrap().status_fields()["lastRun"]["time"],
+        "2025-02-07T20:00:00Z"
+    );
 }
 
 #[tokio::test]
@@ -78,8 +96,13 @@ async fn does_not_wait_for_a_run_that_became_due_meanwhile() {
     let times = ["2025-01-03T19:59:59Z", "2025-01-03T20:00:01Z"];
     let times = std::sync::Mutex::new(times.into_iter());
     let clock = || times.lock().unwrap().next().unwrap().parse().unwrap();
-    let outcome = reconcile(Arc::new(object("sample")), ctx, clock).await.unwrap();
-    assert_eq!(outcome.action(), Outcome::unchanged().requeue_after(Duration::ZERO).action());
+    let outcome = reconcile(Arc::new(object("sample")), ctx, clock)
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.action(),
+        Outcome::unchanged().requeue_after(Duration::ZERO).action()
+    );
 }
 
 #[tokio::test]
@@ -87,7 +110,10 @@ async fn reports_a_missing_target_and_the_next_run() {
     let (outcome, _) = reconciled(object("sample"), None, NOON).await;
     let outcome = outcome.unwrap();
     let condition = &outcome.conditions()[0];
-    assert_eq!((&*condition.status, &*condition.reason), ("False", "TargetNotFound"));
+    assert_eq!(
+        (&*condition.status, &*condition.reason),
+        ("False", "TargetNotFound")
+    );
     assert_eq!(condition.message, "there is no Deployment `web`");
     assert_eq!(outcome.status_fields()["nextRun"]["job"], "night");
 }
@@ -100,7 +126,10 @@ async fn reports_the_schedule_that_is_wrong_and_scales_nothing() {
     let outcome = outcome.unwrap();
     assert_eq!(calls, []);
     assert_eq!(outcome.conditions()[0].reason, "InvalidSchedule");
-    assert_eq!(outcome.conditions()[0].message, "the schedule of `night` never comes");
+    assert_eq!(
+        outcome.conditions()[0].message,
+        "the schedule of `night` never comes"
+    );
     assert_eq!(outcome.status_fields(), &Value::Null);
 }
 
@@ -114,10 +143,18 @@ async fn the_older_of_two_with_one_target_scales_it() {
     let (ctx, calls) = testing::context();
     let ctx = Arc::new(Context::clone(&ctx).with_objects(store));
     let clock = || NOON.parse().unwrap();
-    let error = reconcile(Arc::new(object("sample")), ctx.clone(), clock).await.unwrap_err();
+    let error = reconcile(Arc::new(object("sample")), ctx.clone(), clock)
+        .await
+        .unwrap_err();
     assert_eq!((error.reason(), calls.take()), ("TargetTaken", vec![]));
-    let outcome = reconcile(Arc::new(object("other")), ctx, clock).await.unwrap();
-    assert_eq!(outcome.conditions()[0].reason, "TargetNotFound", "it looks for it");
+    let outcome = reconcile(Arc::new(object("other")), ctx, clock)
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.conditions()[0].reason,
+        "TargetNotFound",
+        "it looks for it"
+    );
 }
 
 #[test]
@@ -127,7 +164,10 @@ fn a_deployment_is_the_target_of_objects_that_name_it() {
         serde_json::from_value::<Deployment>(json!({ "metadata": metadata })).unwrap()
     };
     assert!(is_target(&object("sample"), &deployment("default", "web")));
-    assert!(!is_target(&object("sample"), &deployment("default", "other")));
+    assert!(!is_target(
+        &object("sample"),
+        &deployment("default", "other")
+    ));
     assert!(!is_target(&object("sample"), &deployment("other", "web")));
 }
 
@@ -145,7 +185,9 @@ async fn reconciled(object: CronHPA, size: Option<i32>, now: &str) -> (Result<Ou
 /// The sizes that were read (null) and written.
 fn sizes(calls: &[Call]) -> Vec<Value> {
     let scales = calls.iter().filter(|call| call.path.ends_with("/scale"));
-    scales.map(|call| call.body["spec"]["replicas"].clone()).collect()
+    scales
+        .map(|call| call.body["spec"]["replicas"].clone())
+        .collect()
 }
 
 fn object(name: &str) -> CronHPA {
@@ -156,5 +198,8 @@ fn object(name: &str) -> CronHPA {
             { "name": "night", "schedule": "0 20 * * *", "size": 1 },
         ],
     });
-    Arc::unwrap_or_clone(testing::stored(CronHPA::new(name, serde_json::from_value(spec).unwrap())))
+    Arc::unwrap_or_clone(testing::stored(CronHPA::new(
+        name,
+        serde_json::from_value(spec).unwrap(),
+    )))
 }

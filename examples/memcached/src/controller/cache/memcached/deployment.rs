@@ -22,8 +22,8 @@ use k8s_openapi::api::core::v1::{
     SeccompProfile, SecurityContext,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use kube::api::ObjectMeta;
 use kube::ResourceExt;
+use kube::api::ObjectMeta;
 
 use crate::api::cache::v1alpha1::memcached::Memcached;
 
@@ -111,5 +111,8 @@ fn labels(object: &Memcached) -> BTreeMap<String, String> {
 
 /// Selects the Pods of an object.
 pub fn selector(object: &Memcached) -> String {
-    format!("{NAME}=memcached,{MANAGED_BY}={MANAGER},{INSTANCE}={}", object.name_any())
+    format!(
+        "{NAME}=memcached,{MANAGED_BY}={MANAGER},{INSTANCE}={}",
+        object.name_any()
+    )
 }
