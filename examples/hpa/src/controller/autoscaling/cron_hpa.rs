@@ -40,7 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
 pub fn controller() -> Runnable {
     Controller::<CronHPA>::new(|object, ctx| reconcile(object, ctx, Timestamp::now))
-        .watches_when(is_target)
+        .watches_when::<Deployment>(is_target)
         .into()
 }
 
