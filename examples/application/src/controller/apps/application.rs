@@ -32,9 +32,9 @@ use crate::api::apps::v1alpha1::application::{Application, ApplicationStatus};
 /// `controller::all` lists it.
 // +kubebuilder:rbac:groups=apps.example.com,resources=applications,verbs=list;watch
 // +kubebuilder:rbac:groups=apps.example.com,resources=applications/status,verbs=patch
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=core,resources=services,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;get;list;patch;watch
+// +kubebuilder:rbac:groups=core,resources=services,verbs=create;delete;get;list;patch;watch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=create;delete;get;list;patch;watch
 pub fn controller() -> Runnable {
     let controller = Controller::<Application>::new(reconcile).owns::<Deployment>();
     controller.owns::<Service>().owns::<Ingress>().into()

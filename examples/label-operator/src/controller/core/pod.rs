@@ -38,7 +38,7 @@ const SOON: Duration = Duration::from_secs(1);
 type PodMeta = PartialObjectMeta<Pod>;
 
 /// `controller::all` lists it.
-// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch;patch
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;patch;watch
 pub fn controller() -> Runnable {
     Controller::<PodMeta>::new(reconcile).into()
 }

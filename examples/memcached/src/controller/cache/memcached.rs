@@ -31,7 +31,7 @@ use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
 const FINALIZER: &str = "memcacheds.cache.example.com/cleanup";
 
 /// `controller::all` lists it.
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;watch;patch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;patch;watch
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
 pub fn controller() -> Runnable {

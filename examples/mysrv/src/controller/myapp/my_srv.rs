@@ -27,8 +27,8 @@ use crate::api::myapp::v1alpha1::my_srv::MySrv;
 /// `controller::all` lists it.
 // +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs,verbs=list;watch
 // +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs/status,verbs=patch
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch;create;patch
-// +kubebuilder:rbac:groups=core,resources=services,verbs=list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;list;patch;watch
+// +kubebuilder:rbac:groups=core,resources=services,verbs=create;list;patch;watch
 pub fn controller() -> Runnable {
     Controller::<MySrv>::new(reconcile)
         .owns::<Deployment>()
