@@ -41,7 +41,6 @@ use tracing::{error, warn};
 use crate::Context;
 use crate::manager::{self, Runnable, Runs};
 use crate::server::{Limits, Server};
-use crate::telemetry::metrics::WebhookResult;
 use certificate::Source;
 
 pub use admission::{Request, Warnings};
@@ -99,6 +98,26 @@ struct Answer {
     operation: &'static str,
     result: WebhookResult,
     response: Response,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum WebhookResult {
+    Allowed,
+    Refused,
+    /// There was no verdict, so that the `failurePolicy` decides.
+    Failed,
+}
+
+impl WebhookResult {
+    /// In metrics.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 impl Answer {
@@ -263,7 +282,7 @@ fn router(webhooks: &[Webhook], ctx: &Context) -> Result<Router, io::Error> {
         let route = async move |State(ctx): State<Context>, RawQuery(query), body: Bytes| {
             let (start, metrics) = (Instant::now(), ctx.metrics.clone());
             let answer = guard(path, limit(query.as_deref()), &memory, body, |body| handler(body, ctx)).await;
-            metrics.webhooks.answered(path, answer.operation, answer.result, start.elapsed());
+            metrics.webhook(path, answer.operation, answer.result.label(), start.elapsed());
             answer.response
         };
         router = router.route(path, post(route));
