@@ -153,7 +153,8 @@ fn fails_without_each_permission_that_check_calls_missing() {
         }
         eventually(&format!("a word about the right that is missing {}", trial.name), || {
             let log = manager.log();
-            let told = ["missing permissions", "reconcile failed", "failed, it starts again", "cannot", "not published"];
+            let told =
+                ["missing permissions", "reconcile failed", "failed, it starts again", "cannot", "not published"];
             log.contains(&trial.lacks) && told.iter().any(|words| log.contains(words))
         });
     }
