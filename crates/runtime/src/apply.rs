@@ -31,8 +31,10 @@ where
     match api.patch(name, &params, &Patch::Apply(object)).await {
         Err(kube::Error::Api(invalid)) if invalid.is_invalid() && !is_about_metadata(&invalid) => {
             let mut merge = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
-            // Its lists are of others, too.
-            merge["metadata"].take();
+            if let Some(merge) = merge.as_object_mut() {
+                // Its lists are of others, too.
+                merge.remove("metadata");
+            }
             let params = PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() };
             let merged = api.patch(name, &params, &Patch::Merge(merge)).await;
             // The first answer says more than that of the attempt to repair it.

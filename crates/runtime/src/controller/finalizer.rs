@@ -118,6 +118,61 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
+    use crate::testing::{context_with, status};
+
+    fn held(finalizers: &[&str]) -> ConfigMap {
+        let metadata = json!({ "name": "sample", "namespace": "default", "finalizers": finalizers });
+        serde_json::from_value(json!({ "metadata": metadata })).unwrap()
+    }
+
+    /// An answer with which the API server refuses an object because of a field, or else a patch as a whole.
+    fn invalid(field: Option<&str>) -> Value {
+        let mut refused = status(422, "Invalid");
+        if let Some(field) = field {
+            refused["details"] =
+                json!({ "name": "sample", "causes": [{ "field": field, "reason": "FieldValueForbidden" }] });
+        }
+        refused
+    }
+
+    #[tokio::test]
+    async fn the_finalizer_is_added_and_removed_beside_others() {
+        let (ctx, calls) = context_with(|_| (200, json!({ "metadata": { "name": "sample" } })));
+        add(&held(&[]), "example.com/a", &ctx).await.unwrap();
+        add(&held(&["example.com/b"]), "example.com/a", &ctx).await.unwrap();
+        remove(&held(&["example.com/b", "example.com/a"]), "example.com/a", &ctx).await.unwrap();
+        let bodies: Vec<Value> = calls.take().into_iter().map(|call| call.body).collect();
+        let at = "/metadata/finalizers";
+        let expected = [
+            json!([{ "op": "test", "path": at, "value": null }, { "op": "add", "path": at, "value": ["example.com/a"] }]),
+            json!([{ "op": "test", "path": at, "value": ["example.com/b"] },
+                { "op": "add", "path": format!("{at}/-"), "value": "example.com/a" }]),
+            json!([{ "op": "test", "path": format!("{at}/1"), "value": "example.com/a" },
+                { "op": "remove", "path": format!("{at}/1") }]),
+        ];
+        assert_eq!(bodies, expected);
+        assert_eq!(remove(&held(&[]), "example.com/a", &ctx).await.unwrap(), Action::await_change());
+        assert!(calls.is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_object_that_is_gone_or_has_changed_is_no_error() {
+        let (done, again) = (Action::await_change(), Action::requeue(Duration::from_secs(1)));
+        for (code, answer, added, removed) in [
+            (404, status(404, "NotFound"), Some(&done), Some(&done)),
+            (422, invalid(None), Some(&again), Some(&again)),
+            (422, invalid(Some("metadata.finalizers")), Some(&done), None),
+            (422, invalid(Some("spec")), None, None),
+            (403, status(403, "Forbidden"), None, None),
+        ] {
+            let shown = answer.to_string();
+            let (ctx, _) = context_with(move |_| (code, answer.clone()));
+            let add = add(&held(&[]), "example.com/a", &ctx).await;
+            assert_eq!(add.ok().as_ref(), added, "{shown}");
+            let remove = remove(&held(&["example.com/a"]), "example.com/a", &ctx).await;
+            assert_eq!(remove.ok().as_ref(), removed, "{shown}");
+        }
+    }
 
     #[test]
     fn an_object_is_held_then_reconciled_then_cleaned_up_then_left_alone() {

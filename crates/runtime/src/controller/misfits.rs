@@ -73,17 +73,16 @@ impl Misfits {
     pub fn insert(&self, misfit: Misfit) {
         let mut known = self.known();
         let old = known.get_mut(&name(&misfit.metadata));
-        let is_new = old.is_none();
         if let Some(old) = old.filter(|old| is_same(&old.misfit, &misfit)) {
             old.is_listed = true;
             return;
         }
         let Watched { controller, ctx, resource, .. } = &*self.0;
         ctx.metrics.decode_failed(controller, &resource.kind);
-        ctx.metrics.undecodable(controller, &resource.kind, i64::from(is_new));
         let object = shown(&misfit.metadata);
         warn!(controller, "{} {object} is ignored until it can be decoded: {}", resource.kind, misfit.why);
         known.insert(name(&misfit.metadata), Known { misfit: Arc::new(misfit), is_listed: true, tries: TRIES });
+        self.count(&known);
         self.0.changed.notify_one();
     }
 
@@ -100,7 +99,7 @@ impl Misfits {
         // Most of the time there is none, and names are not copied.
         let is_known = !known.is_empty() && known.remove(&name(object)).is_some();
         if is_known {
-            self.count(-1);
+            self.count(&known);
         }
         is_known
     }
@@ -113,9 +112,8 @@ impl Misfits {
     /// All objects were seen: the others are gone.
     pub fn list_ends(&self) {
         let mut known = self.known();
-        let before = known.len();
         known.retain(|_, known| known.is_listed);
-        self.count(known.len() as i64 - before as i64);
+        self.count(&known);
     }
 
     /// Reports objects as they are noted, one after the other; never ends.
@@ -146,9 +144,9 @@ impl Misfits {
         Some(next.misfit.clone())
     }
 
-    fn count(&self, change: i64) {
+    fn count(&self, known: &BTreeMap<Name, Known>) {
         let Watched { controller, ctx, resource, .. } = &*self.0;
-        ctx.metrics.undecodable(controller, &resource.kind, change);
+        ctx.metrics.undecodable(controller, &resource.kind, ctx.namespace(), known.len());
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<Name, Known>> {

@@ -418,3 +418,6 @@ fn list(value: &Value) -> &[Value] {
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

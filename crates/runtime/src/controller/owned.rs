@@ -94,7 +94,7 @@ pub(crate) struct Version {
 impl Index {
     /// Notes what happened to a child. Whether there is something in it to reconcile: Kubernetes' controller of its kind will soon
     /// change the status of one that was applied a moment ago.
-    pub fn note<C: Resource<DynamicType = ()>>(&self, event: &Event<Child<C>>) -> bool {
+    pub(super) fn note<C: Resource<DynamicType = ()>>(&self, event: &Event<Child<C>>) -> bool {
         let mut seen = self.lock();
         match event {
             Event::Init => seen.children.values_mut().for_each(|version| version.is_listed = false),

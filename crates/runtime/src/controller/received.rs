@@ -91,6 +91,7 @@ fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>
     struct Text;
 
     #[derive(Deserialize)]
+    #[serde(transparent)]
     struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
     impl<'de> Visitor<'de> for Text {

@@ -101,3 +101,6 @@ pub(super) fn why(error: &watcher::Error) -> String {
     let request = error.source().and_then(|cause| cause.downcast_ref());
     request.map_or_else(|| with_causes(error), brief)
 }
+
+#[cfg(test)]
+mod tests;

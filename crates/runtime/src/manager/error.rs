@@ -32,6 +32,9 @@ pub enum Error {
     /// Another replica leads, or may lead soon.
     #[error("this replica is no longer the leader: {0}")]
     LeadershipLost(String),
+    /// Two parts have the same name.
+    #[error("two parts are named `{0}`: give one of them another name, with `Controller::named` or `Runnable::new`")]
+    Duplicate(&'static str),
     /// A part ended that should run until shutdown.
     #[error("`{0}` ended before shutdown")]
     Ended(&'static str),

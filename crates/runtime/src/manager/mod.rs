@@ -4,6 +4,7 @@ mod endpoints;
 mod error;
 mod options;
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::pending;
@@ -195,6 +196,11 @@ impl Manager {
         options: Options,
         runnables: Vec<Runnable>,
     ) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        if let Some(twice) = runnables.iter().find(|runnable| !names.insert(runnable.name)) {
+            // They would apply as the same field manager, and remove what the other one applied.
+            return Err(Error::Duplicate(twice.name));
+        }
         let version = client.apiserver_version().await?;
         info!(kubernetes = version.git_version, version = self.operator.version, "starting {}", self.operator.name);
 
