@@ -240,10 +240,10 @@ async fn requests_are_counted_by_operation_and_result() {
     assert_eq!(ask("/none", String::new()).await, 404);
     let metrics = ctx.metrics.text();
     for line in [
-        r#"webhook_requests_total{path="/mutate",operation="CREATE",result="allowed"} 1"#,
-        r#"webhook_requests_total{path="/validate",operation="CREATE",result="refused"} 1"#,
-        r#"webhook_requests_total{path="/validate",operation="UNKNOWN",result="failed"} 1"#,
-        r#"webhook_request_duration_seconds_count{path="/validate"} 2"#,
+        r#"controller_webhook_requests_total{path="/mutate",operation="CREATE",outcome="allowed"} 1"#,
+        r#"controller_webhook_requests_total{path="/validate",operation="CREATE",outcome="refused"} 1"#,
+        r#"controller_webhook_requests_total{path="/validate",operation="UNKNOWN",outcome="failed"} 1"#,
+        r#"controller_webhook_duration_seconds_count{path="/validate"} 2"#,
     ] {
         assert!(metrics.lines().any(|it| it == line), "{line}\n{metrics}");
     }
