@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 #[path = "../crates/testenv/tests/mirror/mod.rs"]
-#[expect(dead_code, reason = "the library's own tests use the rest")]
 mod mirror;
 
 use std::fs;

@@ -123,7 +123,8 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     let RuntimeSource { version, path, .. } = place.source(choice, &mut plan, console)?;
     let edit = Edit::CargoSource { package: Runtime::PACKAGE.into(), version, path };
     plan.edit(join(&folder, "Cargo.toml"), edit);
-    let is_workspace = || Ok::<_, ReadError>(Manifest::read(&tree, "")?.is_some_and(|manifest| manifest.is_workspace()));
+    let is_workspace =
+        || Ok::<_, ReadError>(Manifest::read(&tree, "")?.is_some_and(|manifest| manifest.is_workspace()));
     if *choice == Choice::Vendored && folder.is_empty() && is_workspace()? {
         plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
     }
@@ -158,4 +159,3 @@ fn refuse_to_replace(copy: &Copy) -> Result<(), Refusal> {
     }
     Ok(())
 }
-

@@ -100,6 +100,8 @@ pub struct RbacRule {
     pub resource_names: Vec<String>,
     pub verbs: Vec<String>,
     pub urls: Vec<String>,
+    /// It stands in `opctl-runtime`, and is not the user's to change.
+    pub is_of_runtime: bool,
     pub place: Span,
 }
 

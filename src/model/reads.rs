@@ -184,11 +184,15 @@ impl Integer {
 
 /// All of them are read.
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    answers.fold(Some(true), |all, one| match (all, one) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let mut all = Some(true);
+    for answer in answers {
+        match answer {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
+        }
+    }
+    all
 }
 
 /// One of them is read.

@@ -10,8 +10,13 @@ use crate::testing::{self as mock, Call, Calls, options, status};
 use crate::webhook::Webhook;
 use crate::webhook::{Defaulting, Rejection, Request};
 
+<<<<<<< HEAD
 const OPERATOR: Operator = Operator { name: "shop", version: "1.2.3" };
 const SECRET: &str = "shop-webhook-certificate";
+=======
+const CONFIGURATION: Configuration =
+    Configuration { name: "mutating", local: "local", resource: ApiResource::erase::<MutatingWebhookConfiguration> };
+>>>>>>> grants
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
