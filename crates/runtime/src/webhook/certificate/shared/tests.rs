@@ -71,7 +71,7 @@ impl Server {
 
     async fn replica(&self) -> (Shared, Calls) {
         let (client, calls) = self.client();
-        let ctx = Context::new(client, OPERATOR, options(&[]));
+        let ctx = Context::new(client, OPERATOR, options([]));
         let webhooks: [Webhook; 1] = [Defaulting::new("/", nothing).into()];
         let registrations = Registration::all(&webhooks, OPERATOR.name);
         let replica = Shared::open(&ctx, "webhooks", registrations).await.unwrap();
