@@ -103,7 +103,9 @@ fn an_edited_file_of_a_vendored_folder_is_a_conflict() {
         verdicts(&steps),
         ["update v/SHA256SUMS", "conflict v/a", "unchanged v/b", "conflict v/c", "conflict v/d", "conflict v/e"]
     );
-    snapbox::assert_data_eq!(list(&steps, false), snapbox::str![[r#"
+    snapbox::assert_data_eq!(
+        list(&steps, false),
+        snapbox::str![[r#"
 update    v/
 conflict  v/a: it was edited: its checksum is not the one in `v/SHA256SUMS`
           help: drop the edit with `--overwrite v/a`, or delete `v/SHA256SUMS` to keep the whole folder as your own
@@ -114,7 +116,8 @@ conflict  v/d: it exists already, and `v/SHA256SUMS` does not list it
 conflict  v/e: it was edited: its checksum is not the one in `v/SHA256SUMS`
           help: drop the edit with `--overwrite v/e`, or delete `v/SHA256SUMS` to keep the whole folder as your own
 
-"#]]);
+"#]]
+    );
 
     let mut plan = Plan::default();
     plan.vendor("v", &new, Some(&Sums::of(old).text()));
@@ -318,7 +321,13 @@ fn create(path: &str) -> Step {
 }
 
 fn update(path: &str, before: &str) -> Step {
-    Step { path: path.into(), vendored: None, verdict: Verdict::Update, before: Some(before.into()), after: Some("new\n".into()) }
+    Step {
+        path: path.into(),
+        vendored: None,
+        verdict: Verdict::Update,
+        before: Some(before.into()),
+        after: Some("new\n".into()),
+    }
 }
 
 #[test]

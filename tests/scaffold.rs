@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
-use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload};
+use opctl::scaffold::{
+    self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload,
+};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
     Project {

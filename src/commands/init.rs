@@ -98,7 +98,8 @@ fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
 
 /// Whether nothing is asked of a new project but where it gets the runtime from.
 fn is_about_the_runtime(args: &Init) -> bool {
-    let Init { dir: _, domain, project_name, license, owner, namespaced, watch_namespace, apis, runtime: _, yes: _ } = args;
+    let Init { dir: _, domain, project_name, license, owner, namespaced, watch_namespace, apis, runtime: _, yes: _ } =
+        args;
     [domain, project_name, license, owner].iter().all(|option| option.is_none())
         && !namespaced
         && watch_namespace.is_empty()

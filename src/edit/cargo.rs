@@ -129,10 +129,11 @@ pub fn set_source(text: &str, package: &str, version: &str, path: Option<&str>) 
     let refuse = |reason: String| EditError {
         at: None,
         reason,
-        help: format!("write `{package} = {{ {keys}, … }}` with the features that you need, then run the command again"),
+        help: format!(
+            "write `{package} = {{ {keys}, … }}` with the features that you need, then run the command again"
+        ),
     };
-    let document =
-        Document::parse(text).map_err(|error| refuse(format!("not valid TOML: {}", error.message())))?;
+    let document = Document::parse(text).map_err(|error| refuse(format!("not valid TOML: {}", error.message())))?;
     let unsafe_edit = || refuse(format!("`{package}` is written in a way that cannot be edited safely"));
 
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
@@ -179,7 +180,8 @@ pub fn set_source(text: &str, package: &str, version: &str, path: Option<&str>) 
     let (old_rest, new_rest) = (without_source(text, package), without_source(&new, package));
     let is_set = Document::parse(new.as_str()).is_ok_and(|document| {
         dependencies(document.as_table(), package).into_iter().all(|item| {
-            let has = |key: &str| item.get(key).and_then(Item::as_value).map(|value| value.to_string().trim().to_owned());
+            let has =
+                |key: &str| item.get(key).and_then(Item::as_value).map(|value| value.to_string().trim().to_owned());
             let own = item.as_str().map(|_| version.clone());
             own.or_else(|| has("version")).as_ref() == Some(&version) && has("path") == path
         })
@@ -206,7 +208,9 @@ fn without_source(text: &str, package: &str) -> Option<Vec<(Vec<String>, String)
     for item in dependencies(document.as_table(), package) {
         let others = item.as_table_like().into_iter().flat_map(TableLike::iter);
         let others = others.filter(|(key, _)| !["version", "path"].contains(key));
-        rest.extend(others.map(|(key, value)| (vec![package.to_owned(), key.to_owned()], value.to_string().trim().to_owned())));
+        rest.extend(
+            others.map(|(key, value)| (vec![package.to_owned(), key.to_owned()], value.to_string().trim().to_owned())),
+        );
     }
     Some(rest)
 }

@@ -132,7 +132,13 @@ mod tests {
             _ => Verdict::Update,
         };
         let vendored = None;
-        Step { path: path.into(), vendored, verdict, before: before.map(str::to_owned), after: after.map(str::to_owned) }
+        Step {
+            path: path.into(),
+            vendored,
+            verdict,
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        }
     }
 
     /// Paths and texts, hidden files and empty folders too.

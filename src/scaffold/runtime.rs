@@ -161,7 +161,8 @@ mod tests {
             };
             attributes.iter().any(|attribute| *attribute == syn::parse_quote!(#[cfg(test)]))
         };
-        let sources: Vec<(&str, &str)> = bundle::verbatim("runtime").filter(|(path, _)| path.ends_with(".rs")).collect();
+        let sources: Vec<(&str, &str)> =
+            bundle::verbatim("runtime").filter(|(path, _)| path.ends_with(".rs")).collect();
         let files = &Runtime::embedded().files;
         assert!(sources.len() > 1 && files.len() > 5);
         let mut modules = 1;

@@ -129,7 +129,11 @@ impl Patient {
     /// What `opctl init` has to be told to work on it: nothing in its folder.
     fn folder(&self) -> String {
         let current = std::env::current_dir().unwrap_or_default();
-        self.root.as_ref().filter(|root| **root != current).map(|root| format!(" {}", root.display())).unwrap_or_default()
+        self.root
+            .as_ref()
+            .filter(|root| **root != current)
+            .map(|root| format!(" {}", root.display()))
+            .unwrap_or_default()
     }
 
     /// What `opctl manifests` and `opctl check` have to be told to work on it: nothing within a project.

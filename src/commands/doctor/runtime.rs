@@ -62,9 +62,9 @@ fn in_folder(folder: &str, copy: &Copy, steps: &[Step], own: &str, refresh: &str
     if copy.sums.is_none() {
         let what = format!("{name}, which is not opctl's: it has no `{SUMS}`");
         return vec![match is_older {
-            true => Finding::warning(format!("{what}; opctl has {own}")).at(folder).help(format!(
-                "bring it up to date yourself, or delete it and take opctl's: {refresh}"
-            )),
+            true => Finding::warning(format!("{what}; opctl has {own}"))
+                .at(folder)
+                .help(format!("bring it up to date yourself, or delete it and take opctl's: {refresh}")),
             false => Finding::ok(what).at(folder),
         }];
     }
@@ -124,10 +124,7 @@ mod tests {
             said(&copy("5.0.9", Some("")), &other),
             [format!("warning {name} 5.0.9 is older than this opctl's 5.1.0 -> REFRESH")]
         );
-        assert_eq!(
-            said(&copy(OWN, Some("")), &other),
-            ["error this file of the runtime is missing -> REFRESH"]
-        );
+        assert_eq!(said(&copy(OWN, Some("")), &other), ["error this file of the runtime is missing -> REFRESH"]);
         assert_eq!(
             said(&copy(OWN, Some("")), &other[..1]),
             [format!("warning {name} 5.1.0 is that of another opctl -> REFRESH")]
