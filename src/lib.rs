@@ -9,7 +9,6 @@ compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
 pub mod diagnostic;
 pub mod interrupt;
-pub mod lock;
 pub mod names;
 
 pub mod project;
@@ -24,7 +23,6 @@ pub mod emit;
 pub mod grants;
 pub mod scaffold;
 pub mod source;
-pub mod testenv;
 
 pub mod edit;
 pub mod plan;

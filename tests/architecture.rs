@@ -8,14 +8,13 @@ use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Each room and the rooms that it may use.
 const ROOMS: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("diagnostic", &[]),
     ("interrupt", &[]),
-    ("lock", &[]),
     ("project", &["names", "diagnostic"]),
     ("model", &["names", "diagnostic", "project"]),
     ("source", &["names", "diagnostic", "project", "model"]),
@@ -26,9 +25,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("grants", &["names", "diagnostic", "project", "model"]),
     ("emit", &["names", "diagnostic", "project", "model"]),
     ("scaffold", &["names", "diagnostic", "project", "model"]),
-    ("testenv", &["cluster", "interrupt", "lock"]),
     ("edit", &[]),
-    ("plan", &["edit", "interrupt", "lock"]),
+    ("plan", &["edit", "interrupt"]),
     ("cli", &[]),
     (
         "commands",
@@ -45,7 +43,6 @@ const ROOMS: &[(&str, &[&str])] = &[
             "grants",
             "apiserver",
             "scaffold",
-            "testenv",
             "edit",
             "plan",
             "cli",
@@ -70,8 +67,8 @@ const CRATES: &[(&str, &[&str])] = &[
             "emit/yaml.rs",
             "edit/yaml.rs",
             "project/file.rs",
-            "testenv/assets/index.rs",
-            "testenv/crds.rs",
+            "crates/testenv/src/assets/index.rs",
+            "crates/testenv/src/crds.rs",
         ],
     ),
     (
@@ -90,18 +87,29 @@ const CRATES: &[(&str, &[&str])] = &[
     ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs", "source/requests/signatures.rs"]),
     ("annotate_snippets", &["diagnostic.rs"]),
     ("granit_parser", &["config/yaml/"]),
-    ("regex", &["apiserver/pattern.rs", "config/select.rs"]),
+    ("regex", &["crates/cel/src/pattern.rs", "config/select.rs"]),
     ("similar", &["plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
-    ("flate2", &["testenv/assets/archive.rs"]),
-    ("rcgen", &["testenv/error.rs", "testenv/pki.rs"]),
-    ("ring", &["plan/vendor.rs", "testenv/assets/network.rs"]),
-    ("tar", &["testenv/assets/archive.rs"]),
-    ("ureq", &["testenv/assets/network.rs", "testenv/client.rs"]),
-    ("nix", &["interrupt.rs", "testenv/process.rs"]),
+    ("flate2", &["crates/testenv/src/assets/archive.rs"]),
+    ("rcgen", &["crates/testenv/src/pki.rs"]),
+    ("ring", &["plan/vendor.rs", "crates/testenv/src/assets/network.rs"]),
+    ("tar", &["crates/testenv/src/assets/archive.rs"]),
+    ("ureq", &["crates/testenv/src/assets/network.rs", "crates/testenv/src/client.rs"]),
+    ("nix", &["interrupt.rs", "crates/testenv/src/process.rs"]),
+    ("opctl_cel", &["apiserver/"]),
+    ("opctl_testenv", &["commands/"]),
     ("anyhow", &["commands/", "main.rs"]),
     ("clap", &["cli.rs", "commands/", "main.rs"]),
     ("anstream", &["commands/", "compiled/cargo.rs", "main.rs"]),
+];
+
+/// The library crates, and the crates that each may depend on. None depends on opctl.
+const LIBRARIES: &[(&str, &[&str])] = &[
+    ("cel", &["base64", "regex", "serde", "serde_json", "strsim", "thiserror"]),
+    (
+        "testenv",
+        &["base64", "flate2", "nix", "rcgen", "ring", "serde", "serde_json", "tar", "thiserror", "ureq", "yaml_serde"],
+    ),
 ];
 
 /// What changes the disk.
@@ -133,7 +141,7 @@ const UNSTEADY: &[[&str; 2]] = &[["SystemTime", "now"], ["Instant", "now"], ["en
 fn rooms_use_only_the_rooms_before_them() {
     let allowed: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
     let mut found = String::new();
-    for file in files() {
+    for file in opctl() {
         let allowed = allowed.get(file.room()).unwrap_or_else(|| panic!("the room `{}` has no row here", file.room()));
         for used in file.rooms() {
             if used != file.room() && !allowed.contains(&used.as_str()) {
@@ -160,10 +168,50 @@ fn crates_are_known_only_where_they_belong() {
 }
 
 #[test]
-fn only_the_plan_and_the_test_environment_write_to_disk() {
-    // The test environment writes nothing of a project: what it downloads stays below the cache.
-    let files = files().into_iter().filter(|file| !matches!(file.room(), "plan" | "testenv"));
+fn libraries_depend_only_on_crates_that_they_may_use() {
+    let allowed: BTreeMap<&str, &[&str]> = LIBRARIES.iter().copied().collect();
+    let mut found = String::new();
+    for entry in std::fs::read_dir(Path::new(ROOT).join("crates")).unwrap() {
+        let folder = entry.unwrap();
+        let name = folder.file_name().into_string().unwrap();
+        let allowed = allowed.get(&*name).unwrap_or_else(|| panic!("the crate `{name}` has no row here"));
+        let manifest = std::fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+        let manifest: toml_edit::DocumentMut = manifest.parse().unwrap();
+        assert!(
+            !manifest.contains_key("target") && !manifest.contains_key("build-dependencies"),
+            "{name}: look there, too"
+        );
+        let crates = |table: &str| -> BTreeSet<String> {
+            manifest
+                .get(table)
+                .and_then(|table| table.as_table())
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.to_owned())
+                .collect()
+        };
+        let allowed: BTreeSet<String> = allowed.iter().copied().map(String::from).collect();
+        for used in crates("dependencies").difference(&allowed) {
+            writeln!(found, "crates/{name} depends on `{used}`").unwrap();
+        }
+        if crates("dev-dependencies").contains("opctl") {
+            writeln!(found, "crates/{name} is tested by means of opctl").unwrap();
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+#[test]
+fn only_the_plan_writes_to_disk() {
+    let files = opctl().into_iter().filter(|file| file.room() != "plan");
     assert_eq!(uses(files, WRITES), "");
+}
+
+#[test]
+fn cel_does_nothing_but_compute() {
+    for pairs in [WRITES, PROGRAMS, UNSTEADY] {
+        assert_eq!(uses(files_in("crates/cel/src", "").into_iter(), pairs), "");
+    }
 }
 
 #[test]
@@ -171,8 +219,8 @@ fn programs_are_started_where_it_is_their_purpose() {
     // `edit/properties.rs` is a test; `commands/dev/` starts the operator, `commands/testenv/run.rs` what the user says.
     const STARTS: [&str; 5] =
         ["cluster/kubectl.rs", "commands/dev/mod.rs", "commands/testenv/run.rs", "interrupt.rs", "edit/properties.rs"];
-    let starts = |file: &File| matches!(file.room(), "compiled" | "testenv") || STARTS.contains(&&*file.path);
-    let files = files().into_iter().filter(|file| !starts(file));
+    let starts = |file: &File| file.room() == "compiled" || STARTS.contains(&&*file.path);
+    let files = opctl().into_iter().filter(|file| !starts(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
 
@@ -181,8 +229,7 @@ fn nothing_asks_the_clock_or_the_environment() {
     // Where cargo keeps the sources of other packages, where programs are and come from, and how long others are waited for.
     const ASK: [&str; 4] = ["commands/cargo_home.rs", "commands/environment.rs", "cluster/wait.rs", "interrupt.rs"];
     let asks = |file: &File| ASK.contains(&&*file.path);
-    let waits = |file: &File| matches!(&*file.path, "testenv/crds.rs" | "testenv/mod.rs" | "testenv/process.rs");
-    let files = files().into_iter().filter(|file| !asks(file) && !waits(file));
+    let files = opctl().into_iter().filter(|file| !asks(file));
     assert_eq!(uses(files, UNSTEADY), "");
 }
 
@@ -201,7 +248,7 @@ fn uses(files: impl Iterator<Item = File>, pairs: &[[&str; 2]]) -> String {
 
 /// A source file and the paths in it, but for those in its tests.
 struct File {
-    /// From `src`, with `/`.
+    /// From `src`, with `/`; of a library from the root of the repository.
     path: String,
     /// How many modules it stands below the crate's root.
     depth: usize,
@@ -228,14 +275,29 @@ impl File {
     }
 }
 
+/// The files of opctl itself.
+fn opctl() -> Vec<File> {
+    let files = files_in("src", "src/");
+    assert!(files.len() > 20, "these are not the sources");
+    files
+}
+
+/// The files of opctl and of the libraries.
 fn files() -> Vec<File> {
+    let libraries = LIBRARIES.iter().flat_map(|(name, _)| files_in(&format!("crates/{name}/src"), ""));
+    opctl().into_iter().chain(libraries).collect()
+}
+
+/// Those in a folder, with paths from `base`.
+fn files_in(folder: &str, base: &str) -> Vec<File> {
+    let base = Path::new(ROOT).join(base);
     let mut files = Vec::new();
-    for entry in walkdir::WalkDir::new(SRC).sort_by_file_name() {
+    for entry in walkdir::WalkDir::new(Path::new(ROOT).join(folder)).sort_by_file_name() {
         let entry = entry.unwrap();
         if entry.path().extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
-        let path = entry.path().strip_prefix(SRC).unwrap().to_str().unwrap().replace('\\', "/");
+        let path = entry.path().strip_prefix(&base).unwrap().to_str().unwrap().replace('\\', "/");
         let text = std::fs::read_to_string(entry.path()).unwrap();
         let tokens = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
         let modules = Path::new(&path).components().count();
@@ -245,7 +307,6 @@ fn files() -> Vec<File> {
         collect(tokens, &mut paths);
         files.push(File { path, depth, paths });
     }
-    assert!(files.len() > 20, "these are not the sources");
     files
 }
 

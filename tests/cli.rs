@@ -70,5 +70,5 @@ fn shell(sandbox: &mut Sandbox, line: &str) -> (i32, String) {
     let said = String::from_utf8(output.stdout).unwrap();
     let code = output.status.code().expect("the shell was not killed");
     let said = said.replace(sandbox.root().to_str().unwrap(), "[ROOT]");
-    (code, said.replace(&opctl::testenv::assets::platform(), "[PLATFORM]"))
+    (code, said.replace(&opctl_testenv::assets::platform(), "[PLATFORM]"))
 }

@@ -227,7 +227,7 @@ const RULES: &str = include_str!("cel/rules.txt");
 const SCHEMA: &str = include_str!("cel/schema.json");
 
 /// One a line: what holds; after `error: `, what cannot be evaluated.
-const EXPRESSIONS: &str = include_str!("cel/expressions.txt");
+const EXPRESSIONS: &str = include_str!("../crates/cel/tests/expressions.txt");
 
 #[test]
 fn the_api_server_says_of_objects_what_opctl_says() {
@@ -323,18 +323,6 @@ fn rows() -> (Vec<(&'static str, Verdict)>, Value, Value) {
         "spec": {"words": ["hello", "mellow"]},
     });
     (rows, schema, object)
-}
-
-#[test]
-fn expressions_have_their_values() {
-    let (rows, schema, object) = rows();
-    let rules: Vec<&str> = rows.iter().map(|(rule, _)| *rule).collect();
-    let crd = serde_json::from_value(crd("Rows", &with_rules(&schema, &rules))).unwrap();
-    let ours = our_verdicts(&crd, &object, rules.len());
-    let wrong = rows.iter().zip(ours).filter(|((_, expected), ours)| ours != expected && *ours != Verdict::Unknown);
-    let wrong: Vec<String> =
-        wrong.map(|((rule, expected), ours)| format!("{rule}: {ours:?}, not {expected:?}")).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn expressions(cluster: &ControlPlane, api: &mut api::Api) {

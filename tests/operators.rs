@@ -99,7 +99,8 @@ fn images_are_built_of_what_their_context_has() {
         let dockerfile = read("Dockerfile");
         let command = dockerfile.lines().find_map(|line| line.trim().strip_prefix("cargo build --release ")).unwrap();
         let arguments: Vec<&str> = command.trim_end_matches('\\').split_whitespace().collect();
-        let ["--locked", "--package", package, "--bin", "manager"] = arguments[..] else { panic!("{command}") };
+        let ["--locked", "--package", package, "--bin", binary] = arguments[..] else { panic!("{command}") };
+        assert_eq!(binary, default_run(&sandbox.folder));
 
         // A member's context is the workspace's root.
         let in_workspace = sandbox.folder != sandbox.root();
@@ -130,6 +131,13 @@ fn each_way_through_the_runtime_compiles() {
 
     let _alone = place::alone();
     common::output(common::cargo(&folder, &["check", "--quiet"]));
+}
+
+/// The binary that is the operator: in a workspace, its name begins with the package's.
+fn default_run(folder: &Path) -> String {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let line = manifest.lines().find_map(|line| line.strip_prefix("default-run = ")).unwrap();
+    line.trim_matches('"').to_owned()
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -204,7 +212,8 @@ impl Operator {
             self.succeeds(command);
         }
         let manager = common::operators_target().join("golden").join(format!("{}-manager", self.name));
-        fs::copy(common::operators_target().join("debug/manager"), &manager).unwrap();
+        let built = common::operators_target().join("debug").join(default_run(&self.folder));
+        fs::copy(built, &manager).unwrap();
         manager
     }
 

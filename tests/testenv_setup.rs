@@ -1,8 +1,8 @@
 //! `opctl testenv setup` against a server on this machine: an index, and archives whose programs are shell scripts.
 #![cfg(unix)]
 
-#[path = "testenv_setup/server.rs"]
-mod server;
+#[path = "../crates/testenv/tests/mirror/mod.rs"]
+mod mirror;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,87 +13,8 @@ use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use opctl::testenv::assets::{self, AssetsError, Cache, Network, Proxies, Release, Search, Version, Wanted, platform};
-use ring::digest::{SHA512, digest};
-use server::{End, Request, Server, closed, cut, file, reply};
-
-const INDEX: &str = "/envtest-releases.yaml";
-
-/// `envtest-v1.36.0-linux-amd64.tar.gz`
-fn name(version: &str) -> String {
-    format!("envtest-v{version}-{}.tar.gz", platform())
-}
-
-fn script(line: &str) -> Vec<u8> {
-    format!("#!/bin/sh\n{line}\n").into_bytes()
-}
-
-/// The programs of a version, and something that does not get smaller when it is compressed.
-fn programs(version: &str) -> Vec<(String, Vec<u8>)> {
-    let mut state = 1u64;
-    let noise = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 56) as u8
-    });
-    let file = |name: &str, content| (format!("controller-tools/envtest/{name}"), content);
-    vec![
-        file("etcd", script("echo etcd Version: 3.6.0")),
-        file("kube-apiserver", script(&format!("echo Kubernetes v{version}"))),
-        file("kubectl", noise.take(300_000).collect()),
-    ]
-}
-
-fn archive_of(files: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
-    for (path, content) in files {
-        let mut header = tar::Header::new_gnu();
-        // `set_path` would refuse paths that lead out.
-        header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
-        header.set_size(content.len() as u64);
-        header.set_mode(0o755);
-        header.set_cksum();
-        tar.append(&header, &content[..]).unwrap();
-    }
-    tar.into_inner().unwrap().finish().unwrap()
-}
-
-fn archive(version: &str) -> Vec<u8> {
-    archive_of(&programs(version))
-}
-
-fn hash(bytes: &[u8]) -> String {
-    digest(&SHA512, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// An index of archives, which it says are at `url`.
-fn index_at(url: &str, releases: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut text = "releases:\n".to_owned();
-    for (version, archive) in releases {
-        let name = name(version);
-        let hash = hash(archive);
-        text += &format!("  v{version}:\n    {name}:\n      hash: {hash}\n      selfLink: {url}/{name}\n");
-    }
-    text.into_bytes()
-}
-
-/// A mirror's index says where the archives are for those who need no mirror.
-fn index(releases: &[(&str, &[u8])]) -> Vec<u8> {
-    index_at("https://releases.invalid", releases)
-}
-
-/// A mirror with 1.36.0 and 1.35.1, whose archives are answered by `answer`.
-fn mirror(answer: impl Fn(&Request, &[u8]) -> Vec<u8> + Send + Sync + 'static) -> Server {
-    let releases = ["1.35.1", "1.36.0"].map(|version| (version, archive(version)));
-    Server::start(move |request| {
-        if request.target == INDEX {
-            return reply("200 OK", "", &index(&releases.each_ref().map(|(version, bytes)| (*version, &bytes[..]))));
-        }
-        match releases.iter().find(|(version, _)| request.target == format!("/{}", name(version))) {
-            Some((_, archive)) => answer(request, archive),
-            None => reply("404 Not Found", "", b""),
-        }
-    })
-}
+use mirror::*;
+use opctl_testenv::assets::platform;
 
 /// A machine with an empty cache, and no program on PATH.
 struct Machine {
@@ -659,70 +580,6 @@ fn a_company_may_sign_its_own_certificates() {
     machine.setup(&["--mirror", &mirror]).is(&machine.release("1.36.0"));
 }
 
-/// As the command would, but of an index that is no mirror's.
-fn search(machine: &Machine, server: &Server) -> Search {
-    let mut network = Network::new(None, Proxies::default());
-    network.index = format!("{}{INDEX}", server.url());
-    network.patience = Duration::from_millis(400);
-    Search {
-        kubernetes: Some(Wanted::parse("1.36").unwrap()),
-        kubebuilder_assets: None,
-        path: Vec::new(),
-        cache: Cache::at(machine.path("cache")),
-        network,
-    }
-}
-
-#[test]
-fn archives_are_where_the_index_says_and_redirects_keep_the_range() {
-    let bytes = archive("1.36.0");
-    let tries = AtomicUsize::new(0);
-    let files = Server::start(move |request| match (&request.target[..], tries.fetch_add(1, Ordering::SeqCst)) {
-        ("/stored", 1) => cut(file(request, &bytes), 1000),
-        ("/stored", _) => file(request, &bytes),
-        _ => reply("302 Found", "Location: /stored\r\n", b""),
-    });
-    let text = index_at(&files.url(), &[("1.36.0", &archive("1.36.0"))]);
-    let server = Server::start(move |_| reply("200 OK", "", &text));
-    let machine = Machine::new();
-    let found = assets::download(&search(&machine, &server), &mut |_| ()).unwrap();
-    assert_eq!(found.folder(), machine.release("1.36.0"));
-    assert_eq!(found.version().unwrap(), Version::parse("1.36.0").unwrap());
-    let first = format!("/{}", name("1.36.0"));
-    assert_eq!(files.targets(), [&first[..], "/stored", &first, "/stored"]);
-    assert_eq!(files.requests()[3].from(), archive("1.36.0").len() - 1000);
-}
-
-#[test]
-fn a_server_that_goes_silent_is_left() {
-    let bytes = archive("1.36.0");
-    let tries = AtomicUsize::new(0);
-    let server = Server::start_with(move |request| match tries.fetch_add(1, Ordering::SeqCst) {
-        0 => (cut(file(request, &bytes), 1000), End::Silent),
-        _ => (file(request, &bytes), End::Closed),
-    });
-    let machine = Machine::new();
-    let search = search(&machine, &server);
-    let release = Release {
-        version: Version::parse("1.36.0").unwrap(),
-        archive: name("1.36.0"),
-        hash: hash(&archive("1.36.0")),
-        url: format!("{}/x", server.url()),
-    };
-    let part = machine.path("part");
-    let began = Instant::now();
-    let mut reasons = Vec::new();
-    let watch = &mut |event: assets::Event| {
-        if let assets::Event::Again { reason } = event {
-            reasons.push(reason.to_owned());
-        }
-    };
-    search.network.download(&release, &part, watch).unwrap();
-    assert_eq!(reasons, ["nothing came for too long"]);
-    assert!(began.elapsed() < Duration::from_secs(10));
-    assert_eq!(fs::read(part).unwrap(), archive("1.36.0"));
-}
-
 // ---- The machine's own troubles ----
 
 #[test]
@@ -807,15 +664,4 @@ fn a_cache_that_cannot_be_made_is_told() {
     let machine = Machine::with(&mirror(file));
     fs::write(machine.path("cache"), "a file").unwrap();
     machine.setup(&[]).failed(&["cannot write", "the cache is", "OPCTL_CACHE"]);
-}
-
-#[test]
-fn what_is_found_is_an_error_of_the_library_with_its_help() {
-    let machine = Machine::new();
-    let server = mirror(file);
-    let mut search = search(&machine, &server);
-    search.kubebuilder_assets = Some(machine.path("nowhere"));
-    let error = assets::find(&search, &mut |_| ()).unwrap_err();
-    assert!(matches!(error, AssetsError::Incomplete { missing: "etcd", .. }));
-    assert!(error.help(&search)[0].contains("both `etcd` and `kube-apiserver`"));
 }

@@ -1,43 +1,25 @@
-//! CEL rules (`x-kubernetes-validations`) that the API server would refuse: they do not compile, or their estimated cost
-//! is over its limits.
+//! The CEL rules of a schema (`x-kubernetes-validations`) that the API server would refuse: they do not compile, or their
+//! estimated cost is over its limits.
 //!
-//! A rule goes through [`parse`], [`mod@check`], [`literals`] and [`cost`], as it does in the API server. What is not known
-//! here for sure is left to it: no false alarms. On an object, [`rules`] has [`mod@evaluate`] tell what comes of them.
+//! The crate `opctl-cel` compiles each rule. What it cannot tell is left to the API server: no false alarms. [`rules`] evaluates
+//! them on an object.
 
-mod check;
-mod cost;
-mod evaluate;
-mod functions;
-mod lexer;
-mod library;
-mod literals;
-mod macros;
-mod network;
-mod parse;
-mod quantity;
 mod rules;
-mod semver;
-mod types;
-mod value;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
+    JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool, ValidationRule,
+};
+use opctl_cel::{
+    CompileError, Declaration, Expression, RULE_COST_LIMIT, Schema, TOTAL_COST_LIMIT, check_syntax, escape,
 };
 
 use super::Finding;
 use crate::model::{Place, Step};
-use parse::{Problem, Tree};
 pub use rules::{Broken, Verdict, evaluate_all};
-use types::{Declared, Type};
-
-/// Of one rule, and of one `messageExpression`.
-const LIMIT: u64 = 10_000_000;
-
-/// Of all rules of a version.
-const TOTAL_LIMIT: u64 = 100_000_000;
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     let mut walk = Walk { findings, costs: Vec::new() };
@@ -45,11 +27,11 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     walk.visit(root, &mut Vec::new(), true, inside);
     let Walk { findings, mut costs } = walk;
     let total = costs.iter().fold(0, |sum: u64, (cost, _)| sum.saturating_add(*cost));
-    if total > TOTAL_LIMIT && costs.iter().all(|(cost, _)| *cost <= LIMIT) {
+    if total > TOTAL_COST_LIMIT && costs.iter().all(|(cost, _)| *cost <= RULE_COST_LIMIT) {
         costs.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
         let (_, place) = costs.swap_remove(0);
         let message =
-            format!("all CEL rules together cost {} times what the API server allows", times(total, TOTAL_LIMIT));
+            format!("all CEL rules together cost {} times what the API server allows", times(total, TOTAL_COST_LIMIT));
         findings.push(Finding::error("OP348", place, message).help(BOUND));
     }
 }
@@ -66,7 +48,7 @@ struct Walk<'a> {
 #[derive(Clone)]
 struct Inside {
     /// Once there is a rule.
-    declared: Option<Arc<Declared>>,
+    declared: Option<Arc<Declaration>>,
     /// How many values of the schema an object can have; `None`: nothing limits it.
     cardinality: Option<u64>,
     /// The API server cannot tell which old value belongs to a new one.
@@ -77,7 +59,7 @@ impl Walk<'_> {
     fn visit(&mut self, schema: &JSONSchemaProps, path: &mut Vec<Step>, resource: bool, mut inside: Inside) {
         let rules = schema.x_kubernetes_validations.as_deref().unwrap_or_default();
         if !rules.is_empty() {
-            inside.declared = inside.declared.or_else(|| Declared::new(schema, resource));
+            inside.declared = inside.declared.or_else(|| Declaration::new(&of(schema), resource));
             self.rules(schema, rules, path, &inside);
         }
         let children = |cardinality: Option<i64>| match (inside.cardinality, cardinality) {
@@ -85,11 +67,12 @@ impl Walk<'_> {
             _ => None,
         };
         let embedded = |schema: &JSONSchemaProps| schema.x_kubernetes_embedded_resource == Some(true);
-        let declared = |find: &dyn Fn(&Declared) -> Option<Arc<Declared>>| inside.declared.as_deref().and_then(find);
+        let declared =
+            |find: &dyn Fn(&Declaration) -> Option<Arc<Declaration>>| inside.declared.as_deref().and_then(find);
         if let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items {
             let unpaired = inside.unpaired || schema.x_kubernetes_list_type.as_deref() != Some("map");
             let cardinality = children(schema.max_items);
-            let inside = Inside { declared: declared(&Declared::elements), cardinality, unpaired };
+            let inside = Inside { declared: declared(&Declaration::elements), cardinality, unpaired };
             path.push(Step::Items);
             self.visit(items, path, embedded(items), inside);
             path.pop();
@@ -97,13 +80,13 @@ impl Walk<'_> {
         let is_map = schema.additional_properties.is_some();
         let cardinality = children(if is_map { schema.max_properties } else { Some(1) });
         if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
-            let inside = Inside { declared: declared(&Declared::elements), cardinality, ..inside };
+            let inside = Inside { declared: declared(&Declaration::elements), cardinality, ..inside };
             path.push(Step::Values);
             self.visit(values, path, embedded(values), inside);
             path.pop();
         }
         for (name, property) in schema.properties.iter().flatten() {
-            let field = |declared: &Declared| declared.property(name);
+            let field = |declared: &Declaration| declared.property(name);
             let inside = Inside { declared: declared(&field), cardinality, unpaired: inside.unpaired };
             path.push(Step::Property(name.clone()));
             self.visit(property, path, embedded(property), inside);
@@ -126,7 +109,7 @@ impl Walk<'_> {
                 continue;
             };
             let optional_old = rule.optional_old_self == Some(true);
-            let compiled = match compile(&rule.rule, "rule", declared, optional_old, &Type::Bool) {
+            let compiled = match compile(&rule.rule, "rule", declared, optional_old, "bool") {
                 Ok(compiled) => compiled,
                 Err(Failure::Unknown) => continue,
                 Err(Failure::Wrong(code, message)) => {
@@ -134,19 +117,19 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            if compiled.uses_old_self && inside.unpaired {
+            if compiled.uses_old_self() && inside.unpaired {
                 let message = "`oldSelf` in a rule on items of a list, of which the API server cannot tell the old one";
                 let help = "make the list a map: `#[x_kube(merge_strategy = ListMerge::Map(vec![\"name\".into()]))]`, or \
                             put the rule on a field above the list";
                 self.findings.push(Finding::error("OP345", place.clone(), message).help(help));
-            } else if !compiled.uses_old_self && rule.optional_old_self.is_some() {
+            } else if !compiled.uses_old_self() && rule.optional_old_self.is_some() {
                 let message = "`optionalOldSelf` of a rule that does not use `oldSelf`";
                 self.findings.push(Finding::error("OP345", place.clone(), message));
             }
             let cardinality = inside.cardinality.unwrap_or_else(|| declared.max_cardinality());
-            let cost = compiled.cost.saturating_mul(cardinality);
+            let cost = compiled.cost().saturating_mul(cardinality);
             if self.spend(&rule.rule, "rule", cost, &place) {
-                let mut help = compiled.missing_limits(schema);
+                let mut help = missing_limits(&compiled, schema);
                 if inside.cardinality.is_none() {
                     help.push(format!(
                         "a list or map around the rule has no limit, so the rule counts {cardinality} times"
@@ -158,10 +141,10 @@ impl Walk<'_> {
             let Some(message) = rule.message_expression.as_deref().filter(|message| !message.is_empty()) else {
                 continue;
             };
-            match compile(message, "messageExpression", declared, optional_old, &Type::String) {
+            match compile(message, "messageExpression", declared, optional_old, "string") {
                 Ok(compiled) => {
-                    if self.spend(message, "messageExpression", compiled.cost, &place) {
-                        self.advise(compiled.missing_limits(schema));
+                    if self.spend(message, "messageExpression", compiled.cost(), &place) {
+                        self.advise(missing_limits(&compiled, schema));
                     }
                 }
                 Err(Failure::Unknown) => {}
@@ -175,13 +158,13 @@ impl Walk<'_> {
     /// True: it is too much.
     fn spend(&mut self, text: &str, what: &str, cost: u64, place: &Place) -> bool {
         self.costs.push((cost, place.clone()));
-        if cost > LIMIT {
-            let factor = times(cost, LIMIT);
+        if cost > RULE_COST_LIMIT {
+            let factor = times(cost, RULE_COST_LIMIT);
             let message =
                 format!("this {what} may cost {factor} times what the API server allows: `{}`", one_line(text));
             self.findings.push(Finding::error("OP347", place.clone(), message));
         }
-        cost > LIMIT
+        cost > RULE_COST_LIMIT
     }
 
     /// On the last finding.
@@ -191,33 +174,19 @@ impl Walk<'_> {
     }
 }
 
-struct Compiled {
-    tree: Tree,
-    cost: u64,
-    uses_old_self: bool,
-}
-
-impl Compiled {
-    /// Of what the expression names, that which counts as large as a request can be.
-    fn missing_limits(&self, schema: &JSONSchemaProps) -> Vec<String> {
-        let mut missing = Vec::new();
-        let mut rest = vec![&self.tree.root];
-        while let Some(expr) = rest.pop() {
-            let name = expr.qualified_name();
-            let Some(fields) = name.as_deref().and_then(|name| name.strip_prefix("self")) else {
-                rest.extend(expr.children());
-                continue;
-            };
-            let named = fields.split('.').skip(1).try_fold(schema, |schema, field| {
-                let mut properties = schema.properties.iter().flatten();
-                properties.find(|(name, _)| types::escape(name).as_deref() == Some(field)).map(|(_, property)| property)
-            });
-            missing.extend(named.into_iter().flat_map(|schema| without_limits(&format!("`self{fields}`"), schema)));
-        }
-        missing.sort();
-        missing.dedup();
-        missing
+/// Of what the expression names, that which counts as large as a request can be.
+fn missing_limits(expression: &Expression, schema: &JSONSchemaProps) -> Vec<String> {
+    let mut missing = Vec::new();
+    for name in expression.fields() {
+        let named = name.split('.').skip(1).try_fold(schema, |schema, field| {
+            let mut properties = schema.properties.iter().flatten();
+            properties.find(|(name, _)| escape(name).as_deref() == Some(field)).map(|(_, property)| property)
+        });
+        missing.extend(named.into_iter().flat_map(|schema| without_limits(&format!("`{name}`"), schema)));
     }
+    missing.sort();
+    missing.dedup();
+    missing
 }
 
 fn without_limits(name: &str, schema: &JSONSchemaProps) -> Vec<String> {
@@ -255,28 +224,25 @@ enum Failure {
 fn compile(
     text: &str,
     what: &str,
-    declared: &Arc<Declared>,
+    declared: &Arc<Declaration>,
     optional_old: bool,
-    wanted: &Type,
-) -> Result<Compiled, Failure> {
-    let failure = |code| {
-        move |problem: Problem| match problem {
-            Problem::Unknown => Failure::Unknown,
-            Problem::Wrong { place, message } => Failure::Wrong(code, does_not_compile(text, what, place, &message)),
+    wanted: &str,
+) -> Result<Expression, Failure> {
+    let compiled = Expression::compile(text, declared, optional_old).map_err(|error| {
+        let wrong = |code, place, message: String| Failure::Wrong(code, does_not_compile(text, what, place, &message));
+        match error {
+            CompileError::Syntax { place, message } => wrong("OP340", place, message),
+            CompileError::Type { place, message } => wrong("OP341", place, message),
+            CompileError::Literal { place, message } => wrong("OP344", place, message),
+            CompileError::Unknown => Failure::Unknown,
         }
-    };
-    let tree = parse::parse(text).map_err(failure("OP340"))?;
-    let checked = check::check(&tree, declared, optional_old).map_err(failure("OP341"))?;
-    literals::check(&tree, &checked).map_err(failure("OP344"))?;
-    let type_ = &checked.types[tree.root.id];
-    if type_ != wanted {
-        return Err(Failure::Wrong(
-            "OP343",
-            format!("this {what} gives {type_} instead of {wanted}: `{}`", one_line(text)),
-        ));
+    })?;
+    let result = compiled.result();
+    if result != wanted {
+        let message = format!("this {what} gives {result} instead of {wanted}: `{}`", one_line(text));
+        return Err(Failure::Wrong("OP343", message));
     }
-    let cost = cost::estimate(&tree, &checked, declared);
-    Ok(Compiled { tree, cost, uses_old_self: checked.uses_old_self })
+    Ok(compiled)
 }
 
 fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) -> String {
@@ -285,11 +251,38 @@ fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) 
     format!("this {what} does not compile{at}: {message}")
 }
 
-/// Why an expression is no CEL. Its names and types are left to the API server.
+/// Why an expression is not CEL. Its names and types are left to the API server.
 pub fn syntax_problem(text: &str) -> Option<String> {
-    match parse::parse(text) {
-        Err(Problem::Wrong { place, message }) => Some(does_not_compile(text, "expression", place, &message)),
-        Err(Problem::Unknown) | Ok(_) => None,
+    match check_syntax(text) {
+        Err(CompileError::Syntax { place, message }) => Some(does_not_compile(text, "expression", place, &message)),
+        _ => None,
+    }
+}
+
+/// What CEL uses of a schema.
+fn of(schema: &JSONSchemaProps) -> Schema {
+    let inner = |schema: Option<&JSONSchemaProps>| schema.map(|schema| Box::new(of(schema)));
+    let properties = |all: &BTreeMap<String, JSONSchemaProps>| {
+        all.iter().map(|(name, property)| (name.clone(), of(property))).collect()
+    };
+    Schema {
+        type_: schema.type_.clone(),
+        format: schema.format.clone(),
+        nullable: schema.nullable == Some(true),
+        default: schema.default.as_ref().map(|JSON(value)| value.clone()),
+        enum_: schema.enum_.iter().flatten().map(|JSON(value)| value.clone()).collect(),
+        max_length: schema.max_length,
+        max_items: schema.max_items,
+        max_properties: schema.max_properties,
+        items: inner(super::items(schema)),
+        additional_properties: inner(super::values(schema)),
+        properties: schema.properties.as_ref().map(properties),
+        required: schema.required.clone().unwrap_or_default(),
+        int_or_string: schema.x_kubernetes_int_or_string == Some(true),
+        embedded_resource: schema.x_kubernetes_embedded_resource == Some(true),
+        preserve_unknown_fields: schema.x_kubernetes_preserve_unknown_fields == Some(true),
+        list_type: schema.x_kubernetes_list_type.clone(),
+        list_map_keys: schema.x_kubernetes_list_map_keys.clone().unwrap_or_default(),
     }
 }
 

@@ -8,14 +8,13 @@ mod cel;
 mod columns;
 mod defaults;
 mod formats;
-mod go;
-mod has_format;
 mod lists;
 mod names;
 mod object;
-mod pattern;
+mod sample;
 mod size;
 mod structural;
+mod undecodable;
 mod value;
 pub mod webhooks;
 
@@ -25,6 +24,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 pub use object::{ObjectFinding, ObjectStep, check_object};
+pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
 
 use crate::diagnostic::Severity;
 use crate::model::{Place, Step};

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion,
 };
+use opctl_cel::format::{is_name_part, is_qualified_name};
 
 use super::{Finding, text};
 use crate::model::Place;
@@ -114,22 +115,6 @@ fn metadata(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
 fn wrong_key(what: &str, key: &str, place: Place) -> Finding {
     Finding::error("OP307", place, format!("the API server does not take the {what} `{key}`"))
         .help("write `name` or `domain/name`, the name of letters, digits, `-`, `_` and `.`, at most 63 characters")
-}
-
-/// `name` or `domain/name`.
-pub fn is_qualified_name(key: &str) -> bool {
-    match key.split_once('/') {
-        Some((prefix, name)) => is_dns_subdomain(prefix) && is_name_part(name),
-        None => is_name_part(key),
-    }
-}
-
-pub fn is_name_part(text: &str) -> bool {
-    let outer = |c: char| c.is_ascii_alphanumeric();
-    (1..=63).contains(&text.len())
-        && text.chars().all(|c| outer(c) || "-_.".contains(c))
-        && text.starts_with(outer)
-        && text.ends_with(outer)
 }
 
 fn versions(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
+use opctl_cel::pattern;
 
-use super::{Finding, inside, is_empty, items, junctors, pattern, property, shown, text};
+use super::{Finding, inside, is_empty, items, junctors, property, shown, text};
 use crate::diagnostic::Severity;
 use crate::model::{Place, Step};
 

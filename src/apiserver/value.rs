@@ -6,10 +6,11 @@
 use std::cmp::Ordering;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
+use opctl_cel::{format, pattern};
 use serde_json::{Map, Value};
 
 use super::object::ObjectStep;
-use super::{formats, has_format, items, pattern, property, text, values};
+use super::{formats, items, property, text, values};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Misfit {
@@ -319,7 +320,7 @@ fn format(string: &str, schema: &JSONSchemaProps, path: &[ObjectStep], fit: &mut
         return;
     }
     fit.passed += 1;
-    match has_format::check(string, format) {
+    match format::check(string, format) {
         Some(true) => {}
         Some(false) => {
             fit.refuse(path, Rule::Type, format!("{} is not of the format `{format}`", brief(&string.into())));

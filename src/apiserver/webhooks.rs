@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
+use opctl_cel::format::is_qualified_name;
 use serde_json::Value;
 
 use super::cel;
-use super::names::is_qualified_name;
 use crate::diagnostic::Diagnostic;
 use crate::names::{is_dns_1035_label, nearest, resource_of_kind};
 

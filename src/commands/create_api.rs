@@ -111,7 +111,9 @@ pub fn edit(what: Inserted) -> Edit {
         Inserted::Module(name) => Edit::RustMod { name },
         Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
         Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
-        Inserted::Field { structure, field } => Edit::RustField { structure: structure.into(), field: field.into() },
+        Inserted::Feature { dependency, feature } => {
+            Edit::CargoFeature { dependency: dependency.into(), feature: feature.into() }
+        }
         Inserted::KubeArgument { kind, version, argument } => {
             Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
         }

@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::testenv::assets::{Cache, Network, Proxies, Search, Wanted};
+use opctl_testenv::assets::{Cache, Network, Proxies, Search, Wanted};
 
 /// Where programs are looked for.
 pub fn search(kubernetes: Option<Wanted>, mirror: Option<&str>) -> Search {

@@ -255,6 +255,36 @@ fn glob_matches(glob: &str, path: &str) -> bool {
     folders(&parts(glob), &parts(path))
 }
 
+/// Adds `feature` to the features of `dependency`, unless it is there.
+pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String, EditError> {
+    let refuse = |reason: String| EditError {
+        at: None,
+        reason,
+        help: format!(
+            "add `\"{feature}\"` to the `features` of `{dependency}` under `[dependencies]`, then run the command again"
+        ),
+    };
+    let features = |document: &Document<&str>| -> Option<Vec<String>> {
+        let dependency = document.get("dependencies")?.get(dependency)?;
+        Some(strings(dependency.as_table_like()?, "features"))
+    };
+    let document = Document::parse(text).map_err(|error| refuse(format!("not valid TOML: {}", error.message())))?;
+    let Some(mut expected) = features(&document) else {
+        return Err(refuse(format!("`{dependency}` under `[dependencies]` has no list of features")));
+    };
+    if expected.iter().any(|other| other == feature) {
+        return Ok(text.into());
+    }
+    let index = expected.partition_point(|other| other.as_str() < feature);
+    let list = document.get("dependencies").and_then(|all| all.get(dependency)).and_then(|it| it.get("features"));
+    let new = list.and_then(|list| insert_into(text, list, index, &Value::from(feature).to_string()));
+    expected.insert(index, feature.to_owned());
+    match new.filter(|new| Document::parse(new.as_str()).is_ok_and(|document| features(&document) == Some(expected))) {
+        Some(new) => Ok(new),
+        None => Err(refuse(format!("the features of `{dependency}` are not a list that can be edited safely"))),
+    }
+}
+
 /// Takes `key` out of `[table]`, with the comment on its line, and those above it that are about nothing else.
 pub fn unset(text: &str, table: &str, key: &str) -> Result<String, EditError> {
     let refuse = |reason: String| EditError {

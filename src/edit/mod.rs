@@ -44,6 +44,8 @@ pub enum Edit {
     /// No `key` in the table `table` of a Cargo.toml, such as `panic` in `profile.release`. What is said about it alone
     /// goes with it; the header of the table stays.
     CargoUnset { table: String, key: String },
+    /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
+    CargoFeature { dependency: String, feature: String },
 }
 
 /// Why an edit was refused, and the snippet to paste by hand.
@@ -74,6 +76,7 @@ impl Edit {
             Self::CargoExclude { path } => cargo::add_excluded(text, path),
             Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
             Self::CargoUnset { table, key } => cargo::unset(text, table, key),
+            Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
         }
     }
 }

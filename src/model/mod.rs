@@ -1,5 +1,7 @@
 //! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
 
+pub mod reads;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

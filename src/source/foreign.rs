@@ -163,7 +163,7 @@ mod tests {
     use std::process::Command;
 
     use super::super::known;
-    use super::super::modules::Modules;
+    use super::super::modules::{self, Modules};
     use super::super::resolve::{self, Namespace, Target};
     use super::super::types::{Deriver, Scope};
     use super::*;
@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn every_package_has_the_features_that_cargo_gives_it() {
         let root = env!("CARGO_MANIFEST_DIR");
-        let format = ["tree", "--offline", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}"];
+        let format =
+            ["tree", "--package", "opctl", "--offline", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}"];
         let platform = ["--edges", "normal,no-proc-macro", "--target", "x86_64-unknown-linux-gnu"];
         let output = Command::new(env!("CARGO")).args(format).args(platform).current_dir(root).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -220,7 +221,8 @@ mod tests {
         assert!(expected.len() > 50, "this is not the graph");
 
         let tree = own_tree();
-        let own: Vec<Rc<Package>> = Package::read(&tree, "").unwrap().into_iter().map(Rc::new).collect();
+        let own = modules::local(&tree, &Package::read(&tree, "").unwrap());
+        let own: Vec<Rc<Package>> = own.into_iter().map(|(package, _)| package).collect();
         let foreign = Foreign::read(Rc::new(tree), &own, 1).unwrap();
         let label = |index: usize| foreign.found(index).unwrap().label.clone();
         let read: BTreeMap<String, BTreeSet<String>> =

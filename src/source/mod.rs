@@ -23,6 +23,7 @@ mod lock;
 pub mod markers;
 mod modules;
 mod package;
+mod reads;
 mod requests;
 mod resolve;
 mod runtime;

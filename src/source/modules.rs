@@ -733,7 +733,7 @@ impl Modules {
 }
 
 /// The packages and the path dependencies that are compiled with them, each with its features.
-fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
+pub(super) fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
     let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
     let roots: Vec<_> = all.iter().cloned().enumerate().collect();
     let enabled = features::enable(&roots, |_, dependency| {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
-use opctl::testenv::{Assets, Environment, Settings};
+use opctl_testenv::{Assets, Environment, Settings};
 
 pub use skipped::skipped;
 

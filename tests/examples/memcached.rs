@@ -63,7 +63,7 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
     );
     assert!(!metrics.contains("controller_reconcile_failures_total{"), "{metrics}");
     let log = manager.log();
-    assert!(!log.contains("watch failed"), "{log}");
+    assert!(!log.contains("failed, it starts again"), "{log}");
 
     // What is not its own it leaves alone, and says so.
     zoo.run(&["create", "deployment", "taken", "--image=memcached", "--replicas=0"]);
@@ -106,7 +106,7 @@ fn does_not_start_without_the_crd_or_the_rights_and_says_so() {
         "does not know `cache.example.com/v1alpha1 Memcached`: install the CRDs (`make install`)",
     );
     MEMCACHED.make(&cluster, &["install"]);
-    let forbidden = |resource: &str| format!("missing rights: {resource} is forbidden");
+    let forbidden = |resource: &str| format!("missing permissions: {resource} is forbidden");
     refuses(&nobody, "no-rights", &forbidden("memcacheds.cache.example.com"));
     // Each right that is missing is named, not only the first.
     let role = "--resource=memcacheds.cache.example.com";
@@ -153,7 +153,8 @@ fn fails_without_each_permission_that_check_calls_missing() {
         }
         eventually(&format!("a word about the right that is missing {}", trial.name), || {
             let log = manager.log();
-            let told = ["missing rights", "not reconciled", "watch failed", "not renewed", "not published"];
+            let told =
+                ["missing permissions", "reconcile failed", "failed, it starts again", "cannot", "not published"];
             log.contains(&trial.lacks) && told.iter().any(|words| log.contains(words))
         });
     }

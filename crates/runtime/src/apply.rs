@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::fmt::Debug;
 
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
-use kube::core::NamespaceResourceScope;
+use kube::core::{NamespaceResourceScope, Status};
 use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 ///
-/// That of the request.
+/// If the request fails.
 pub async fn apply<K>(
     field_manager: &str,
     api: &Api<K>,
@@ -27,16 +27,27 @@ pub async fn apply<K>(
 where
     K: Clone + Debug + DeserializeOwned,
 {
-    let params = PatchParams::apply(field_manager);
-    let by_force = params.clone().force();
-    match api.patch(name, &by_force, &Patch::Apply(object)).await {
-        Err(kube::Error::Api(invalid)) if invalid.is_invalid() => {
-            let merged = api.patch(name, &params, &Patch::Merge(object)).await;
+    let params = PatchParams::apply(field_manager).force();
+    match api.patch(name, &params, &Patch::Apply(object)).await {
+        Err(kube::Error::Api(invalid)) if invalid.is_invalid() && !is_about_metadata(&invalid) => {
+            let mut merge = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
+            if let Some(merge) = merge.as_object_mut() {
+                // Its lists are of others, too.
+                merge.remove("metadata");
+            }
+            let params = PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() };
+            let merged = api.patch(name, &params, &Patch::Merge(merge)).await;
             // The first answer says more than that of the attempt to repair it.
             merged.map_err(|_| kube::Error::Api(invalid))
         }
         applied => applied,
     }
+}
+
+/// Such as an owner that cannot be added, since the object is another controller's.
+fn is_about_metadata(invalid: &Status) -> bool {
+    let mut causes = invalid.details.iter().flat_map(|details| &details.causes);
+    causes.any(|cause| cause.field.starts_with("metadata"))
 }
 
 /// Applies the status of an object by server-side apply: it replaces what this field manager wrote before, and leaves what others
@@ -46,7 +57,7 @@ where
 ///
 /// # Errors
 ///
-/// That of the request.
+/// If the request fails.
 pub async fn apply_status<K>(
     field_manager: &str,
     client: &Client,
@@ -57,22 +68,20 @@ where
     K: Resource<DynamicType = ()>,
 {
     let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
-    write_status::<K>(field_manager, client, object.namespace().as_deref(), &object.name_any(), &status).await
+    let (resource, namespace) = (ApiResource::erase::<K>(&()), object.namespace());
+    write_status(field_manager, client, &resource, namespace.as_deref(), &object.name_any(), &status).await
 }
 
 /// The same for an object that may not fit its type.
-pub(crate) async fn write_status<K>(
+pub(crate) async fn write_status(
     field_manager: &str,
     client: &Client,
+    resource: &ApiResource,
     namespace: Option<&str>,
     name: &str,
     status: &Value,
-) -> Result<(), kube::Error>
-where
-    K: Resource<DynamicType = ()>,
-{
-    let resource = ApiResource::erase::<K>(&());
-    let api = api_for::<DynamicObject>(client, namespace, &resource);
+) -> Result<(), kube::Error> {
+    let api = api_for::<DynamicObject>(client, namespace, resource);
     let patch = json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
     let params = PatchParams::apply(field_manager).force();
     match api.patch_status(name, &params, &Patch::Apply(patch)).await {

@@ -3,6 +3,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 
+use crate::error::shortened;
+
 /// The type of the condition that sums up all others.
 pub const READY: &str = "Ready";
 
@@ -31,15 +33,26 @@ pub fn not_ready(reason: &str, message: impl Into<String>) -> Condition {
 ///
 /// `reason` is one CamelCase word for programs, `message` a sentence for people. Neither may contain what differs from one
 /// try to the next, such as a time: each change of the status causes another reconcile.
+///
+/// What the API server would refuse is changed: other characters of the reason than letters, digits and `_`, `,`, `:`, and a message of
+/// more than 32,768 bytes.
 pub fn condition(name: &str, status: Status, reason: &str, message: impl Into<String>) -> Condition {
     Condition {
         type_: name.to_owned(),
         status: format!("{status:?}"),
-        reason: reason.to_owned(),
-        message: message.into(),
+        reason: valid_reason(reason),
+        message: shortened(&message.into(), 32_768).to_owned(),
         last_transition_time: Time(Timestamp::now()),
         observed_generation: None,
     }
+}
+
+/// `[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?`, up to 1024 characters.
+fn valid_reason(reason: &str) -> String {
+    let is_legal = |c: &char| c.is_ascii_alphanumeric() || "_,:".contains(*c);
+    let reason: String = reason.chars().filter(is_legal).take(1024).collect();
+    let reason = reason.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).trim_end_matches([',', ':']);
+    if reason.is_empty() { "Unknown".to_owned() } else { reason.to_owned() }
 }
 
 /// The condition `now` with the transition time of the one `before` it, unless the status changed.
@@ -74,6 +87,22 @@ mod tests {
         assert_eq!((same.message.as_str(), same.observed_generation), ("still", Some(2)));
         let other = next(&[before.clone()], not_ready("Failed", ""), Some(3));
         assert_ne!(other.last_transition_time, before.last_transition_time);
+    }
+
+    #[test]
+    fn is_always_one_that_the_api_server_accepts() {
+        for (given, reason) in [
+            ("Reconciled", "Reconciled"),
+            ("Not ready!", "Notready"),
+            ("1st,", "st"),
+            ("", "Unknown"),
+            ("ä", "Unknown"),
+            ("a:b,", "a:b"),
+        ] {
+            assert_eq!(ready(given, "").reason, reason);
+        }
+        assert_eq!(ready("A", "ä".repeat(20_000)).message.len(), 32_768);
+        assert_eq!(ready("A", format!("a{}", "ä".repeat(20_000))).message.len(), 32_767);
     }
 
     #[test]

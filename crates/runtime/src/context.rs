@@ -1,22 +1,26 @@
 //! What every controller is given.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::ObjectReference;
 use kube::api::Api;
 use kube::core::NamespaceResourceScope;
 use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use kube::runtime::reflector::Store;
 use kube::{Client, Resource};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::{info, warn};
 
-use crate::brief;
 use crate::controller::{Owned, jittered};
+use crate::error::{brief, shortened};
 use crate::manager::{Operator, Options, Runs};
+use crate::names;
 use crate::telemetry::metrics::Metrics;
 
 /// What controllers share: a client, the arguments, metrics. Cheap to clone.
@@ -36,6 +40,8 @@ pub struct Context {
     /// leaves out is removed, so two controllers with one field manager would remove what the other applied.
     pub field_manager: Arc<str>,
     pub(crate) owned: Arc<Owned>,
+    /// The `Store<K>` of a controller.
+    objects: Option<Arc<dyn Any + Send + Sync>>,
     /// Empty: the whole cluster.
     namespaces: Vec<String>,
     /// One tick for each reconcile, where `--rate` limits them.
@@ -62,6 +68,7 @@ impl Context {
             field_manager: operator.name.into(),
             operator,
             owned: Arc::default(),
+            objects: None,
             namespaces: named.into_iter().map(str::to_owned).collect(),
             options: options.into(),
             rate,
@@ -78,15 +85,10 @@ impl Context {
         self.namespaces.iter().map(within).collect()
     }
 
-    /// The same for the whole cluster.
-    pub(crate) fn everywhere(&self) -> Self {
-        Self { namespaces: Vec::new(), ..self.clone() }
-    }
-
     /// The same for one controller, with a field manager of its own if it has a name of its own.
     pub(crate) fn of_controller(&self, name: Option<&str>) -> Self {
         let field_manager = match name {
-            Some(name) => format!("{}/{name}", self.operator.name).into(),
+            Some(name) => names::field_manager(self.operator.name, name).into(),
             None => self.field_manager.clone(),
         };
         Self { field_manager, owned: Arc::default(), ..self.clone() }
@@ -121,6 +123,25 @@ impl Context {
         self.shutdown.run_until_cancelled(tick).await.map(drop)
     }
 
+    /// All objects of the controller's kind, as its watch has seen them last. None outside of a
+    /// [`Controller`](crate::Controller), and for any other kind.
+    pub fn objects<K>(&self) -> Vec<Arc<K>>
+    where
+        K: Resource<DynamicType = ()> + Clone + 'static,
+    {
+        let store = self.objects.as_ref().and_then(|store| store.downcast_ref::<Store<K>>());
+        store.map(Store::state).unwrap_or_default()
+    }
+
+    /// The same with these [`objects`](Self::objects), for a controller and for tests.
+    #[must_use]
+    pub fn with_objects<K>(self, objects: Store<K>) -> Self
+    where
+        K: Resource<DynamicType = ()> + Send + Sync + 'static,
+    {
+        Self { objects: Some(Arc::new(objects)), ..self }
+    }
+
     /// For an object that needs nothing more: reconcile it again after `--requeue-interval`, in case an event was lost.
     pub fn requeue(&self) -> Action {
         let interval = Duration::from_secs(self.options.requeue_interval);
@@ -133,34 +154,30 @@ impl Context {
     where
         K: Resource<DynamicType = ()>,
     {
-        self.publish(&object.object_ref(&()), type_, reason, note.into()).await;
+        if let Err(error) = self.publish(&object.object_ref(&()), type_, reason, &note.into()).await {
+            warn!("event not published: {}", brief(&error));
+        }
     }
 
     pub(crate) async fn publish(
         &self,
-        object: &k8s_openapi::api::core::v1::ObjectReference,
+        object: &ObjectReference,
         type_: EventType,
         reason: &str,
-        note: String,
-    ) {
-        /// The API server refuses longer ones.
-        const LONGEST: usize = 1024;
-        let mut end = note.len().min(LONGEST);
-        while !note.is_char_boundary(end) {
-            end -= 1;
-        }
+        note: &str,
+    ) -> Result<(), kube::Error> {
+        // The API server refuses longer ones.
+        let (reason, note) = (shortened(reason, 128), shortened(note, 1024));
         let event = Event {
             type_,
             reason: reason.to_owned(),
-            note: Some(note[..end].to_owned()),
+            note: Some(note.to_owned()),
             action: "Reconcile".to_owned(),
             secondary: None,
         };
         // A recorder that lasts would keep each event in memory for minutes.
         let recorder = Recorder::new(self.client.clone(), Reporter::from(self.operator.name));
-        if let Err(error) = recorder.publish(&event, object).await {
-            warn!("event not published: {}", brief(&error));
-        }
+        recorder.publish(&event, object).await
     }
 
     /// Resolves when the operator shuts down.

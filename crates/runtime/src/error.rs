@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::client;
+
 /// Why a reconcile failed: any error, with a reason for programs.
 ///
 /// `?` makes one of every error. Its reason is `RequestFailed` for an error of [`kube`] and `ReconcileFailed` for others;
@@ -81,7 +83,7 @@ pub trait ResultExt<T> {
     ///
     /// # Errors
     ///
-    /// That of the result.
+    /// If the result is one.
     fn reason(self, reason: &'static str) -> Result<T>;
 }
 
@@ -91,12 +93,15 @@ impl<T, E: Into<Error>> ResultExt<T> for std::result::Result<T, E> {
     }
 }
 
-/// What went wrong with a request, in one sentence: kube's own text repeats the whole answer.
+/// The text, cut off at this number of bytes at most.
+pub(crate) fn shortened(text: &str, longest: usize) -> &str {
+    let end = (0..=longest.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+/// What went wrong with a request, in one sentence that names the server: kube's own text repeats the whole answer.
 pub fn brief(error: &kube::Error) -> String {
-    match error {
-        kube::Error::Api(status) => status.to_string(),
-        error => with_causes(error),
-    }
+    client::describe(error)
 }
 
 /// The error and its causes in one line. A cause that a message already names is not repeated.

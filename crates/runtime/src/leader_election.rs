@@ -1,8 +1,8 @@
-//! Leader election: of several replicas, the one that holds a Lease reconciles, the others wait.
+//! Leader election: the replica that holds a Lease reconciles, the others wait.
 //!
-//! The protocol is client-go's. Clocks differ, so the times in a Lease are for people: a replica takes over when it has seen
-//! the same record, by its own clock, for as long as the record says. The holder gives up before that if it cannot renew.
-//! Every write names the version that it replaces, so of two at the same time one is refused.
+//! The protocol is that of client-go. Clocks differ between machines, so the times in a Lease are for people only: a replica takes over once
+//! it has seen the same record, by its own clock, for the duration that the record names. The holder gives up before that if it
+//! cannot renew. Every write names the version that it replaces, so one of two concurrent writes is refused.
 
 use std::env;
 use std::future::pending;
@@ -21,37 +21,38 @@ use crate::controller::jittered;
 use crate::manager::{Error, Operator};
 use crate::telemetry::random;
 
+/// The arguments for leader election.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LeaseOptions {
-    /// Reconcile only while holding a Lease, so that there can be several replicas
+    /// Reconcile only while holding a Lease; needed to run several replicas
     #[arg(long, env)]
     pub leader_elect: bool,
-    /// The name of the Lease
+    /// Name of the Lease; by default that of the operator
     #[arg(long, env, value_name = "NAME")]
     pub leader_election_id: Option<String>,
-    /// The namespace of the Lease; without it, that of the Pod or the kubeconfig
+    /// Namespace of the Lease; by default that of the Pod or the kubeconfig
     #[arg(long, env, value_name = "NAMESPACE")]
     pub leader_election_namespace: Option<String>,
-    /// Seconds without a renewal after which another replica leads
+    /// Seconds without a renewal after which another replica takes over
     #[arg(long, env, value_name = "SECONDS", default_value_t = 15)]
     pub lease_duration: u16,
-    /// Seconds without a renewal after which the leader ends itself
+    /// Seconds without a renewal after which the leader exits
     #[arg(long, env, value_name = "SECONDS", default_value_t = 10)]
     pub renew_deadline: u16,
-    /// Seconds from one try to acquire or renew the Lease to the next
+    /// Seconds between attempts to acquire or renew the Lease
     #[arg(long, env, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub retry_period: u16,
 }
 
-/// What one replica knows of the Lease.
+/// One replica's view of the Lease.
 pub struct Election {
     api: Api<Lease>,
     name: String,
     options: LeaseOptions,
     identity: String,
-    /// Empty where there is none.
+    /// As last read or written; empty if there is none.
     seen: Lease,
-    /// When it was first seen so; of one's own, when the request began that wrote it.
+    /// When `seen` was first seen; for this replica's own record, when the request started that wrote it.
     since: Instant,
 }
 
@@ -68,14 +69,14 @@ impl Election {
             api: Api::namespaced(client.clone(), namespace),
             name: options.leader_election_id.clone().unwrap_or_else(|| operator.name.to_owned()),
             options,
-            // A Pod whose container is started again keeps its name, but does not lead any more.
+            // A restarted container keeps the name of its Pod, but no longer leads.
             identity: format!("{host}_{:016x}", random()),
             seen: Lease::default(),
             since: Instant::now(),
         })
     }
 
-    /// Resolves when this replica leads; an error is that of a request before any Lease was seen.
+    /// Resolves when this replica leads. It fails only if the first request does: later failures are retried.
     pub async fn acquire(&mut self) -> Result<(), Error> {
         if !self.options.leader_elect {
             return Ok(());
@@ -85,7 +86,7 @@ impl Election {
             match self.claim().await {
                 Ok(()) if self.leads() => break,
                 Err(error) if self.seen == Lease::default() => return Err(error.into()),
-                Err(error) => warn!("the Lease was not read: {}", brief(&error)),
+                Err(error) => warn!("cannot read the Lease: {}", brief(&error)),
                 Ok(()) => {}
             }
             sleep(self.pause()).await;
@@ -94,7 +95,7 @@ impl Election {
         Ok(())
     }
 
-    /// Renews the Lease until that fails: then another replica may lead soon, and nothing may go on here.
+    /// Renews the Lease until that fails. Then another replica may lead soon, and all reconciles must stop here.
     pub async fn hold(&mut self) -> Error {
         if !self.options.leader_elect {
             return pending().await;
@@ -108,19 +109,19 @@ impl Election {
             };
             match timeout_at(deadline, renewal).await {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => warn!("the Lease was not renewed: {}", brief(&error)),
+                Ok(Err(error)) => warn!("cannot renew the Lease: {}", brief(&error)),
                 Err(_) => return Error::LeadershipLost(format!("no renewal in {seconds} seconds")),
             }
         }
         Error::LeadershipLost(format!("the Lease is held by `{}`", self.holder()))
     }
 
-    /// Lets another replica lead at once. Only for when nothing runs any more.
+    /// Lets another replica lead at once. To be called when no reconcile runs any more.
     pub async fn release(mut self) {
         if self.leads()
             && let Err(error) = self.write(String::new(), 1).await
         {
-            warn!("the Lease was not released: {}", brief(&error));
+            warn!("cannot release the Lease: {}", brief(&error));
         }
     }
 
@@ -137,13 +138,13 @@ impl Election {
         jittered(Duration::from_secs(self.options.retry_period.into()))
     }
 
-    /// Renews the Lease, or acquires it if it is free. Its holder does so with a single request.
+    /// Renews the Lease, or acquires it if it is free. The holder needs a single request for that.
     async fn claim(&mut self) -> Result<(), kube::Error> {
         if !self.leads() {
-            self.look().await?;
+            self.read().await?;
             let spec = self.seen.spec.as_ref();
-            let said = spec.and_then(|spec| u64::try_from(spec.lease_duration_seconds?).ok());
-            let duration = Duration::from_secs(said.unwrap_or(self.options.lease_duration.into()));
+            let seconds = spec.and_then(|spec| u64::try_from(spec.lease_duration_seconds?).ok());
+            let duration = Duration::from_secs(seconds.unwrap_or(self.options.lease_duration.into()));
             if !self.holder().is_empty() && !self.leads() && self.since.elapsed() < duration {
                 return Ok(());
             }
@@ -152,19 +153,19 @@ impl Election {
     }
 
     // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get,namespace=system,roleName=leader-election-role
-    async fn look(&mut self) -> Result<(), kube::Error> {
+    async fn read(&mut self) -> Result<(), kube::Error> {
         let get = self.api.get_opt(&self.name);
         let now = self.in_time(get).await?.unwrap_or_default();
         let changed = now.spec != self.seen.spec;
         self.seen = now;
-        // One's own, after an answer that was lost: others may have seen it earlier.
+        // This replica's own record, whose answer was lost, may have been seen by others earlier.
         if changed && !self.leads() {
             self.since = Instant::now();
         }
         Ok(())
     }
 
-    /// Does nothing if somebody else wrote it first.
+    /// Does nothing if another replica wrote it first.
     // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;update,namespace=system,roleName=leader-election-role
     async fn write(&mut self, holder: String, duration: u16) -> Result<(), kube::Error> {
         loop {
@@ -192,9 +193,9 @@ impl Election {
                     (self.seen, self.since) = (lease, since);
                     return Ok(());
                 }
-                // Written or deleted since it was seen; by this replica, if an answer was lost.
+                // It was written or deleted meanwhile, perhaps by this replica, if an answer was lost.
                 Err(kube::Error::Api(status)) if status.code == 409 || status.code == 404 && exists => {
-                    self.look().await?;
+                    self.read().await?;
                     if !self.leads() {
                         return Ok(());
                     }
@@ -204,10 +205,10 @@ impl Election {
         }
     }
 
-    /// A request that hangs leaves time for another one before the deadline.
+    /// Bounds a request, so that there is time for another one before the deadline.
     async fn in_time<T>(&self, request: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
         let limit = Duration::from_secs(self.options.renew_deadline.into()) / 2;
-        let late = |_| Err(kube::Error::Service("no answer in time".into()));
+        let late = |_| Err(kube::Error::Service(format!("no answer in {} seconds", limit.as_secs()).into()));
         timeout(limit, request).await.unwrap_or_else(late)
     }
 }

@@ -10,17 +10,18 @@
 //!
 //! use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 //! use kube::ResourceExt;
-//! use opctl_runtime::{Children, Context, Controller, Manager, Outcome, Result, Runnable, operator};
+//! use kube::runtime::controller::Action;
+//! use opctl_runtime::{Children, Context, Controller, Manager, Result, Runnable, operator};
 //!
 //! /// Keeps a ConfigMap with the name of its Namespace in every Namespace.
-//! async fn reconcile(namespace: Arc<Namespace>, ctx: Arc<Context>) -> Result<Outcome> {
+//! async fn reconcile(namespace: Arc<Namespace>, ctx: Arc<Context>) -> Result<Action> {
 //!     let mut labels = ConfigMap::default();
 //!     labels.metadata.name = Some("labels".to_owned());
 //!     labels.metadata.namespace = namespace.metadata.name.clone();
 //!     labels.data = Some([("namespace".to_owned(), namespace.name_any())].into());
 //!     let mut children = Children::of(&*namespace, &ctx);
 //!     children.apply(labels).await?;
-//!     Ok(Outcome::unchanged())
+//!     Ok(ctx.requeue())
 //! }
 //!
 //! fn controller() -> Runnable {
@@ -52,11 +53,15 @@
 #[cfg(feature = "manager")]
 mod apply;
 #[cfg(feature = "manager")]
+pub mod client;
+#[cfg(feature = "manager")]
 pub mod conditions;
 #[cfg(feature = "manager")]
 mod context;
 #[cfg(feature = "manager")]
 pub mod controller;
+#[cfg(feature = "manager")]
+pub mod crds;
 #[cfg(feature = "manager")]
 mod error;
 #[cfg(feature = "manager")]

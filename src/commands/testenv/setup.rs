@@ -1,12 +1,13 @@
 //! `opctl testenv setup`: finds or downloads the programs, and says where they are.
 
+use opctl_testenv::assets::{Search, Version, find, unpack};
+
 use super::assets;
 use super::programs::{search, watched};
 use crate::cli::TestenvSetup;
 use crate::commands::error::Refusal;
 use crate::commands::{Console, Outcome};
 use crate::plan::Mode;
-use crate::testenv::assets::{Search, Version, find, unpack};
 
 /// The answer is one line of data, the folder: `export KUBEBUILDER_ASSETS="$(opctl testenv setup)"`.
 pub fn run(args: &TestenvSetup, console: &Console) -> anyhow::Result<Outcome> {

@@ -1,11 +1,12 @@
 //! `opctl testenv up`, `down` and `status`: API servers that go on without opctl.
 
+use opctl_testenv::Kept;
+
 use super::{crds, failed, start};
 use crate::cli::{TestenvDown, TestenvUp};
 use crate::commands::environment::environments;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome};
-use crate::testenv::{self, Kept};
 
 /// The answer is one line of data, the kubeconfig: `export KUBECONFIG="$(opctl testenv up)"`.
 pub fn up(args: &TestenvUp, console: &Console) -> anyhow::Result<Outcome> {
@@ -42,7 +43,7 @@ pub fn down(args: &TestenvDown, console: &Console) -> anyhow::Result<Outcome> {
     let kept = kept()?;
     let those: Vec<&Kept> = kept.iter().filter(|kept| args.all || kept.name == args.name).collect();
     for one in &those {
-        testenv::stop(one).map_err(failed)?;
+        one.stop().map_err(failed)?;
         console.say(&format!("stopped `{}`", one.name));
     }
     if those.is_empty() {
@@ -70,5 +71,5 @@ pub fn status(console: &Console) -> anyhow::Result<Outcome> {
 }
 
 fn kept() -> anyhow::Result<Vec<Kept>> {
-    testenv::kept(&environments()).map_err(failed)
+    Kept::list(&environments()).map_err(failed)
 }

@@ -12,7 +12,10 @@ use super::{Source, unparsed};
 use crate::edit::EditError;
 use crate::edit::text::{indent, insert, line_end, newline, replace, starts_line};
 
-/// Adds `field` at the end of the fields of the one `struct structure { … }`, unless one of its name and type is there.
+/// Adds `field` to the fields of the one `struct structure { … }`, unless it has one of this name and type.
+///
+/// The new field becomes the last one, unless the comment beside the last one continues below it: then it goes above that
+/// one, and above the fields before it that have comments beside them.
 pub fn add_field(text: &str, structure: &str, field: &str) -> Result<String, EditError> {
     let snippet = lines(field, "\n    ");
     let refuse = |reason: String| EditError {
@@ -91,6 +94,8 @@ struct Place {
     inside: Range<usize>,
     /// The last field so far, and where the comma after it ends.
     last: Option<(Range<usize>, Option<usize>)>,
+    /// Where the last field ends that has no comment beside it, the very last one aside; or else the opening brace.
+    before_comments: usize,
     /// Where `struct` stands.
     keyword: usize,
 }
@@ -101,7 +106,11 @@ impl Place {
             let comma = pair.punct().map(|comma| source.range_of(comma).end);
             (source.range_of(*pair.value()), comma)
         });
-        Self { inside: Self::braces(source, fields), last, keyword: source.range_of(&item.struct_token).start }
+        let inside = Self::braces(source, fields);
+        let mut commas = fields.named.pairs().rev().skip(1).filter_map(|pair| Some(source.range_of(pair.punct()?).end));
+        let has_comment = |comma: &usize| !comments(source.text, *comma..line_end(source.text, *comma)).is_empty();
+        let before_comments = commas.find(|comma| !has_comment(comma)).unwrap_or(inside.start);
+        Self { inside, last, before_comments, keyword: source.range_of(&item.struct_token).start }
     }
 
     fn braces(source: &Source, fields: &FieldsNamed) -> Range<usize> {
@@ -109,7 +118,7 @@ impl Place {
         source.range(braces.open()).end..source.range(braces.close()).start
     }
 
-    /// On lines of its own: after the last field and the comment beside it, or after all comments where there is no field.
+    /// On lines of its own: after the last field and the comment beside it, or after all comments in a struct without fields.
     fn insert(&self, text: &str, field: &str) -> String {
         let (new, end, beside) = match &self.last {
             Some((last, Some(comma))) => (text.to_owned(), *comma, Some(last.start)),
@@ -127,12 +136,10 @@ impl Place {
             _ => format!("{outer}{}", step(outer)),
         };
         let lines = lines(field, &format!("{newline}{indent}"));
-        let next_line = line_end(&new, end);
-        if let Some(below) = end_with_comments(&new, end, &indent).filter(|below| *below > next_line) {
-            // rustfmt puts comments that go on in a column of their own below the last field, and nowhere else.
-            let comments = new[next_line..below].split_inclusive('\n');
-            let comments: String = comments.map(|line| format!("{indent}{}", line.trim_start())).collect();
-            return replace(&new, next_line..below, &format!("{comments}{indent}{lines}{newline}"));
+        if end_with_comments(&new, end, &indent).is_some_and(|below| below > line_end(&new, end)) {
+            // Only the last field can keep such a comment: below any other, rustfmt takes the rest of it for a comment about
+            // the next field. Its column depends on the fields right above that have a comment, too.
+            return insert_line_after(text, self.before_comments, &indent, &lines);
         }
         if new[end..close].contains('\n') {
             return insert_line_after(&new, end, &indent, &lines);
@@ -146,7 +153,9 @@ impl Place {
         let Ok(source) = Source::parse(new) else { return false };
         let Ok((_, fields)) = find(&source.file, structure) else { return false };
         let inside = Self::braces(&source, fields);
-        old.named.iter().chain([wanted]).eq(&fields.named)
+        let is_new = |field: &&Field| name(field) == name(wanted);
+        old.named.iter().eq(fields.named.iter().filter(|field| !is_new(field)))
+            && fields.named.iter().filter(is_new).eq([wanted])
             && text[..self.inside.start] == new[..inside.start]
             && text[self.inside.end..] == new[inside.end..]
     }

@@ -1,25 +1,26 @@
 //! Runs a controller of kube's until shutdown, with what belongs around each reconcile.
 
-use std::error::Error as _;
+use std::any::Any;
 use std::fmt;
 use std::fmt::Debug;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures::StreamExt;
 use futures::future::ready;
+use futures::{FutureExt, StreamExt};
 use kube::Resource;
 use kube::runtime::controller::{Action, Config, Controller, Error as Outcome};
 use kube::runtime::reflector::ObjectRef;
 use serde::de::DeserializeOwned;
-use tracing::{Instrument, debug, error, error_span, field, info, warn};
+use tracing::{Instrument, debug, error, error_span, field, warn};
 
 use super::backoff::{Backoff, Pause};
-use super::outcome::Settled;
-use crate::{Context, Error, brief, manager, telemetry};
+use super::watch;
+use crate::{Context, Error, manager, telemetry};
 
 /// Runs a controller built with plain kube-rs until shutdown, with what belongs around each reconcile: a span with a trace id,
-/// metrics, a log line, `--concurrency` and `--rate`, and after a failure a pause that is longer each time.
+/// metrics, a log line, `--concurrency` and `--rate`, and after a failure or a panic a pause that is longer each time.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -55,21 +56,6 @@ where
     R: Fn(Arc<K>, Arc<Context>) -> F,
     F: Future<Output = Result<Action, Error>> + Send + 'static,
 {
-    let reconcile = |object, ctx| {
-        let reconcile = reconcile(object, ctx);
-        async { reconcile.await.map(|action| Settled { action, changes: Vec::new() }) }
-    };
-    drive_settled(name, controller, reconcile, ctx).await;
-    Ok(())
-}
-
-/// The same for reconciles that know what they changed.
-pub(super) async fn drive_settled<K, R, F>(name: &'static str, controller: Controller<K>, reconcile: R, ctx: Context)
-where
-    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + Sync + 'static,
-    R: Fn(Arc<K>, Arc<Context>) -> F,
-    F: Future<Output = Result<Settled, Error>> + Send + 'static,
-{
     let controller = controller
         .with_config(Config::default().concurrency(ctx.options.concurrency))
         .trigger_backoff(Pause)
@@ -87,7 +73,7 @@ where
             trace_id = field::Empty
         );
         telemetry::identify(&span);
-        let reconcile = reconcile(object.clone(), ctx.clone());
+        let reconcile = caught(reconcile(object.clone(), ctx.clone()));
         let backoff = backoff.clone();
         async move {
             if ctx.turn().await.is_none() {
@@ -97,13 +83,10 @@ where
             let _running = ctx.metrics.running(name);
             let outcome = reconcile.await;
             let result = match &outcome {
-                Ok(settled) => {
-                    match settled.changes.is_empty() {
-                        true => debug!("reconciled"),
-                        false => info!("reconciled: {}", settled.changes.join("; ")),
-                    }
+                Ok(action) => {
+                    debug!("reconciled");
                     backoff.reset(&*object);
-                    Ok(settled.action != Action::await_change())
+                    Ok(*action != Action::await_change())
                 }
                 Err(error) => {
                     error!("reconcile failed: {error}");
@@ -111,10 +94,7 @@ where
                 }
             };
             ctx.metrics.reconciled(name, result, start.elapsed());
-            match outcome {
-                Ok(settled) => Ok(settled.action),
-                Err(error) => Err(Failed(error)),
-            }
+            outcome.map_err(Failed)
         }
         .instrument(span)
     };
@@ -125,10 +105,7 @@ where
     let reconciles = controller.run(observed, again, Arc::new(ctx.clone())).for_each(|outcome| {
         match outcome {
             Err(Outcome::QueueError(error)) => {
-                // The text of a request's error repeats the whole answer.
-                let request = error.source().and_then(|cause| cause.downcast_ref());
-                let why = request.map_or_else(|| crate::with_causes(&error), brief);
-                warn!(controller = name, "watch failed, it starts again: {why}");
+                warn!(controller = name, "watch failed, it starts again: {}", watch::why(&error));
             }
             Err(Outcome::RunnerError(error)) => warn!(controller = name, "{error}"),
             // Logged above, within its span; or the object was deleted before its turn.
@@ -143,6 +120,19 @@ where
         }
     };
     tokio::join!(reconciles, filled);
+    Ok(())
+}
+
+/// A panic as an error: it is about one object, and must not stop the others.
+pub(super) async fn caught<T>(reconcile: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let text = |panic: Box<dyn Any + Send>| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => {
+            panic.downcast::<&str>().map_or_else(|_| "without a message".to_owned(), |text| (*text).to_owned())
+        }
+    };
+    let caught = AssertUnwindSafe(reconcile).catch_unwind().await;
+    caught.unwrap_or_else(|panic| Err(Error::new("Panicked", format!("the reconcile panicked: {}", text(panic)))))
 }
 
 /// kube wants an error of the standard library's kind, which [`Error`] cannot be.

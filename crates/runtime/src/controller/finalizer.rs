@@ -55,7 +55,11 @@ where
         ]),
     };
     match patch_json(object, patch, ctx).await {
-        Err(kube::Error::Api(status)) if is_outdated(&status) || status.is_not_found() => Ok(retry()),
+        // It is being deleted, which no longer allows new finalizers; or it is gone.
+        Err(kube::Error::Api(status)) if status.is_not_found() || is_about_finalizers(&status) => {
+            Ok(Action::await_change())
+        }
+        Err(kube::Error::Api(status)) if is_outdated(&status) => Ok(retry()),
         Err(error) => Err(error.into()),
         Ok(()) => Ok(Action::await_change()),
     }
@@ -104,11 +108,71 @@ fn is_outdated(error: &Status) -> bool {
     error.is_invalid() && error.details.as_ref().is_none_or(|it| it.name.is_empty())
 }
 
+fn is_about_finalizers(error: &Status) -> bool {
+    let mut causes = error.details.iter().flat_map(|details| &details.causes);
+    error.is_invalid() && causes.any(|cause| cause.field == "metadata.finalizers")
+}
+
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
+    use crate::testing::{context_with, status};
+
+    fn held(finalizers: &[&str]) -> ConfigMap {
+        let metadata = json!({ "name": "sample", "namespace": "default", "finalizers": finalizers });
+        serde_json::from_value(json!({ "metadata": metadata })).unwrap()
+    }
+
+    /// An answer with which the API server refuses an object because of a field, or else a patch as a whole.
+    fn invalid(field: Option<&str>) -> Value {
+        let mut refused = status(422, "Invalid");
+        if let Some(field) = field {
+            refused["details"] =
+                json!({ "name": "sample", "causes": [{ "field": field, "reason": "FieldValueForbidden" }] });
+        }
+        refused
+    }
+
+    #[tokio::test]
+    async fn the_finalizer_is_added_and_removed_beside_others() {
+        let (ctx, calls) = context_with(|_| (200, json!({ "metadata": { "name": "sample" } })));
+        add(&held(&[]), "example.com/a", &ctx).await.unwrap();
+        add(&held(&["example.com/b"]), "example.com/a", &ctx).await.unwrap();
+        remove(&held(&["example.com/b", "example.com/a"]), "example.com/a", &ctx).await.unwrap();
+        let bodies: Vec<Value> = calls.take().into_iter().map(|call| call.body).collect();
+        let at = "/metadata/finalizers";
+        let expected = [
+            json!([{ "op": "test", "path": at, "value": null }, { "op": "add", "path": at, "value": ["example.com/a"] }]),
+            json!([{ "op": "test", "path": at, "value": ["example.com/b"] },
+                { "op": "add", "path": format!("{at}/-"), "value": "example.com/a" }]),
+            json!([{ "op": "test", "path": format!("{at}/1"), "value": "example.com/a" },
+                { "op": "remove", "path": format!("{at}/1") }]),
+        ];
+        assert_eq!(bodies, expected);
+        assert_eq!(remove(&held(&[]), "example.com/a", &ctx).await.unwrap(), Action::await_change());
+        assert!(calls.is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_object_that_is_gone_or_has_changed_is_no_error() {
+        let (done, again) = (Action::await_change(), Action::requeue(Duration::from_secs(1)));
+        for (code, answer, added, removed) in [
+            (404, status(404, "NotFound"), Some(&done), Some(&done)),
+            (422, invalid(None), Some(&again), Some(&again)),
+            (422, invalid(Some("metadata.finalizers")), Some(&done), None),
+            (422, invalid(Some("spec")), None, None),
+            (403, status(403, "Forbidden"), None, None),
+        ] {
+            let shown = answer.to_string();
+            let (ctx, _) = context_with(move |_| (code, answer.clone()));
+            let add = add(&held(&[]), "example.com/a", &ctx).await;
+            assert_eq!(add.ok().as_ref(), added, "{shown}");
+            let remove = remove(&held(&["example.com/a"]), "example.com/a", &ctx).await;
+            assert_eq!(remove.ok().as_ref(), removed, "{shown}");
+        }
+    }
 
     #[test]
     fn an_object_is_held_then_reconciled_then_cleaned_up_then_left_alone() {

@@ -4,7 +4,9 @@ mod backoff;
 mod children;
 mod drive;
 mod finalizer;
+mod misfits;
 mod outcome;
+mod owned;
 mod readiness;
 mod received;
 mod watch;
@@ -13,13 +15,15 @@ use std::fmt::Debug;
 use std::future::ready;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 use futures::{FutureExt, StreamExt};
 use kube::Resource;
-use kube::api::{Api, ApiResource, ListParams};
-use kube::runtime::controller::Action;
-use kube::runtime::reflector::{self, ObjectRef};
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
+use kube::core::DynamicResourceScope;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::controller::{Action, Controller as KubeController};
+use kube::runtime::reflector::{self, ObjectRef, Store};
+use kube::runtime::watcher::{self, Event};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -28,15 +32,15 @@ use crate::conditions::READY;
 use crate::manager::{self, Runnable, Runs};
 use crate::{Context, Error};
 use finalizer::Step;
-use outcome::{Settled, Writer};
-use received::Child;
-use watch::Watch;
+use misfits::Misfits;
+use outcome::Writer;
+use received::{Child, Received};
 
 pub(crate) use backoff::jittered;
 pub use children::Children;
-pub(crate) use children::Owned;
 pub use drive::drive;
 pub use outcome::{IntoOutcome, Outcome};
+pub(crate) use owned::Owned;
 pub use readiness::{Readiness, readiness};
 
 /// A controller of the objects of kind `K`.
@@ -45,8 +49,9 @@ pub use readiness::{Readiness, readiness};
 /// once every `--requeue-interval`. What `reconcile` returns becomes the status of the object: an [`Outcome`], a `Condition`, kube's
 /// [`Action`] or `()`, which leave the status alone, or an [`Error`](crate::Error), which becomes the condition `Ready`.
 ///
-/// An object that does not fit the Rust type does not stop the others: it is left out, and named in a log line, the metrics, an
-/// event, and the condition `Ready` of its status, until it fits.
+/// An object that cannot be decoded into its Rust type does not stop the others. It is left out until it fits, and named in a log line,
+/// the metrics, an event, and, where `reconcile` returns an [`Outcome`], the condition of its status. Nor does a `reconcile` that
+/// panics: this is an error like others.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -95,16 +100,11 @@ impl<K> Kind for K where
 }
 
 type Reconcile<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<Outcome, Error>> + Send + Sync;
-type Relation<K> = dyn Fn(kube::runtime::Controller<K>, Wiring) -> (kube::runtime::Controller<K>, Option<BoxFuture<'static, ()>>)
+/// Adds a watch to the controller of this name, and returns what reports the objects that do not fit their type.
+type Relation<K> = dyn Fn(KubeController<K>, &'static str, &Context) -> (KubeController<K>, Option<BoxFuture<'static, ()>>)
     + Send
     + Sync;
 type Check = fn(Context) -> BoxFuture<'static, Result<(), manager::Error>>;
-
-/// What a relation to another kind needs to know of its controller.
-struct Wiring {
-    name: &'static str,
-    ctx: Context,
-}
 
 struct Finalizer<K> {
     name: &'static str,
@@ -123,10 +123,10 @@ impl<K: Kind> Controller<K> {
         Self {
             name: None,
             config: watcher::Config::default(),
-            writer: Writer { condition: READY, writes: O::WRITES },
+            writer: Writer::new(READY, O::WRITES),
             reconcile: Arc::new(move |object, ctx| {
                 let reconcile = reconcile(object, ctx);
-                async { reconcile.await.map(O::into_outcome).map_err(Into::into) }.boxed()
+                drive::caught(async { reconcile.await.map(O::into_outcome).map_err(Into::into) }).boxed()
             }),
             finalizer: None,
             checks: vec![|ctx| check::<K>(ctx).boxed()],
@@ -157,10 +157,11 @@ impl<K: Kind> Controller<K> {
         self
     }
 
-    /// Reconciles an object after a change of a `C` that it owns: see [`Children`].
+    /// Reconciles an object after a change of a `C` that it owns: see [`Children`]. The first reconcile waits until all of them are
+    /// listed.
     ///
-    /// Only metadata and `status.observedGeneration` are kept in memory while they are looked at. A change that the controller of the
-    /// kind has not seen yet, such as a Deployment that was applied a moment ago, is skipped: there will be another one.
+    /// Only their names, versions and owners are kept in memory. A change that Kubernetes' own controller of the kind has not seen yet,
+    /// such as a Deployment that was applied a moment ago, is skipped: another one follows when it has.
     #[must_use]
     pub fn owns<C: Kind>(self) -> Self {
         self.owns_with::<C>(watcher::Config::default())
@@ -170,12 +171,11 @@ impl<K: Kind> Controller<K> {
     #[must_use]
     pub fn owns_with<C: Kind>(mut self, config: watcher::Config) -> Self {
         self.checks.push(|ctx| check::<C>(ctx).boxed());
-        self.relations.push(Box::new(move |controller, Wiring { ctx, name }| {
-            let api: Api<Child<C>> = match is_namespaced::<K>() && is_namespaced::<C>() {
-                true => api_for(&ctx.client, ctx.namespace(), &()),
-                false => Api::all_with(ctx.client.clone(), &()),
-            };
-            let changes = watcher(api, config.clone()).filter(move |event| ready(is_news(event, &ctx, name)));
+        self.relations.push(Box::new(move |controller, name, ctx| {
+            let index = ctx.owned.watch::<K, C>(&ctx.field_manager);
+            let api: Api<Child<C>> = watched::<C, _>(ctx);
+            let changes = watch::watch(name, ctx, api, config.clone())
+                .filter(move |event| ready(event.as_ref().is_ok_and(|event| index.note(event))));
             (controller.owns_stream(changes.touched_objects()), None)
         }));
         self
@@ -194,7 +194,7 @@ impl<K: Kind> Controller<K> {
     /// The same for those that this selects.
     #[must_use]
     pub fn watches_with<W, I>(
-        mut self,
+        self,
         config: watcher::Config,
         related: impl Fn(W) -> I + Clone + Send + Sync + 'static,
     ) -> Self
@@ -202,16 +202,42 @@ impl<K: Kind> Controller<K> {
         W: Kind,
         I: IntoIterator<Item = ObjectRef<K>, IntoIter: Send> + 'static,
     {
+        self.relate(config, move |_| related.clone())
+    }
+
+    /// Reconciles the objects that `is_related` accepts, of all that the controller knows, after a change of a `W`, which they do not
+    /// own: for objects that name what they depend on.
+    #[must_use]
+    pub fn watches_when<W: Kind>(self, is_related: impl Fn(&K, &W) -> bool + Clone + Send + Sync + 'static) -> Self {
+        self.relate(watcher::Config::default(), move |objects: Store<K>| {
+            let is_related = is_related.clone();
+            move |changed: W| {
+                let mut related = objects.state();
+                related.retain(|object| is_related(object, &changed));
+                Vec::from_iter(related.iter().map(|object| ObjectRef::from_obj(&**object)))
+            }
+        })
+    }
+
+    fn relate<W, I, F>(
+        mut self,
+        config: watcher::Config,
+        related: impl Fn(Store<K>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        W: Kind,
+        I: IntoIterator<Item = ObjectRef<K>, IntoIter: Send> + 'static,
+        F: Fn(W) -> I + Clone + Send + Sync + 'static,
+    {
         self.checks.push(|ctx| check::<W>(ctx).boxed());
-        self.relations.push(Box::new(move |controller, Wiring { ctx, name }| {
-            let ctx = match is_namespaced::<K>() && is_namespaced::<W>() {
-                true => ctx,
-                false => ctx.everywhere(),
-            };
-            let (watch, reports) = Watch::new(name, &ctx, None);
-            let changes = watch.objects::<W>(config.clone(), |_| None).touched_objects();
-            let reports = watch::publish::<W>(reports, ctx).boxed();
-            (controller.watches_stream(changes, related.clone()), Some(reports))
+        self.relations.push(Box::new(move |controller, name, ctx| {
+            let store = controller.store();
+            let misfits = Misfits::new::<W>(name, ctx.clone(), None, None);
+            let api: Api<Received<W>> = watched::<W, _>(ctx);
+            let events = watch::watch(name, ctx, api, config.clone());
+            // Without a store, there is nothing to take an object out of.
+            let changes = watch::fitting(events, misfits.clone(), |_: &ObjectMeta| None).touched_objects();
+            (controller.watches_stream(changes, related(store)), Some(misfits.report().boxed()))
         }));
         self
     }
@@ -220,6 +246,9 @@ impl<K: Kind> Controller<K> {
     /// cluster. Until it succeeds, the finalizer `name` (`<domain>/<name>`) keeps the object.
     ///
     /// It runs whether or not the object was ever reconciled, and again until it succeeds: what is already gone is no failure.
+    ///
+    /// An object that does not fit its Rust type cannot be cleaned up: it stays until someone changes it so that it fits, or removes the
+    /// finalizer. The event and the condition about it say so.
     #[must_use]
     pub fn finalizer<F, E>(
         mut self,
@@ -232,7 +261,7 @@ impl<K: Kind> Controller<K> {
     {
         let cleanup = Arc::new(move |object, ctx| {
             let cleanup = cleanup(object, ctx);
-            async { cleanup.await.map_err(Into::into) }.boxed()
+            drive::caught(async { cleanup.await.map_err(Into::into) }).boxed()
         });
         self.finalizer = Some(Finalizer { name, cleanup });
         self
@@ -243,53 +272,65 @@ impl<K: Kind> Controller<K> {
             check(ctx.clone()).await?;
         }
         let ctx = ctx.of_controller(self.name);
-        let (watch, reports) = Watch::new(name, &ctx, self.writer.writes.then_some(self.writer));
+        let misfits = {
+            let writer = self.writer.writes.then(|| self.writer.clone());
+            Misfits::new::<K>(name, ctx.clone(), writer, self.finalizer.as_ref().map(|it| it.name))
+        };
         let (store, writer) = reflector::store::<K>();
+        let ctx = ctx.with_objects(store.clone());
         let last = {
             let store = store.clone();
-            move |(namespace, name): &(Option<String>, String)| {
-                let id = ObjectRef::new(name);
-                let id = namespace.iter().fold(id, |id, namespace| id.within(namespace));
+            move |object: &ObjectMeta| {
+                let id = ObjectRef::new(object.name.as_deref().unwrap_or_default());
+                let id = object.namespace.iter().fold(id, |id, namespace| id.within(namespace));
                 store.get(&id).map(Arc::unwrap_or_clone)
             }
         };
-        let objects = watch.objects(self.config.clone(), last).reflect(writer).touched_objects();
-        let mut controller = kube::runtime::Controller::for_stream(objects, store);
-        let mut tasks = vec![watch::publish::<K>(reports, ctx.clone()).boxed()];
+        let api: Api<Received<K>> = watched::<K, _>(&ctx);
+        let events = watch::watch(name, &ctx, api, self.config.clone());
+        let owned = ctx.owned.clone();
+        let objects = watch::fitting(events, misfits.clone(), last)
+            // The reconciles begin when all children are known: a child that is not is neither pruned nor compared.
+            .then(move |event| {
+                let owned = owned.clone();
+                async move {
+                    if matches!(event, Ok(Event::InitDone)) {
+                        owned.filled().await;
+                    }
+                    event
+                }
+            })
+            .reflect(writer)
+            .touched_objects();
+        let mut controller = KubeController::for_stream(objects, store);
+        let mut reports = vec![misfits.report().boxed()];
         for relation in &self.relations {
-            let (related, task) = relation(controller, Wiring { name, ctx: ctx.clone() });
+            let (related, report) = relation(controller, name, &ctx);
             controller = related;
-            tasks.extend(task);
+            reports.extend(report);
         }
         let reconcile = {
             let this = self.clone();
             move |object, ctx| this.clone().reconcile(object, ctx)
         };
-        let reports = async {
-            futures::future::join_all(tasks).await;
-            std::future::pending::<()>().await
-        };
         tokio::select! {
-            () = drive::drive_settled(name, controller, reconcile, ctx) => Ok(()),
-            () = reports => Ok(()),
+            ended = drive(name, controller, reconcile, ctx) => ended,
+            _ = join_all(reports) => unreachable!("reports never end"),
         }
     }
 
-    async fn reconcile(self: Arc<Self>, object: Arc<K>, ctx: Arc<Context>) -> Result<Settled, Error> {
+    async fn reconcile(self: Arc<Self>, object: Arc<K>, ctx: Arc<Context>) -> Result<Action, Error> {
         let finalizer = self.finalizer.as_ref().map(|it| it.name);
-        let action = match (Step::of(&*object, finalizer), &self.finalizer) {
-            (Step::Add, Some(finalizer)) => finalizer::add(&*object, finalizer.name, &ctx).await?,
+        let result = match (Step::of(&*object, finalizer), &self.finalizer) {
+            (Step::Add, Some(finalizer)) => return finalizer::add(&*object, finalizer.name, &ctx).await,
             (Step::CleanUp, Some(Finalizer { name, cleanup })) => match cleanup(object.clone(), ctx.clone()).await {
-                Ok(()) => finalizer::remove(&*object, name, &ctx).await?,
-                Err(error) => return self.writer.settle(&*object, Err(error), &ctx).await,
+                Ok(()) => return finalizer::remove(&*object, name, &ctx).await,
+                Err(error) => Err(error),
             },
-            (Step::Leave, _) => Action::await_change(),
-            _ => {
-                let outcome = (self.reconcile)(object.clone(), ctx.clone()).await;
-                return self.writer.settle(&*object, outcome, &ctx).await;
-            }
+            (Step::Leave, _) => return Ok(Action::await_change()),
+            _ => (self.reconcile)(object.clone(), ctx.clone()).await,
         };
-        Ok(Settled { action, changes: Vec::new() })
+        self.writer.settle(&*object, result, &ctx).await
     }
 }
 
@@ -313,14 +354,11 @@ impl<K: Kind> Debug for Controller<K> {
     }
 }
 
-/// Lists one object, so that a missing CRD or permission stops the start with its reason.
-///
-/// Only metadata is read: an object that does not fit the Rust type must not stop the operator.
+/// Lists one object, so that a missing CRD or permission stops the start with its reason. It may be one that does not fit its type.
 async fn check<K: Kind>(ctx: Context) -> Result<(), manager::Error> {
     let resource = ApiResource::erase::<K>(&());
-    let namespace = ctx.namespace().filter(|_| is_namespaced::<K>());
-    let api: Api<Child<K>> = api_for(&ctx.client, namespace, &());
-    match api.list_metadata(&ListParams::default().limit(1)).await {
+    let api: Api<Child<K>> = watched::<K, _>(&ctx);
+    match api.list(&ListParams::default().limit(1)).await {
         Ok(_) => Ok(()),
         // The code: this 404 is about the path, so it comes without a reason.
         Err(kube::Error::Api(status)) if status.code == 404 => {
@@ -330,23 +368,11 @@ async fn check<K: Kind>(ctx: Context) -> Result<(), manager::Error> {
     }
 }
 
-/// Notes a change of a child, and tells whether there is something in it to reconcile: its controller will soon change the status of
-/// one that was applied a moment ago.
-fn is_news<C>(event: &watcher::Result<watcher::Event<Child<C>>>, ctx: &Context, controller: &'static str) -> bool
+/// The objects of kind `K` to watch, under another type.
+fn watched<K, T>(ctx: &Context) -> Api<T>
 where
-    C: Resource<DynamicType = ()>,
+    K: Resource<Scope: 'static>,
+    T: Resource<DynamicType = (), Scope = DynamicResourceScope>,
 {
-    match event {
-        Ok(watcher::Event::Init) => ctx.owned.clear::<C>(),
-        Ok(watcher::Event::Apply(child) | watcher::Event::InitApply(child)) => {
-            ctx.owned.insert::<C>(&child.metadata, &ctx.field_manager);
-            if matches!(event, Ok(watcher::Event::Apply(_))) {
-                return child.is_observed();
-            }
-        }
-        Ok(watcher::Event::Delete(child)) => ctx.owned.remove::<C>(&child.metadata),
-        Ok(watcher::Event::InitDone) => {}
-        Err(_) => ctx.metrics.watch_restarted(controller, &C::kind(&())),
-    }
-    true
+    api_for(&ctx.client, ctx.namespace().filter(|_| is_namespaced::<K>()), &())
 }

@@ -1,25 +1,29 @@
 //! What a reconcile returns, and how it becomes the status of the object.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::Resource;
+use kube::api::ApiResource;
 use kube::runtime::controller::Action;
 use kube::runtime::events::EventType;
+use kube::{Resource, ResourceExt};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use tracing::debug;
+use serde_json::{Map, Value, json};
+use tracing::{debug, info};
 
 use crate::apply::write_status;
 use crate::conditions::{self, READY};
-use crate::{Context, Error};
+use crate::{Context, Error, names};
 
 /// The result of a reconcile: the conditions and other fields of the object's status, and when to reconcile again.
 ///
-/// The status is written by server-side apply if it differs from what the object has. `observedGeneration` is set where the type of
-/// the status has it. A condition that changed its status or reason is published as an event.
+/// The status is written by server-side apply if it differs from what the object has; `observedGeneration` is added where the type of
+/// the status has it. A condition that changes its status or reason is published as an event, of type Normal unless the outcome
+/// [failed](Self::failed). That an object is not ready when it is first reconciled is not published.
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};
@@ -40,13 +44,14 @@ pub struct Outcome {
     status: Option<Result<Value, serde_json::Error>>,
     /// Whether the status is written at all.
     writes: bool,
+    /// Of events about conditions that are not `True`.
+    event: EventType,
     action: Option<Action>,
-    pub(super) changes: Vec<String>,
 }
 
 impl Outcome {
     fn new(conditions: Vec<Condition>, writes: bool) -> Self {
-        Self { conditions, status: None, writes, action: None, changes: Vec::new() }
+        Self { conditions, status: None, writes, event: EventType::Normal, action: None }
     }
 
     /// The object is what its spec asks for: the condition `Ready` is `True`.
@@ -54,12 +59,19 @@ impl Outcome {
         conditions::ready(reason, message).into()
     }
 
-    /// The object is not what its spec asks for, and this is no error: the condition `Ready` is `False`.
+    /// The object is not what its spec asks for yet: the condition `Ready` is `False`.
     pub fn not_ready(reason: &str, message: impl Into<String>) -> Self {
         conditions::not_ready(reason, message).into()
     }
 
-    /// The status stays as it is.
+    /// The object will not be what its spec asks for unless someone intervenes: the condition `Ready` is `False`, and the event is a
+    /// Warning. Unlike after an [`Error`], there is no early retry.
+    pub fn failed(reason: &str, message: impl Into<String>) -> Self {
+        Self { event: EventType::Warning, ..Self::not_ready(reason, message) }
+    }
+
+    /// The status stays as it is, for now. A controller that never writes one returns an [`Action`] or `()`, and needs no permission
+    /// for it.
     pub fn unchanged() -> Self {
         Self::new(Vec::new(), false)
     }
@@ -72,7 +84,8 @@ impl Outcome {
         self
     }
 
-    /// Sets the fields of the status. `observedGeneration` and conditions of the outcome are added to them.
+    /// Sets the fields of the status; an [unchanged](Self::unchanged) outcome ignores them. `observedGeneration` and the conditions of
+    /// the outcome are added. Fields that an earlier outcome had and this one has not are removed.
     #[must_use]
     pub fn status(mut self, status: impl Serialize) -> Self {
         self.status = Some(serde_json::to_value(status));
@@ -97,6 +110,11 @@ impl Outcome {
             Some(Ok(status)) => status,
             _ => &Value::Null,
         }
+    }
+
+    /// When the object is reconciled again; `None` is after `--requeue-interval`.
+    pub fn action(&self) -> Option<&Action> {
+        self.action.as_ref()
     }
 
     /// Whether the status of the object stays as it is.
@@ -153,156 +171,258 @@ impl IntoOutcome for () {
 }
 
 /// How a controller writes the status of its objects.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Writer {
     /// The type of the condition that sums up this controller: `Ready`, or that of a second controller of the kind, which leaves
     /// everything else in the status to the first one.
     pub condition: &'static str,
     /// Whether it writes anything: not for a `reconcile` that returns an `Action`.
     pub writes: bool,
+    /// What was written last, by a hash of the object's uid.
+    written: Arc<Mutex<HashMap<u64, Written>>>,
 }
 
-/// What was done after a reconcile.
-pub(super) struct Settled {
-    pub action: Action,
-    /// What has changed in the cluster, in words.
-    pub changes: Vec<String>,
+/// What was written into the status of an object.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    /// A hash of the last status after a success.
+    status: Option<u64>,
+    /// When a failure was written last.
+    failure: Option<Instant>,
+}
+
+/// What is to be written.
+struct Write {
+    conditions: Vec<Condition>,
+    /// An object, or null.
+    status: Value,
+    /// Of conditions that are not `True`.
+    event: EventType,
+    /// Whether the reconcile failed: then the rest of the status stays.
+    is_failure: bool,
 }
 
 impl Writer {
-    fn is_main(self) -> bool {
-        self.condition == READY
+    pub fn new(condition: &'static str, writes: bool) -> Self {
+        Self { condition, writes, written: Arc::default() }
     }
 
     /// Writes the status after a reconcile. After a failure, that is the condition alone: the rest stays.
-    pub async fn settle<K>(self, object: &K, result: Result<Outcome, Error>, ctx: &Context) -> Result<Settled, Error>
+    pub async fn settle<K>(&self, object: &K, result: Result<Outcome, Error>, ctx: &Context) -> Result<Action, Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned + Serialize,
     {
         match result {
-            Ok(outcome) => {
-                let action = outcome.action.clone().unwrap_or_else(|| ctx.requeue());
-                let mut changes = outcome.changes;
-                if outcome.writes {
-                    let status = outcome.status.transpose()?.unwrap_or_default();
-                    let write = Write { manager: &ctx.field_manager, event: EventType::Normal, status };
-                    changes.extend(self.write(object, outcome.conditions, write, ctx).await?);
+            Ok(Outcome { conditions, status, writes, event, action }) => {
+                if writes {
+                    let status = status.transpose()?.unwrap_or_default();
+                    let write = Write { conditions, status, event, is_failure: false };
+                    self.write(object, write, ctx).await?;
                 }
-                Ok(Settled { action, changes })
+                Ok(action.unwrap_or_else(|| ctx.requeue()))
             }
-            Err(error) if !self.writes => Err(error),
             Err(error) => {
-                // By a field manager of its own, so that the fields that the other one applied stay.
-                let manager = format!("{}/failure", ctx.field_manager);
-                let write = Write { manager: &manager, event: EventType::Warning, status: Value::Null };
-                let condition = conditions::not_ready(error.reason(), error.to_string());
-                if let Err(second) = self.write(object, vec![condition], write, ctx).await {
-                    debug!("the status does not show the failure: {second}");
+                if self.writes {
+                    let conditions = vec![conditions::not_ready(error.reason(), error.to_string())];
+                    let write = Write { conditions, status: Value::Null, event: EventType::Warning, is_failure: true };
+                    if let Err(second) = self.write(object, write, ctx).await {
+                        debug!("failure not written into the status: {second}");
+                    }
                 }
                 Err(error)
             }
         }
     }
 
-    async fn write<K>(
-        self,
-        object: &K,
-        conditions: Vec<Condition>,
-        write: Write<'_>,
-        ctx: &Context,
-    ) -> Result<Option<String>, Error>
+    async fn write<K>(&self, object: &K, write: Write, ctx: &Context) -> Result<(), Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned + Serialize,
     {
         let mut json = serde_json::to_value(object)?;
         let before = json["status"].take();
-        let known = conditions_in(&before["conditions"]);
+        let known = list(&before["conditions"]);
+        let is_main = self.condition == READY;
+
         let mut status = match write.status {
             Value::Object(status) => status,
             _ => Map::new(),
         };
-        let generation = object.meta().generation;
-        let mut all = Vec::new();
-        let given = conditions_in(status.get("conditions").unwrap_or_default());
-        for mut condition in conditions.into_iter().chain(given) {
-            if condition.type_ == READY {
-                condition.type_ = self.condition.to_owned();
+        let given = status.remove("conditions").unwrap_or_default();
+        let mut all: Vec<Value> = Vec::new();
+        for mut condition in write.conditions.iter().map(|it| json!(it)).chain(list(&given).iter().cloned()) {
+            if condition["type"] == READY {
+                condition["type"] = self.condition.into();
             }
-            if all.iter().all(|other: &Condition| other.type_ != condition.type_) {
-                all.push(conditions::next(&known, condition, generation));
+            if all.iter().all(|other| other["type"] != condition["type"]) {
+                dated(known, &mut condition, object.meta().generation);
+                all.push(condition);
             }
         }
-        status.insert("conditions".to_owned(), serde_json::to_value(&all)?);
-        if self.is_main() {
-            status.insert("observedGeneration".to_owned(), generation.into());
+        status.insert("conditions".to_owned(), all.into());
+        if is_main {
+            status.insert("observedGeneration".to_owned(), object.meta().generation.into());
         }
-        let is_whole = self.is_main() && write.event == EventType::Normal;
-        let names: BTreeSet<String> = status.keys().cloned().collect();
-        let mut status = fitted::<K>(json, status)?;
-        status.retain(|name, value| !value.is_null() && (is_whole || names.contains(name)));
-        if is_written(&before, &status, &all, is_whole) {
-            return Ok(None);
+        let Fitted { status, whole } = fitted::<K>(json, &before, status, is_main && !write.is_failure);
+        if status.is_empty() {
+            return Ok(());
         }
+        // By a field manager of its own, a failure leaves the fields that the other one applied.
+        let manager = match write.is_failure {
+            true => names::field_manager(&ctx.field_manager, "failure"),
+            false => ctx.field_manager.to_string(),
+        };
+        let (uid, hash) = (hash(&object.meta().uid), hash(&Value::from(status.clone()).to_string()));
+        let is_written = match write.is_failure {
+            true => self.is_failure_written(uid, &before, &status),
+            false => contains(&before, &status) && self.is_all(uid, hash, || is_main && has_other(&before, &whole)),
+        };
+        if is_written {
+            return Ok(());
+        }
+        let (resource, name) = (ApiResource::erase::<K>(&()), object.name_any());
         let status = Value::Object(status);
-        let (namespace, name) = (object.meta().namespace.as_deref(), object.meta().name.as_deref());
-        write_status::<K>(write.manager, &ctx.client, namespace, name.unwrap_or_default(), &status).await?;
-        for now in &all {
-            let old = known.iter().find(|old| old.type_ == now.type_);
-            if is_news(old, now, write.event) {
-                let type_ = if now.status == "True" { EventType::Normal } else { write.event };
-                ctx.event(object, type_, &now.reason, &now.message).await;
+        write_status(&manager, &ctx.client, &resource, object.namespace().as_deref(), &name, &status).await?;
+        self.remember(uid, |written| match write.is_failure {
+            true => written.failure = Some(Instant::now()),
+            false => written.status = Some(hash),
+        });
+
+        let now = list(&status["conditions"]);
+        let shown =
+            now.iter().map(|it| format!("{}={} ({})", text(it, "type"), text(it, "status"), text(it, "reason")));
+        info!("status changed: {}", Vec::from_iter(shown).join(", "));
+        for now in now {
+            if is_news(of_type(known, text(now, "type")), now, write.event) {
+                let type_ = if now["status"] == "True" { EventType::Normal } else { write.event };
+                ctx.event(object, type_, text(now, "reason"), text(now, "message")).await;
             }
         }
-        let shown = all.iter().map(|it| format!("{}={} ({})", it.type_, it.status, it.reason));
-        Ok(Some(Vec::from_iter(shown).join(", ")))
+        Ok(())
+    }
+
+    /// Whether a status that contains this one has nothing that is to be removed. What else there is may be of other controllers, or of
+    /// this one before it was restarted: only applying the status once shows which.
+    fn is_all(&self, uid: u64, hash: u64, has_other: impl Fn() -> bool) -> bool {
+        let written = self.written().get(&uid).and_then(|written| written.status);
+        if written.is_none() && !has_other() {
+            self.remember(uid, |written| written.status = Some(hash));
+            return true;
+        }
+        written == Some(hash)
+    }
+
+    /// Whether the object has this condition after a failure. Each change of the status causes another reconcile, without the pause
+    /// that a failure is followed by: where only the message differs, it is therefore not written again at once.
+    fn is_failure_written(&self, uid: u64, before: &Value, status: &Map<String, Value>) -> bool {
+        const PAUSE: Duration = Duration::from_secs(30);
+        let mut reworded = status.clone();
+        if let Some(Value::Array(conditions)) = reworded.get_mut("conditions") {
+            for condition in conditions {
+                condition["message"] = of_type(list(&before["conditions"]), text(condition, "type"))["message"].clone();
+            }
+        }
+        let last = self.written().get(&uid).and_then(|written| written.failure);
+        contains(before, status) || contains(before, &reworded) && last.is_some_and(|last| last.elapsed() < PAUSE)
+    }
+
+    fn remember(&self, uid: u64, what: impl FnOnce(&mut Written)) {
+        /// Objects that are gone are not taken out one by one.
+        const MANY: usize = 100_000;
+        let mut all = self.written();
+        if all.len() >= MANY {
+            all.clear();
+        }
+        what(all.entry(uid).or_default());
+    }
+
+    fn written(&self) -> MutexGuard<'_, HashMap<u64, Written>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Write<'a> {
-    manager: &'a str,
-    /// Of conditions that are not `True`.
-    event: EventType,
-    /// An object, or null.
-    status: Value,
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A status in the shape of the type of the object, without fields that the API server would refuse.
+struct Fitted {
+    /// The fields that were given.
+    status: Map<String, Value>,
+    /// With those that are always there.
+    whole: Map<String, Value>,
+}
+
+/// Fits a status to the type of the object, which has none. A status that is not the whole one may lack required fields: those are
+/// as they were `before`.
+fn fitted<K: DeserializeOwned + Serialize>(
+    mut object: Value,
+    before: &Value,
+    status: Map<String, Value>,
+    is_whole: bool,
+) -> Fitted {
+    let mut decode = |status: Map<String, Value>| {
+        object["status"] = status.into();
+        let object = serde_json::to_value(serde_json::from_value::<K>(object.clone()).ok()?).ok()?;
+        Some(object["status"].as_object().cloned().unwrap_or_default())
+    };
+    let mut merged = before.as_object().cloned().unwrap_or_default();
+    merged.extend(status.clone());
+    let whole = if is_whole { decode(status.clone()) } else { None };
+    // A type that cannot read what it writes says nothing about its fields.
+    let mut whole = whole.or_else(|| decode(merged)).unwrap_or_else(|| status.clone());
+    whole.retain(|_, value| !value.is_null());
+    let given = whole.iter().filter(|(name, _)| status.contains_key(*name));
+    Fitted { status: given.map(|(name, value)| (name.clone(), value.clone())).collect(), whole }
+}
+
+/// Whether the object has these fields and conditions.
+fn contains(before: &Value, status: &Map<String, Value>) -> bool {
+    status.iter().all(|(name, value)| match name.as_str() {
+        "conditions" => list(value).iter().all(|condition| list(&before["conditions"]).contains(condition)),
+        _ => before[name] == *value,
+    })
+}
+
+/// Whether the object has fields or conditions that its status would not have.
+fn has_other(before: &Value, whole: &Map<String, Value>) -> bool {
+    let conditions = list(whole.get("conditions").unwrap_or_default());
+    before.as_object().into_iter().flatten().any(|(name, value)| match name.as_str() {
+        "conditions" => list(value).iter().any(|condition| of_type(conditions, text(condition, "type")).is_null()),
+        _ => !value.is_null() && whole.get(name) != Some(value),
+    })
 }
 
 /// Whether people want to know of a condition: of each change, but not of the start of what is under way.
-fn is_news(old: Option<&Condition>, now: &Condition, event: EventType) -> bool {
+fn is_news(old: &Value, now: &Value, event: EventType) -> bool {
     match old {
-        Some(old) => (&old.status, &old.reason) != (&now.status, &now.reason),
-        None => now.status == "True" || event == EventType::Warning,
+        Value::Null => now["status"] == "True" || event == EventType::Warning,
+        old => ["status", "reason"].into_iter().any(|field| old[field] != now[field]),
     }
 }
 
-/// The fields of this status that the type of the object has: others would be refused by the API server.
-fn fitted<K: DeserializeOwned + Serialize>(
-    mut object: Value,
-    status: Map<String, Value>,
-) -> Result<Map<String, Value>, serde_json::Error> {
-    object["status"] = Value::Object(status);
-    let object: K = serde_json::from_value(object)?;
-    match serde_json::to_value(object)?["status"].take() {
-        Value::Object(status) => Ok(status),
-        _ => Ok(Map::new()),
+/// Gives a condition its times: that of the object's spec, and the transition time of the one before it unless the status changed.
+pub(super) fn dated(before: &[Value], condition: &mut Value, generation: Option<i64>) {
+    let old = of_type(before, text(condition, "type"));
+    if old["status"] == condition["status"] && old["lastTransitionTime"].is_string() {
+        condition["lastTransitionTime"] = old["lastTransitionTime"].clone();
     }
+    condition["observedGeneration"] = generation.into();
 }
 
-/// Whether the object has this status already. Where it is not the whole status, fields that it lacks are not compared.
-fn is_written(before: &Value, status: &Map<String, Value>, conditions: &[Condition], is_whole: bool) -> bool {
-    let is_same = |(name, value): (&String, &Value)| match name.as_str() {
-        "conditions" => {
-            let before = conditions_in(&before["conditions"]);
-            conditions.iter().all(|condition| before.contains(condition))
-        }
-        _ => before[name] == *value,
-    };
-    let gone = |(name, value): (&String, &Value)| !value.is_null() && !status.contains_key(name);
-    let is_lacking = is_whole && before.as_object().into_iter().flatten().any(gone);
-    status.iter().all(is_same) && !is_lacking
+/// The condition of this type, or null.
+pub(super) fn of_type<'a>(conditions: &'a [Value], name: &str) -> &'a Value {
+    conditions.iter().find(|condition| condition["type"] == name).unwrap_or(&Value::Null)
 }
 
-/// The conditions in this list; what is none is left out.
-pub(super) fn conditions_in(list: &Value) -> Vec<Condition> {
-    let list = list.as_array().into_iter().flatten();
-    list.filter_map(|condition| Condition::deserialize(condition).ok()).collect()
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

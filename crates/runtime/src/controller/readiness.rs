@@ -21,45 +21,40 @@ pub enum Readiness {
 /// Deployments, ReplicaSets, StatefulSets, DaemonSets, Pods, Jobs, PersistentVolumeClaims, PodDisruptionBudgets, Services of type
 /// LoadBalancer and CustomResourceDefinitions have rules of their own. Of other kinds, the conditions `Reconciling`, `Stalled` and `Ready`
 /// and the `observedGeneration` count; an object without any of them is current.
+///
+/// Two rules are stricter than those of kstatus: a Pod that failed is not current, and a load balancer needs an address.
 pub fn readiness(object: &Value) -> Readiness {
     if !object["metadata"]["deletionTimestamp"].is_null() {
         return Readiness::InProgress("it is being deleted".to_owned());
     }
     let group = object["apiVersion"].as_str().unwrap_or_default().split_once('/').map_or("", |(group, _)| group);
     let kind = object["kind"].as_str().unwrap_or_default();
-    if !is_observed(object, group, kind) {
+    let (generation, observed) = (&object["metadata"]["generation"], &object["status"]["observedGeneration"]);
+    if reports_generation(group, kind) && observed != generation {
         return Readiness::Unobserved;
     }
+    if !observed.is_null() && observed != generation {
+        return Readiness::InProgress(format!("its generation is {generation}, the observed one {observed}"));
+    }
     let object = Object(object);
-    if let Some(stalled) = object.condition("Stalled").filter(|it| it["status"] == "True") {
+    if let Some(stalled) = object.is_true("Stalled") {
         return Readiness::Failed(message(stalled));
     }
-    if let Some(reconciling) = object.condition("Reconciling").filter(|it| it["status"] == "True") {
+    if let Some(reconciling) = object.is_true("Reconciling") {
         return Readiness::InProgress(message(reconciling));
     }
     match (group, kind) {
         ("apps", "Deployment") => object.deployment(),
-        ("apps", "ReplicaSet") => object.replicas("availableReplicas"),
+        ("apps", "ReplicaSet") => object.replica_set(),
         ("apps", "StatefulSet") => object.stateful_set(),
         ("apps", "DaemonSet") => object.daemon_set(),
         ("batch", "Job") => object.job(),
         ("", "Pod") => object.pod(),
-        ("", "PersistentVolumeClaim") => object.phase("Bound"),
+        ("", "PersistentVolumeClaim") => object.claim(),
         ("", "Service") => object.service(),
         ("policy", "PodDisruptionBudget") => object.budget(),
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => object.by_condition("Established"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => object.definition(),
         _ => object.by_condition("Ready"),
-    }
-}
-
-/// Whether the status is about the present spec.
-pub(super) fn is_observed(object: &Value, group: &str, kind: &str) -> bool {
-    let observed = &object["status"]["observedGeneration"];
-    let generation = &object["metadata"]["generation"];
-    match observed.is_null() {
-        // Their controllers always say so, so there was none yet.
-        true => !reports_generation(group, kind) || generation.is_null(),
-        false => observed == generation,
     }
 }
 
@@ -91,6 +86,10 @@ impl Object<'_> {
         self.0["status"]["conditions"].as_array()?.iter().find(|condition| condition["type"] == name)
     }
 
+    fn is_true(&self, name: &str) -> Option<&Value> {
+        self.condition(name).filter(|condition| condition["status"] == "True")
+    }
+
     fn by_condition(&self, name: &str) -> Readiness {
         match self.condition(name) {
             Some(condition) if condition["status"] != "True" => Readiness::InProgress(message(condition)),
@@ -98,23 +97,7 @@ impl Object<'_> {
         }
     }
 
-    fn phase(&self, wanted: &str) -> Readiness {
-        match self.0["status"]["phase"].as_str() {
-            Some(phase) if phase == wanted => Readiness::Current,
-            phase => Readiness::InProgress(format!("its phase is {}, not {wanted}", phase.unwrap_or("unknown"))),
-        }
-    }
-
-    fn replicas(&self, available: &str) -> Readiness {
-        let wanted = self.spec("replicas", 1);
-        let failure = self.condition("ReplicaFailure").filter(|it| it["status"] == "True");
-        let [total, available] = ["replicas", available].map(|field| self.status(field));
-        if let Some(failure) = failure {
-            return Readiness::Failed(message(failure));
-        }
-        progress(total == wanted && available >= wanted, || format!("{available} of {wanted} replicas are available"))
-    }
-
+    /// As `kubectl rollout status` has it.
     fn deployment(&self) -> Readiness {
         let late = self.condition("Progressing").filter(|it| it["reason"] == "ProgressDeadlineExceeded");
         if let Some(late) = late {
@@ -127,12 +110,26 @@ impl Object<'_> {
         progress(is_done, || format!("{updated} of {wanted} replicas are up to date, {available} available"))
     }
 
+    fn replica_set(&self) -> Readiness {
+        if let Some(failure) = self.is_true("ReplicaFailure") {
+            return Readiness::InProgress(message(failure));
+        }
+        let wanted = self.spec("replicas", 1);
+        let [total, available] = ["replicas", "availableReplicas"].map(|field| self.status(field));
+        progress([total, available] == [wanted; 2], || format!("{available} of {wanted} replicas are available"))
+    }
+
     fn stateful_set(&self) -> Readiness {
+        let (strategy, status) = (&self.0["spec"]["updateStrategy"], &self.0["status"]);
+        if strategy["type"] == "OnDelete" {
+            return Readiness::Current;
+        }
         let wanted = self.spec("replicas", 1);
         let [total, ready, updated] = ["replicas", "readyReplicas", "updatedReplicas"].map(|field| self.status(field));
-        let partition = self.0["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default();
-        let on_delete = self.0["spec"]["updateStrategy"]["type"] == "OnDelete";
-        let is_updated = on_delete || updated >= wanted - partition;
+        let is_updated = match strategy["rollingUpdate"]["partition"].as_i64() {
+            Some(partition @ 1..) => updated >= wanted - partition,
+            _ => updated >= wanted && status["currentRevision"] == status["updateRevision"],
+        };
         progress(total == wanted && ready == wanted && is_updated, || {
             format!("{updated} of {wanted} replicas are up to date, {ready} ready")
         })
@@ -147,30 +144,66 @@ impl Object<'_> {
     }
 
     fn job(&self) -> Readiness {
-        match self.condition("Failed").filter(|it| it["status"] == "True") {
+        match self.is_true("Failed") {
             Some(failed) => Readiness::Failed(message(failed)),
-            // A Job that runs is what was asked for.
-            None => progress(!self.0["status"]["startTime"].is_null(), || "it has not started".to_owned()),
+            // A Job that runs, or is suspended, is what was asked for.
+            None => {
+                let is_suspended = self.is_true("Suspended").is_some();
+                progress(is_suspended || !self.0["status"]["startTime"].is_null(), || "it has not started".to_owned())
+            }
         }
     }
 
     fn pod(&self) -> Readiness {
-        match self.0["status"]["phase"].as_str() {
+        let status = &self.0["status"];
+        match status["phase"].as_str() {
             Some("Succeeded") => Readiness::Current,
-            Some("Failed") => Readiness::Failed(self.0["status"]["message"].as_str().unwrap_or("it failed").to_owned()),
-            Some("Running") => self.by_condition("Ready"),
-            phase => Readiness::InProgress(format!("it is {}", phase.unwrap_or("Pending"))),
+            Some("Failed") => Readiness::Failed(status["message"].as_str().unwrap_or("it failed").to_owned()),
+            Some("Running") if self.is_true("Ready").is_some() => Readiness::Current,
+            Some("Running") => {
+                let containers = status["containerStatuses"].as_array().into_iter().flatten();
+                let mut crashing =
+                    containers.filter(|container| container["state"]["waiting"]["reason"] == "CrashLoopBackOff");
+                match crashing.next() {
+                    Some(container) => Readiness::Failed(format!(
+                        "its container {} crashes again and again",
+                        container["name"].as_str().unwrap_or_default()
+                    )),
+                    None => Readiness::InProgress("it is running, but not ready".to_owned()),
+                }
+            }
+            phase => {
+                let unscheduled = self.condition("PodScheduled").filter(|it| it["status"] == "False");
+                Readiness::InProgress(match unscheduled {
+                    Some(unscheduled) => message(unscheduled),
+                    None => format!("it is {}", phase.unwrap_or("Pending")),
+                })
+            }
         }
     }
 
+    fn claim(&self) -> Readiness {
+        let phase = self.0["status"]["phase"].as_str().unwrap_or("unknown");
+        progress(phase == "Bound", || format!("its phase is {phase}, not Bound"))
+    }
+
     fn service(&self) -> Readiness {
-        let waits = self.0["spec"]["type"] == "LoadBalancer" && self.0["status"]["loadBalancer"]["ingress"].is_null();
-        progress(!waits, || "its load balancer has no address".to_owned())
+        let (spec, ingress) = (&self.0["spec"], &self.0["status"]["loadBalancer"]["ingress"]);
+        let has_some = |list: &Value| list.as_array().is_some_and(|list| !list.is_empty());
+        let is_done = spec["type"] != "LoadBalancer" || has_some(ingress) || has_some(&spec["externalIPs"]);
+        progress(is_done, || "its load balancer has no address".to_owned())
     }
 
     fn budget(&self) -> Readiness {
         let [healthy, wanted] = ["currentHealthy", "desiredHealthy"].map(|field| self.status(field));
         progress(healthy >= wanted, || format!("{healthy} of {wanted} Pods are healthy"))
+    }
+
+    fn definition(&self) -> Readiness {
+        match self.condition("NamesAccepted").filter(|it| it["status"] == "False") {
+            Some(refused) => Readiness::Failed(message(refused)),
+            None => progress(self.is_true("Established").is_some(), || "it is not established".to_owned()),
+        }
     }
 }
 
@@ -213,7 +246,8 @@ mod tests {
     fn kinds_without_a_rule_go_by_their_conditions() {
         let other = |status| of("example.com/v1", "Widget", json!({}), status);
         assert_eq!(other(json!({})), Readiness::Current);
-        assert_eq!(other(json!({ "observedGeneration": 1 })), Readiness::Unobserved);
+        let old = "its generation is 2, the observed one 1".to_owned();
+        assert_eq!(other(json!({ "observedGeneration": 1 })), Readiness::InProgress(old));
         let condition = |name, status| json!({ "conditions": [{ "type": name, "status": status, "reason": "Why", "message": "" }] });
         assert_eq!(other(condition("Ready", "False")), Readiness::InProgress("Why".to_owned()));
         assert_eq!(other(condition("Ready", "True")), Readiness::Current);
@@ -235,6 +269,26 @@ mod tests {
         assert_eq!(of("v1", "PersistentVolumeClaim", json!({}), json!({ "phase": "Bound" })), Readiness::Current);
         assert_eq!(of("v1", "Service", json!({ "type": "ClusterIP" }), json!({})), Readiness::Current);
         assert!(matches!(of("v1", "Service", json!({ "type": "LoadBalancer" }), json!({})), Readiness::InProgress(_)));
+        let crashing = json!({ "phase": "Running", "containerStatuses": [
+            { "name": "web", "state": { "waiting": { "reason": "CrashLoopBackOff" } } },
+        ] });
+        let why = "its container web crashes again and again".to_owned();
+        assert_eq!(of("v1", "Pod", json!({}), crashing), Readiness::Failed(why));
+        let stateful = |strategy, status| {
+            of("apps/v1", "StatefulSet", json!({ "replicas": 3, "updateStrategy": strategy }), status)
+        };
+        let status = json!({ "observedGeneration": 2, "replicas": 3, "readyReplicas": 3, "updatedReplicas": 1,
+            "currentRevision": "a", "updateRevision": "b" });
+        assert!(matches!(stateful(json!({}), status.clone()), Readiness::InProgress(_)));
+        assert_eq!(stateful(json!({ "rollingUpdate": { "partition": 2 } }), status.clone()), Readiness::Current);
+        assert_eq!(stateful(json!({ "type": "OnDelete" }), status), Readiness::Current);
+        let definition = |name, status| {
+            let conditions = json!([{ "type": name, "status": status, "message": "taken" }]);
+            of("apiextensions.k8s.io/v1", "CustomResourceDefinition", json!({}), json!({ "conditions": conditions }))
+        };
+        assert_eq!(definition("Established", "True"), Readiness::Current);
+        assert_eq!(definition("NamesAccepted", "False"), Readiness::Failed("taken".to_owned()));
+        assert!(matches!(definition("NamesAccepted", "True"), Readiness::InProgress(_)));
         assert_eq!(of("v1", "ConfigMap", json!({}), Value::Null), Readiness::Current);
     }
 }

@@ -1,52 +1,217 @@
-//! Objects as the API server sends them: decoded one by one, so that one that does not fit its type does not hide the others.
+//! Objects as the API server sends them: each is decoded by itself, so that one that does not fit its Rust type does not hide the
+//! others of a list or end a watch.
 
 use std::borrow::Cow;
-use std::fmt::Debug;
+use std::fmt;
+use std::marker::PhantomData;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference, Time};
+use k8s_openapi::jiff::Timestamp;
 use kube::Resource;
 use kube::api::ObjectMeta;
 use kube::core::DynamicResourceScope;
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::{self, DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
+
+use crate::error::shortened;
 
 /// An object of kind `K` that may not fit the type.
 #[derive(Clone, Debug)]
-pub enum Received<K> {
+pub(super) enum Received<K> {
     Fits(Box<K>),
     Misfit(Box<Misfit>),
 }
 
-/// What can be read of an object that does not fit its type.
+/// What is known of an object that does not fit its type.
 #[derive(Clone, Debug, Default)]
-pub struct Misfit {
+pub(super) struct Misfit {
+    /// What identifies the object, and whether it is being deleted; not its labels and annotations.
     pub metadata: ObjectMeta,
-    /// Those of its status that can be read.
-    pub conditions: Vec<Condition>,
-    /// The field and what is wrong with it.
+    /// The conditions in its status, as JSON.
+    pub conditions: Vec<Value>,
+    /// The field and what is wrong with it, in one line.
     pub why: String,
 }
 
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Box::<RawValue>::deserialize(deserializer)?;
-        if let Ok(object) = serde_json::from_str(text.get()) {
-            return Ok(Self::Fits(Box::new(object)));
+        let text = json_text(deserializer)?;
+        match serde_json::from_str(&text) {
+            Ok(object) => Ok(Self::Fits(Box::new(object))),
+            Err(_) => Misfit::read::<K>(&text).map(|misfit| Self::Misfit(Box::new(misfit))).map_err(D::Error::custom),
         }
-        let object: Value = serde_json::from_str(text.get()).map_err(D::Error::custom)?;
-        // Without metadata that can be read there is nothing to name it by: an error of the watch, as ever.
-        let metadata = ObjectMeta::deserialize(&object["metadata"]).map_err(D::Error::custom)?;
-        let conditions = super::outcome::conditions_in(&object["status"]["conditions"]);
-        let why = match serde_path_to_error::deserialize::<_, K>(object) {
-            Ok(_) => "it cannot be read".to_owned(),
-            Err(error) => match error.path().to_string().as_str() {
-                "." => error.inner().to_string(),
-                path => format!("{path}: {}", error.inner()),
-            },
+    }
+}
+
+impl Misfit {
+    /// Fails only for what is no object of Kubernetes at all.
+    fn read<K: DeserializeOwned>(text: &str) -> serde_json::Result<Self> {
+        /// Everything else is skipped, however deep it is nested.
+        #[derive(Deserialize)]
+        struct Outline {
+            metadata: Identity,
+            #[serde(default)]
+            status: Lenient<Status>,
+        }
+        #[derive(Default, Deserialize)]
+        struct Status {
+            #[serde(default)]
+            conditions: Lenient<Vec<Value>>,
+        }
+        let Outline { metadata, status } = serde_json::from_str(text)?;
+        let conditions = status.0.conditions.0;
+        Ok(Self { metadata: metadata.into(), conditions, why: why_not::<K>(text) })
+    }
+}
+
+/// The first field of the object that does not fit `K`, and what is wrong with it.
+pub(super) fn why_not<K: DeserializeOwned>(text: &str) -> String {
+    /// Part of a condition, an event and a log line.
+    const LONGEST: usize = 500;
+    let Err(error) = serde_path_to_error::deserialize::<_, K>(&mut serde_json::Deserializer::from_str(text)) else {
+        return "it cannot be decoded".to_owned();
+    };
+    let (path, error) = (error.path().to_string(), error.into_inner());
+    // The position changes with every other field of the object.
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = error.to_string();
+    let message = message.strip_suffix(&position).unwrap_or(&message);
+    let why = if path == "." { message.to_owned() } else { format!("{path}: {message}") };
+    shortened(&why.replace(char::is_control, " "), LONGEST).to_owned()
+}
+
+/// The JSON text of the next value: borrowed from the answer of the API server, which costs nothing. A value that serde has read
+/// already, as it does with the object of a watch event in front of its type, is written out again.
+fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+    /// By this name `serde_json` knows that its `RawValue` wants the text: a map with the text as its only value. Without it (another
+    /// format, another version), every value takes the longer way.
+    const RAW: &str = "$serde_json::private::RawValue";
+
+    struct Text;
+
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    impl<'de> Visitor<'de> for Text {
+        type Value = Cow<'de, str>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let entry = map.next_entry::<de::IgnoredAny, Borrowed<'de>>()?;
+            entry.map(|(_, Borrowed(text))| text).ok_or_else(|| A::Error::custom("no JSON text"))
+        }
+
+        fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+            Ok(Value::deserialize(deserializer)?.to_string().into())
+        }
+    }
+
+    deserializer.deserialize_newtype_struct(RAW, Text)
+}
+
+/// A field that counts as absent if it is of another type.
+#[derive(Default)]
+struct Lenient<T>(T);
+
+impl<'de, T: Default + DeserializeOwned> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = json_text(deserializer)?;
+        Ok(Self(serde_json::from_str(&text).unwrap_or_default()))
+    }
+}
+
+/// The metadata that controllers need. Times are left out: Kubernetes accepts years in `managedFields` that `ObjectMeta` refuses.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Identity {
+    name: Option<String>,
+    namespace: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+    generation: Option<i64>,
+    deletion_timestamp: Option<de::IgnoredAny>,
+    finalizers: Option<Vec<String>>,
+    owner_references: Option<Vec<OwnerReference>>,
+    managed_fields: Option<Vec<Manager>>,
+}
+
+#[derive(Deserialize)]
+struct Manager {
+    manager: Option<String>,
+    operation: Option<String>,
+    subresource: Option<String>,
+}
+
+impl From<Identity> for ObjectMeta {
+    fn from(identity: Identity) -> Self {
+        let entry = |Manager { manager, operation, subresource }| ManagedFieldsEntry {
+            manager,
+            operation,
+            subresource,
+            ..ManagedFieldsEntry::default()
         };
-        Ok(Self::Misfit(Box::new(Misfit { metadata, conditions, why })))
+        Self {
+            name: identity.name,
+            namespace: identity.namespace,
+            uid: identity.uid,
+            resource_version: identity.resource_version,
+            generation: identity.generation,
+            // Whether, not when.
+            deletion_timestamp: identity.deletion_timestamp.map(|_| Time(Timestamp::UNIX_EPOCH)),
+            finalizers: identity.finalizers,
+            owner_references: identity.owner_references,
+            managed_fields: identity.managed_fields.map(|all| all.into_iter().map(entry).collect()),
+            ..Self::default()
+        }
+    }
+}
+
+/// What a controller needs of an object of kind `C`. All objects have it, so there is none that does not fit.
+#[derive(Clone)]
+pub(super) struct Child<C> {
+    /// What identifies the object, its owners and field managers.
+    pub metadata: ObjectMeta,
+    pub observed_generation: Option<i64>,
+    kind: PhantomData<fn() -> C>,
+}
+
+impl<'de, C> Deserialize<'de> for Child<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Outline {
+            metadata: Identity,
+            #[serde(default)]
+            status: Lenient<Status>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Status {
+            observed_generation: Option<i64>,
+        }
+        // Through its text: serde would keep the rest of a flattened or tagged object, and its nesting has a limit.
+        let text = json_text(deserializer)?;
+        let Outline { metadata, status } = serde_json::from_str(&text).map_err(D::Error::custom)?;
+        let observed_generation = status.0.observed_generation;
+        Ok(Self { metadata: metadata.into(), observed_generation, kind: PhantomData })
+    }
+}
+
+impl<C: Resource<DynamicType = ()>> Child<C> {
+    /// Whether nothing can be learned from it yet, since Kubernetes' controller of its kind will soon change its status.
+    pub fn is_pending(&self) -> bool {
+        super::readiness::reports_generation(&C::group(&()), &C::kind(&()))
+            && self.observed_generation != self.metadata.generation
+    }
+}
+
+impl<C> fmt::Debug for Child<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Child").field(&self.metadata.name).finish()
     }
 }
 
@@ -86,38 +251,6 @@ impl<K: Resource<DynamicType = ()>> Resource for Received<K> {
     }
 }
 
-/// What a controller needs of a child of kind `C`, which every object has: so there is none that does not fit.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(bound = "")]
-pub struct Child<C> {
-    pub metadata: ObjectMeta,
-    #[serde(default)]
-    pub status: Observed,
-    #[serde(skip)]
-    kind: std::marker::PhantomData<C>,
-}
-
-impl<C: Resource<DynamicType = ()>> Child<C> {
-    /// Whether the controller of its kind has seen its spec.
-    pub fn is_observed(&self) -> bool {
-        match self.status.0 {
-            Some(observed) => Some(observed) == self.metadata.generation,
-            None => !super::readiness::reports_generation(&C::group(&()), &C::kind(&())),
-        }
-    }
-}
-
-/// Which spec the status is about; anything else in it is ignored.
-#[derive(Clone, Debug, Default)]
-pub struct Observed(pub Option<i64>);
-
-impl<'de> Deserialize<'de> for Observed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let status = Value::deserialize(deserializer)?;
-        Ok(Self(status["observedGeneration"].as_i64()))
-    }
-}
-
 impl<C: Resource<DynamicType = ()>> Resource for Child<C> {
     type DynamicType = ();
     type Scope = DynamicResourceScope;
@@ -144,5 +277,140 @@ impl<C: Resource<DynamicType = ()>> Resource for Child<C> {
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         &mut self.metadata
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::{ObjectList, WatchEvent};
+    use serde_json::json;
+
+    use super::*;
+
+    /// A kind whose type is narrower than what a cluster may hold.
+    #[derive(Clone, Debug, Deserialize, PartialEq)]
+    struct Narrow {
+        metadata: ObjectMeta,
+        #[serde(default)]
+        spec: Spec,
+    }
+
+    #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+    struct Spec {
+        size: Option<u32>,
+        mode: Option<Mode>,
+        any: Option<Value>,
+    }
+
+    #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+    enum Mode {
+        On,
+    }
+
+    fn received(text: &str) -> Received<Narrow> {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn misfit(text: &str) -> Misfit {
+        match received(text) {
+            Received::Misfit(misfit) => *misfit,
+            Received::Fits(object) => panic!("it fits: {object:?}"),
+        }
+    }
+
+    #[test]
+    fn one_of_a_list_does_not_hide_the_others() {
+        let list = json!({
+            "apiVersion": "v1", "kind": "NarrowList", "metadata": { "resourceVersion": "1" },
+            "items": [
+                { "metadata": { "name": "good" }, "spec": { "size": 1 } },
+                { "metadata": { "name": "bad", "uid": "u" }, "spec": { "size": 5_000_000_000_u64 } },
+                { "metadata": { "name": "better" } },
+            ],
+        });
+        let list: ObjectList<Received<Narrow>> = serde_json::from_str(&list.to_string()).unwrap();
+        let [Received::Fits(good), Received::Misfit(bad), Received::Fits(_)] = list.items.as_slice() else {
+            panic!("{list:?}")
+        };
+        assert_eq!(good.spec.size, Some(1));
+        assert_eq!((bad.metadata.name.as_deref(), bad.metadata.uid.as_deref()), (Some("bad"), Some("u")));
+        assert_eq!(bad.why, "spec.size: invalid value: integer `5000000000`, expected u32");
+    }
+
+    #[test]
+    fn watch_events_are_read_with_their_type_before_and_behind_the_object() {
+        for text in [
+            r#"{"type":"MODIFIED","object":{"metadata":{"name":"a"},"spec":{"size":-1}}}"#,
+            r#"{"object":{"metadata":{"name":"a"},"spec":{"size":-1}},"type":"MODIFIED"}"#,
+        ] {
+            let event: WatchEvent<Received<Narrow>> = serde_json::from_str(text).unwrap();
+            let WatchEvent::Modified(Received::Misfit(misfit)) = event else { panic!("{text}") };
+            assert_eq!(misfit.why, "spec.size: invalid value: integer `-1`, expected u32");
+            let event: WatchEvent<Child<ConfigMap>> = serde_json::from_str(text).unwrap();
+            let WatchEvent::Modified(child) = event else { panic!("{text}") };
+            assert_eq!(child.metadata.name.as_deref(), Some("a"));
+        }
+        let value = json!({ "metadata": { "name": "a" }, "spec": { "size": 7 } });
+        let Received::Fits(object) = serde_json::from_value::<Received<Narrow>>(value).unwrap() else { panic!() };
+        assert_eq!(object.spec.size, Some(7));
+    }
+
+    #[test]
+    fn what_is_wrong_does_not_change_with_the_rest_of_the_object() {
+        let with = |status: &str| {
+            misfit(&format!(r#"{{"metadata":{{"name":"a"}},"status":{status},"spec":{{"mode":"Off"}}}}"#))
+        };
+        let conditions = r#"{"conditions":[{"type":"Ready","status":"False"}]}"#;
+        assert_eq!(with("null").why, with(conditions).why);
+        assert!(with("null").why.starts_with("spec.mode: unknown variant `Off`"), "{}", with("null").why);
+        assert_eq!(with(conditions).conditions[0]["type"], "Ready");
+        // Of whatever type it is.
+        assert!(with("[1]").conditions.is_empty());
+        assert!(with(r#"{"conditions":7}"#).conditions.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_one_short_line() {
+        let long = misfit(&json!({ "metadata": {}, "spec": { "mode": "a\nb".repeat(1000) } }).to_string()).why;
+        assert!(long.len() <= 500 && !long.contains('\n'), "{long}");
+    }
+
+    #[test]
+    fn an_object_is_named_however_deep_it_is_nested() {
+        let deep =
+            format!(r#"{{"metadata":{{"name":"deep"}},"spec":{{"any":{}{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
+        let misfit = misfit(&deep);
+        assert_eq!(misfit.metadata.name.as_deref(), Some("deep"));
+        assert!(misfit.why.contains("recursion limit exceeded"), "{}", misfit.why);
+        let child: Child<ConfigMap> = serde_json::from_str(&deep).unwrap();
+        assert_eq!(child.metadata.name.as_deref(), Some("deep"));
+    }
+
+    #[test]
+    fn an_object_is_named_even_if_its_metadata_do_not_fit() {
+        let text = r#"{"metadata":{"name":"odd","generation":3,"deletionTimestamp":"10000-01-01T00:00:00Z",
+            "managedFields":[{"manager":"m","operation":"Apply","time":"10000-01-01T00:00:00Z"}]}}"#;
+        let misfit = misfit(text);
+        assert_eq!((misfit.metadata.name.as_deref(), misfit.metadata.generation), (Some("odd"), Some(3)));
+        assert!(misfit.metadata.deletion_timestamp.is_some());
+        assert!(misfit.why.starts_with("metadata"), "{}", misfit.why);
+        let child: Child<ConfigMap> = serde_json::from_str(text).unwrap();
+        assert_eq!(child.metadata.managed_fields.unwrap()[0].manager.as_deref(), Some("m"));
+    }
+
+    #[test]
+    fn a_child_decodes_whatever_its_status_is() {
+        for (status, observed) in [
+            ("null", None),
+            ("[]", None),
+            (r#"{"observedGeneration":"x"}"#, None),
+            (r#"{"observedGeneration":2}"#, Some(2)),
+        ] {
+            let text = format!(r#"{{"metadata":{{"name":"a"}},"status":{status}}}"#);
+            let child: Child<ConfigMap> = serde_json::from_str(&text).unwrap();
+            assert_eq!(child.observed_generation, observed, "{status}");
+        }
+        assert!(serde_json::from_str::<Child<ConfigMap>>(r#"{"metadata":{"name":"a"}}"#).is_ok());
     }
 }

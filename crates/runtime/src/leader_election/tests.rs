@@ -1,13 +1,13 @@
 use std::sync::{Arc, Mutex};
 
-use clap::Parser;
 use kube::api::ObjectMeta;
 use kube::client::Body;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manager::Options;
-use crate::mock::{self, Call, status};
+use crate::testing::{self, Call, status};
+
+const OPERATOR: Operator = Operator { name: "sample-operator", version: "1.2.3" };
 
 /// An API server with at most one Lease, which refuses writes for another version than the one that it has.
 #[derive(Clone, Default)]
@@ -30,6 +30,10 @@ impl Server {
             return (500, status(500, "InternalError"));
         }
         let seen = |lease: &Value| lease["metadata"]["resourceVersion"].clone();
+        match call.method.as_str() {
+            "POST" => assert_eq!(call.body["metadata"]["name"], "sample-operator"),
+            _ => assert!(call.path.ends_with("/leases/sample-operator"), "{}", call.path),
+        }
         match (call.method.as_str(), &state.lease) {
             ("GET", Some(lease)) => return (200, lease.clone()),
             ("POST", None) => {}
@@ -51,14 +55,14 @@ impl Server {
 
     fn replica(&self, identity: &str) -> Election {
         let server = self.clone();
-        let (client, _) = mock::api_server(move |call| server.answer(call));
-        let options = Options::parse_from(["manager", "--leader-elect"]).leader_election;
-        let mut election = Election::new(&client, options).unwrap();
+        let (client, _) = testing::api_server(move |call| server.answer(call));
+        let options = testing::options(["--leader-elect"]).leader_election;
+        let mut election = Election::new(&client, OPERATOR, options).unwrap();
         election.identity = identity.to_owned();
         election
     }
 
-    /// Writes as another operator does, whose clock is wrong.
+    /// Writes like a replica whose clock is wrong.
     fn written_by(&self, holder: &str) {
         let mut state = self.0.lock().unwrap();
         state.version += 1;
@@ -68,7 +72,7 @@ impl Server {
             "renewTime": format!("1999-01-01T00:00:00.{:06}Z", state.version),
         });
         let metadata = ObjectMeta {
-            name: Some("operator".to_owned()),
+            name: Some("sample-operator".to_owned()),
             resource_version: Some(state.version.to_string()),
             ..Default::default()
         };
@@ -86,9 +90,7 @@ impl Server {
 
 /// A client whose requests get no answer.
 fn silent() -> Client {
-    let (service, requests) = tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
-    // Kept for ever, else they are refused.
-    std::mem::forget(requests);
+    let service = tower::service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, kube::Error>>());
     Client::new(service, "default")
 }
 
@@ -117,7 +119,7 @@ async fn creates_a_lease_where_there_is_none_and_renews_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn takes_over_when_a_record_stays_the_same_for_as_long_as_it_says_whatever_its_times() {
+async fn takes_over_when_a_record_stays_the_same_for_its_duration_whatever_its_times() {
     let server = Server::default();
     let mut replica = server.replica("b");
     server.written_by("a");
@@ -157,7 +159,7 @@ async fn only_one_of_many_leads() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn does_not_lead_any_more_when_another_writes() {
+async fn stops_leading_when_another_writes() {
     let server = Server::default();
     let mut replica = server.replica("a");
     replica.acquire().await.unwrap();
@@ -165,11 +167,11 @@ async fn does_not_lead_any_more_when_another_writes() {
     let error = replica.hold().await.to_string();
     assert!(error.contains("held by `b`"), "{error}");
     replica.release().await;
-    assert_eq!(server.spec()["holderIdentity"], "b", "it is not its own to release");
+    assert_eq!(server.spec()["holderIdentity"], "b", "another replica's Lease must not be released");
 }
 
 #[tokio::test(start_paused = true)]
-async fn ends_before_another_may_lead_when_it_cannot_renew() {
+async fn gives_up_before_another_may_lead_when_it_cannot_renew() {
     for hanging in [true, false] {
         let server = Server::default();
         let mut replica = server.replica("a");
@@ -223,7 +225,7 @@ async fn lets_another_lead_at_once_when_released() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_fails_at_the_start_is_told() {
+async fn the_first_request_must_succeed() {
     let server = Server::default();
     server.set(|state| state.fails = true);
     assert!(server.replica("a").acquire().await.is_err());
@@ -232,7 +234,7 @@ async fn a_request_that_fails_at_the_start_is_told() {
 #[tokio::test]
 async fn refuses_a_deadline_that_leaves_no_time() {
     for times in [["--renew-deadline=15", "--retry-period=2"], ["--renew-deadline=10", "--retry-period=6"]] {
-        let options = Options::parse_from(["manager", times[0], times[1]]).leader_election;
-        assert!(Election::new(&silent(), options).is_err(), "{times:?}");
+        let options = testing::options(times).leader_election;
+        assert!(Election::new(&silent(), OPERATOR, options).is_err(), "{times:?}");
     }
 }

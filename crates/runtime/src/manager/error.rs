@@ -1,14 +1,16 @@
 //! Why the operator cannot start or go on.
 
+use crate::client;
+
 /// Why the operator cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No kubeconfig, and no service account of a Pod.
-    #[error("cannot connect to a cluster: set KUBECONFIG, or run in a Pod with a service account: {0}")]
-    NoCluster(#[source] kube::Error),
+    /// There is no cluster to connect to, or its kubeconfig cannot be used.
+    #[error(transparent)]
+    Client(#[from] client::Error),
     /// Nothing answers.
-    #[error("the API server does not answer: {0}")]
+    #[error("the API server does not answer: {}", client::describe(.0))]
     Unreachable(#[source] kube::Error),
     /// It answers with an error.
     #[error("the API server answers \"{0}\": check the credentials of KUBECONFIG, then the server")]
@@ -30,6 +32,9 @@ pub enum Error {
     /// Another replica leads, or may lead soon.
     #[error("this replica is no longer the leader: {0}")]
     LeadershipLost(String),
+    /// Two parts have the same name.
+    #[error("two parts are named `{0}`: give one of them another name, with `Controller::named` or `Runnable::new`")]
+    Duplicate(&'static str),
     /// A part ended that should run until shutdown.
     #[error("`{0}` ended before shutdown")]
     Ended(&'static str),

@@ -4,6 +4,7 @@ mod endpoints;
 mod error;
 mod options;
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::pending;
@@ -20,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use crate::leader_election::Election;
-use crate::telemetry;
-use crate::{Context, with_causes};
+use crate::telemetry::{self, metrics::Metrics};
+use crate::{Context, client, with_causes};
 
 pub use crate::leader_election::LeaseOptions;
 pub use crate::telemetry::LogOptions;
@@ -165,8 +166,9 @@ impl Manager {
             }
         };
         let outcome = async {
-            let client = Client::try_default().await.map_err(Error::NoCluster)?;
-            self.start(client, arguments.options, runnables).await
+            let metrics = Metrics::new(self.operator);
+            let client = client::connect(&metrics).await?;
+            self.start_with(client, metrics, arguments.options, runnables).await
         };
         match outcome.await {
             Ok(()) => ExitCode::SUCCESS,
@@ -184,10 +186,26 @@ impl Manager {
     ///
     /// Why the operator could not start, or not go on.
     pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
+        self.start_with(client, Metrics::new(self.operator), options, runnables).await
+    }
+
+    async fn start_with(
+        self,
+        client: Client,
+        metrics: Metrics,
+        options: Options,
+        runnables: Vec<Runnable>,
+    ) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        if let Some(twice) = runnables.iter().find(|runnable| !names.insert(runnable.name)) {
+            // They would apply as the same field manager, and remove what the other one applied.
+            return Err(Error::Duplicate(twice.name));
+        }
         let version = client.apiserver_version().await?;
         info!(kubernetes = version.git_version, version = self.operator.version, "starting {}", self.operator.name);
 
-        let ctx = Context::new(client, self.operator, options);
+        let mut ctx = Context::new(client, self.operator, options);
+        ctx.metrics = metrics;
         let mut election = Election::new(&ctx.client, self.operator, ctx.options.leader_election.clone())?;
         let elected = CancellationToken::new();
         if !ctx.options.leader_election.leader_elect {

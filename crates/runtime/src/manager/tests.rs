@@ -1,28 +1,28 @@
 use std::sync::Arc;
 
-use clap::Parser;
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt, stream};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::Api;
-use kube::runtime::controller::Action;
 use kube::runtime::reflector;
 use kube::runtime::watcher::Event;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::mock::{self, Call, Calls};
+use crate::controller::drive;
+use crate::testing::{Call, Calls, api_server, options};
+use crate::{Context, Result as Reconciled};
+
+const OPERATOR: Operator = Operator { name: "test-operator", version: "0.0.0" };
 
 /// Runs these parts until one of them ends, with an API server that has no more than a Lease, held by `holder`.
 async fn outcome(holder: Option<&'static str>, runnables: Vec<Runnable>) -> (String, Calls) {
-    let (client, calls) = mock::api_server(move |call| answer(call, holder));
-    let mut arguments = vec!["manager", "--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=0"];
+    let (client, calls) = api_server(move |call| answer(call, holder));
+    let mut arguments = vec!["--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=0"];
     if holder.is_some() {
         arguments.push("--leader-elect");
     }
-    let options = Options::parse_from(arguments);
-    let error = run(client, options, runnables).await.unwrap_err();
+    let error = Manager::new(OPERATOR).start(client, options(arguments), runnables).await.unwrap_err();
     (error.to_string(), calls)
 }
 
@@ -44,7 +44,7 @@ fn answer(call: &Call, holder: Option<&str>) -> (u16, Value) {
 }
 
 fn part(name: &'static str, runs: Runs, run: Run) -> Runnable {
-    Runnable { name, runs, run }
+    Runnable::new(name, runs, run)
 }
 
 type Run = fn(Context) -> futures::future::BoxFuture<'static, Result<(), Error>>;
@@ -93,43 +93,41 @@ async fn the_lease_is_released_when_all_have_ended() {
     assert!(before.iter().all(|holder| !holder.is_empty()));
 }
 
-impl Failure for Infallible {
-    fn reason(&self) -> &'static str {
-        match *self {}
-    }
-}
-
-/// How a reconcile ends that cleans up an object, whose finalizer the API server takes off with this answer.
-async fn lets_go(code: u16, reason: &'static str) -> Result<Action, kube::Error> {
-    let (ctx, _calls) = mock::context(move |_| (code, mock::status(code, reason)));
-    let api = Api::<ConfigMap>::namespaced(ctx.client.clone(), "default");
-    let object = json!({ "metadata": {
-        "name": "sample", "finalizers": ["example.com/a"], "deletionTimestamp": "2025-01-01T00:00:00Z",
-    } });
-    let object = serde_json::from_value::<ConfigMap>(object).unwrap();
-    let cleanup = |_| async { Ok(Action::await_change()) };
-    with_finalizer(&api, "example.com/a", object.into(), cleanup).await
-}
-
-impl Failure for kube::Error {
-    fn reason(&self) -> &'static str {
-        "RequestFailed"
-    }
+#[tokio::test]
+async fn names_are_unique() {
+    let parts = vec![part("same", Runs::Once, STEADY), part("same", Runs::InEveryReplica, STEADY)];
+    let (error, calls) = outcome(None, parts).await;
+    assert!(error.starts_with("two parts are named `same`"), "{error}");
+    assert!(calls.is_empty());
 }
 
 #[tokio::test]
-async fn an_object_that_is_gone_already_needs_no_letting_go() {
-    let done = Action::await_change();
-    assert_eq!(lets_go(404, "NotFound").await.unwrap(), done);
-    let again = Action::requeue(Duration::from_secs(1));
-    assert_eq!(lets_go(422, "Invalid").await.unwrap(), again);
-    assert!(lets_go(403, "Forbidden").await.is_err());
+async fn a_part_that_panics_stops_the_others() {
+    let panicking: Run = |_| Box::pin(async { panic!("at once") });
+    let parts = vec![part("steady", Runs::Once, STEADY), part("panicking", Runs::Once, panicking)];
+    let (error, _) = outcome(None, parts).await;
+    assert!(error.contains("panicked"), "{error}");
+}
+
+#[tokio::test]
+async fn parts_run_once_for_each_namespace_or_once() {
+    let (client, _) = api_server(|_| (500, Value::Null));
+    let of = |arguments: &[&'static str]| Context::new(client.clone(), OPERATOR, options(arguments.iter().copied()));
+    let namespaces = |ctx: &Context, runs| {
+        let split = ctx.split(runs);
+        split.iter().map(|ctx| ctx.namespace().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let (cluster, two) = (of(&[]), of(&["--watch-namespace=b, a,b"]));
+    assert_eq!(namespaces(&cluster, Runs::PerNamespace), [None]);
+    assert_eq!(namespaces(&two, Runs::PerNamespace), [Some("a".to_owned()), Some("b".to_owned())]);
+    assert_eq!(namespaces(&two, Runs::Once), [None]);
+    assert_eq!(namespaces(&of(&["--watch-namespace=a"]), Runs::Once), [Some("a".to_owned())]);
 }
 
 /// When the first reconciles of a controller begin, in tenths of a second; each of them takes a second.
-async fn begins(reconciles: usize, objects: usize, arguments: &[&str]) -> Vec<u128> {
-    let (client, _calls) = mock::api_server(|_| (500, Value::Null));
-    let options = Options::parse_from([&["manager"], arguments].concat());
+async fn begins(reconciles: usize, objects: usize, arguments: &[&'static str]) -> Vec<u128> {
+    let (client, _calls) = api_server(|_| (500, Value::Null));
+    let options = options(arguments.iter().copied());
     let (store, mut writer) = reflector::store();
     let objects: Vec<ConfigMap> = (0..objects)
         .map(|number| {
@@ -152,11 +150,11 @@ async fn begins(reconciles: usize, objects: usize, arguments: &[&str]) -> Vec<u1
         async move {
             let _ = begin.unbounded_send(start.elapsed().as_millis() / 100);
             sleep(Duration::from_secs(1)).await;
-            Ok::<_, Infallible>(ctx.requeue())
+            Reconciled::Ok(ctx.requeue())
         }
     };
     tokio::select! {
-        _ = drive("test", controller, reconcile, Context::new(client, options)) => Vec::new(),
+        _ = drive("test", controller, reconcile, Context::new(client, OPERATOR, options)) => Vec::new(),
         begun = begun.take(reconciles).collect() => begun,
     }
 }

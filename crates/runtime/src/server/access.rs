@@ -178,3 +178,6 @@ async fn review(client: &Client, token: String, path: String) -> kube::Result<St
         _ => StatusCode::FORBIDDEN,
     })
 }
+
+#[cfg(test)]
+mod tests;

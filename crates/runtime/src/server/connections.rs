@@ -14,11 +14,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::Limits;
 
-/// How often a request that waits for memory looks whether another one has become slow.
+/// How often those that wait look again: time alone makes others slow.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// As much as an answer may take in any case: as much as its connection takes anyway.
-const SMALL: usize = 16 << 10;
+/// A connection that does something else since less than this does not have to leave for a new one.
+const BUSY: Duration = Duration::from_millis(100);
+
+/// Requests and answers up to this size get memory before larger ones.
+const SMALL: usize = 256 << 10;
+
+/// What an answer may take in any case: no more than its connection takes anyway.
+const FREE: usize = 16 << 10;
 
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,8 +59,18 @@ struct Open {
     client: IpAddr,
     phase: Phase,
     since: Instant,
+    /// How much of this time it has waited for memory.
+    waited: Duration,
     held: usize,
+    /// What it will hold when it gets the memory that it waits for.
+    waits: Option<usize>,
     closed: CancellationToken,
+}
+
+impl Open {
+    fn is_transfer(&self) -> bool {
+        self.held > 0 && matches!(self.phase, Phase::Body | Phase::Answer)
+    }
 }
 
 impl Connections {
@@ -66,7 +82,7 @@ impl Connections {
         self.lock().open.len()
     }
 
-    /// A place for one more connection; waits while all the others are being served.
+    /// A place for one more connection; waits while all the others are busy.
     pub async fn admit(&self, client: IpAddr) -> Slot {
         let client = network(client);
         loop {
@@ -75,7 +91,6 @@ impl Connections {
             if let Some(slot) = self.try_admit(client) {
                 return slot;
             }
-            // A request that is answered frees nothing, but its connection can be closed from then on.
             let _ = timeout(LOOK, freed).await;
         }
     }
@@ -88,7 +103,19 @@ impl Connections {
         }
         let (id, closed) = (all.next, CancellationToken::new());
         all.next += 1;
+<<<<<<< HEAD
+        let open = Open {
+            client,
+            phase: Phase::Head,
+            since: Instant::now(),
+            waited: Duration::ZERO,
+            held: 0,
+            waits: None,
+            closed: closed.clone(),
+        };
+=======
         let open = Open { client, phase: Phase::Head, since: Instant::now(), held: 0, closed: closed.clone() };
+>>>>>>> grants
         all.open.insert(id, open);
         Some(Slot { id, closed, connections: self.clone() })
     }
@@ -108,15 +135,31 @@ impl All {
         }
         let can_leave = self.open.iter().filter(|(_, open)| open.phase != Phase::Service);
         let order = |(_, open): &(&u64, &Open)| (Reverse(counts[&open.client]), open.since);
-        can_leave.min_by_key(order).map(|(id, _)| *id)
+        let (id, _) = can_leave.min_by_key(order).filter(|(_, open)| open.since.elapsed() >= BUSY)?;
+        Some(*id)
     }
 
+<<<<<<< HEAD
+    /// The request or answer that is on its way for longest, as far as `asks` does not begin later.
+    fn oldest_transfer(&self, asks: u64) -> Option<u64> {
+        let transfers = self.open.iter().filter(|(id, open)| **id == asks || open.is_transfer());
+        transfers.min_by_key(|(_, open)| open.since).map(|(id, _)| *id)
+    }
+
+    /// Among those whose clients keep them waiting.
+    fn slowest_transfer(&self, asks: u64, grace: Duration) -> Option<u64> {
+        let is_late = |open: &Open| open.since.elapsed().saturating_sub(open.waited) >= grace;
+        let is_slow = |open: &Open| open.is_transfer() && open.waits.is_none() && is_late(open);
+        let slow = self.open.iter().filter(|(id, open)| **id != asks && is_slow(open));
+        slow.min_by_key(|(_, open)| open.since).map(|(id, _)| *id)
+=======
     /// The oldest of the requests and answers on their way that hold memory, as far as `asks` does not begin later.
     fn oldest_transfer(&self, asks: u64) -> Option<(u64, &Open)> {
         let is_transfer = |open: &Open| matches!(open.phase, Phase::Body | Phase::Answer);
         let transfers = self.open.iter().filter(|(id, open)| **id == asks || open.held > 0 && is_transfer(open));
         let oldest = transfers.min_by_key(|(_, open)| open.since);
         oldest.map(|(id, open)| (*id, open))
+>>>>>>> grants
     }
 
     fn close(&mut self, id: u64) {
@@ -138,7 +181,7 @@ pub(super) struct Slot {
 impl Slot {
     pub fn enter(&self, phase: Phase) {
         if let Some(open) = self.connections.lock().open.get_mut(&self.id) {
-            (open.phase, open.since) = (phase, Instant::now());
+            (open.phase, open.since, open.waited) = (phase, Instant::now(), Duration::ZERO);
         }
     }
 
@@ -148,14 +191,16 @@ impl Slot {
         all.open.get(&self.id).map(|open| (open.phase, open.since))
     }
 
-    /// Waits for memory for `size` more bytes of a body.
+    /// Waits for memory for `size` more bytes.
     pub async fn hold(self: &Arc<Self>, size: usize) -> Held {
+        let mut waiting = None;
         loop {
             let mut freed = std::pin::pin!(self.connections.freed.notified());
             freed.as_mut().enable();
             if let Some(held) = self.try_hold(size) {
                 return held;
             }
+            waiting.get_or_insert_with(|| Waiting::new(self, size));
             let _ = timeout(LOOK, freed).await;
         }
     }
@@ -166,13 +211,26 @@ impl Slot {
         let reserve = limits.memory.saturating_sub(limits.body_size);
         let mut all = self.connections.lock();
         while all.held + size > reserve {
+<<<<<<< HEAD
+            // One at a time may use the reserve, so that it can finish.
+            if all.oldest_transfer(self.id) == Some(self.id) && all.held + size <= limits.memory {
+                return Some(self.force(&mut all, size));
+=======
             match all.oldest_transfer(self.id) {
                 Some((oldest, _)) if oldest == self.id && all.held + size <= limits.memory => break,
                 Some((oldest, open)) if oldest != self.id && open.since.elapsed() >= limits.grace => {
                     all.close(oldest);
                 }
                 _ => return None,
+>>>>>>> grants
             }
+            let slowest = all.slowest_transfer(self.id, limits.grace)?;
+            all.close(slowest);
+        }
+        // Small ones go first: what large ones leave is enough for many of them.
+        let wants = size + all.open.get(&self.id).map_or(0, |open| open.held);
+        if wants > SMALL && all.open.values().any(|open| open.waits.is_some_and(|wants| wants <= SMALL)) {
+            return None;
         }
         Some(self.force(&mut all, size))
     }
@@ -191,6 +249,31 @@ impl Drop for Slot {
     fn drop(&mut self) {
         self.connections.lock().close(self.id);
         self.connections.freed.notify_waiters();
+    }
+}
+
+/// A connection waits for memory until this is dropped. That time is not its client's fault.
+struct Waiting<'a> {
+    slot: &'a Slot,
+    since: Instant,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(slot: &'a Slot, size: usize) -> Self {
+        if let Some(open) = slot.connections.lock().open.get_mut(&slot.id) {
+            open.waits = Some(open.held + size);
+        }
+        Self { slot, since: Instant::now() }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(open) = self.slot.connections.lock().open.get_mut(&self.slot.id) {
+            open.waits = None;
+            open.waited += self.since.elapsed();
+        }
+        self.slot.connections.freed.notify_waiters();
     }
 }
 
@@ -213,7 +296,7 @@ impl Held {
         if let Some(spare) = self.size.checked_sub(size) {
             drop(Self { slot: self.slot.clone(), size: spare });
             self.size = size;
-        } else if size <= SMALL {
+        } else if size <= FREE {
             let more = self.slot.force(&mut self.slot.connections.lock(), size - self.size);
             self.add(more);
         } else {

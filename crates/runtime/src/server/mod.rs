@@ -20,7 +20,7 @@ use axum::body::Body;
 use axum::response::IntoResponse;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body as _, Buf, Bytes, Incoming};
+use hyper::body::{Buf, Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -248,22 +248,18 @@ async fn read(
 ) -> Result<(Request<Body>, Held), StatusCode> {
     let (head, mut body) = request.into_parts();
     let mut held = slot.hold(0).await;
-    let mut bytes = Vec::new();
+    let mut blocks = Vec::new();
     let mut size = 0;
-    if let Some(declared) = body.size_hint().exact() {
-        // Memory is used where it is written to, not where it is allocated.
-        bytes.reserve_exact(limits.body_size.min(usize::try_from(declared).unwrap_or(0)));
-    }
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| StatusCode::BAD_REQUEST)?;
         let Ok(data) = frame.into_data() else { continue };
         size += data.len();
         if size <= limits.body_size {
             held.grow(data.len()).await;
-            bytes.extend_from_slice(&data);
+            append(&mut blocks, &data);
         } else if size <= 2 * limits.body_size {
             // The client reads no answer before it has sent its request.
-            bytes = Vec::new();
+            blocks = Vec::new();
             held = slot.hold(0).await;
         } else {
             break;
@@ -272,7 +268,21 @@ async fn read(
     if size > limits.body_size {
         return Err(StatusCode::PAYLOAD_TOO_LARGE);
     }
-    Ok((Request::from_parts(head, bytes.into()), held))
+    let body = match blocks.len() {
+        0 | 1 => blocks.pop().unwrap_or_default(),
+        _ => blocks.concat(),
+    };
+    Ok((Request::from_parts(head, body.into()), held))
+}
+
+/// Bodies are collected in blocks of this size. Large ones would leave gaps in the memory that is allocated.
+const BLOCK: usize = 64 << 10;
+
+fn append(blocks: &mut Vec<Vec<u8>>, data: &[u8]) {
+    match blocks.last_mut() {
+        Some(last) if last.len() + data.len() <= BLOCK => last.extend_from_slice(data),
+        _ => blocks.push(data.to_vec()),
+    }
 }
 
 /// The body of an answer, which holds its memory until it is written.

@@ -1,13 +1,36 @@
-//! What the operator counts and times, in the OpenMetrics format.
+//! Metrics in the OpenMetrics format.
 //!
-//! Every label has few values: the names of controllers, and one word for each kind of result and error.
+//! | metric | type | labels | meaning |
+//! |---|---|---|---|
+//! | `controller_reconciles_total` | counter | `controller`, `result`: `success`, `error` | finished reconciles |
+//! | `controller_reconcile_failures_total` | counter | `controller`, `reason` | failed reconciles, by the reason of their error |
+//! | `controller_reconcile_duration_seconds` | histogram | `controller` | duration of reconciles, with the requests that they waited for |
+//! | `controller_active_reconciles` | gauge | `controller` | reconciles that are running |
+//! | `controller_last_success_timestamp_seconds` | gauge | `controller` | time of the last successful reconcile, since 1970 |
+//! | `controller_requeues_total` | counter | `controller` | successful reconciles that scheduled another one |
+//! | `controller_retries_total` | counter | `controller` | failed reconciles, each of which schedules a retry |
+//! | `controller_watch_restarts_total` | counter | `controller`, `kind` | watches that failed and were started again |
+//! | `controller_decode_failures_total` | counter | `controller`, `kind` | received objects that do not fit their Rust type |
+//! | `controller_undecodable_objects` | gauge | `controller`, `kind` | objects that are left out at present, since they do not fit their Rust type |
+//! | `controller_leader` | gauge | | 1 while this replica reconciles |
+//! | `controller_build_info` | info | `version` | version of the operator |
+//! | `controller_webhook_requests_total` | counter | `path`, `operation`, `outcome` | requests to webhooks |
+//! | `controller_webhook_duration_seconds` | histogram | `path` | duration of these requests |
+//! | `rest_client_requests_total` | counter | `verb`, `group`, `resource`, `code`: HTTP status or `<error>` | requests to the API server, each retry counted |
+//! | `rest_client_request_duration_seconds` | histogram | `verb`, `group`, `resource` | time until the answers to these requests began |
+//! | `rest_client_request_retries_total` | counter | `verb`, `group`, `code` | requests sent again, since the API server was overloaded |
+//! | `process_cpu_seconds_total`, `process_start_time_seconds`, `process_resident_memory_bytes`, `process_open_fds` | | | the process, on Linux |
+//!
+//! Verbs and resources are those of RBAC. The names are those of client-go where it has the same metric, and close to those of
+//! controller-runtime: `controller_runtime_reconcile_total` and `controller_runtime_active_workers` are its
+//! `controller_reconciles_total` and `controller_active_reconciles`. Every label has few values.
 
-#[cfg(feature = "webhook")]
-mod webhooks;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use http::StatusCode;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -17,52 +40,208 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry, Unit};
 
 use crate::Operator;
+use crate::client::target::Target;
 
-#[cfg(feature = "webhook")]
-pub(crate) use webhooks::{WebhookResult, Webhooks};
+/// The library that [`Metrics::register`] takes metrics of.
+pub use prometheus_client;
 
+/// What `/metrics` shows. Clones count together.
 #[derive(Clone)]
 pub struct Metrics {
     /// Whether this replica reconciles: 1 or 0.
     pub leader: Gauge,
-    #[cfg(feature = "webhook")]
-    pub(crate) webhooks: Webhooks,
-    registry: Arc<Registry>,
-    reconciles: Family<[Label; 2], Counter>,
-    failures: Family<[Label; 2], Counter>,
-    requeues: Family<[Label; 1], Counter>,
-    duration: Family<[Label; 1], Histogram>,
+    registry: Arc<Mutex<Registry>>,
+    reconciles: Counters<2>,
+    failures: Counters<2>,
+    duration: Histograms<1>,
+    active: Family<[Label; 1], Gauge>,
+    last_success: Family<[Label; 1], Gauge<f64, AtomicU64>>,
+    requeues: Counters<1>,
+    retries: Counters<1>,
+    watch_restarts: Counters<2>,
+    decode_failures: Counters<2>,
+    undecodable: Family<[Label; 2], Gauge>,
+    webhook_requests: Counters<3>,
+    webhook_duration: Histograms<1>,
+    requests: Counters<4>,
+    request_duration: Histograms<3>,
+    request_retries: Counters<3>,
 }
 
 /// Name and value.
-type Label = (&'static str, &'static str);
+type Label = (&'static str, String);
+type Counters<const N: usize> = Family<[Label; N], Counter>;
+type Histograms<const N: usize> = Family<[Label; N], Histogram, fn() -> Histogram>;
 
 /// In seconds.
 const BUCKETS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
 
 impl Metrics {
+    /// The metrics of an operator, all of them 0.
     pub fn new(operator: Operator) -> Self {
         let mut all = Registry::default();
         #[cfg(target_os = "linux")]
         all.register_collector(Box::new(super::process::Process));
-        #[cfg(feature = "webhook")]
-        let webhooks = Webhooks::register(&mut all);
         let own = all.sub_registry_with_prefix("controller");
-        let build = Info::new([("version", operator.version)]);
-        own.register("build", "What runs here", build);
-        let duration = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
-        own.register_with_unit("reconcile_duration", "How long a reconcile takes", Unit::Seconds, duration.clone());
+        own.register("build", "Version of the operator", Info::new([("version", operator.version)]));
+        let leader = add(own, "leader", "1 while this replica reconciles");
+        let reconciles = add(own, "reconciles", "Finished reconciles, by result");
+        let failures = add(own, "reconcile_failures", "Failed reconciles, by reason");
+        let duration = add_duration(own, "reconcile_duration", "Duration of reconciles");
+        let active = add(own, "active_reconciles", "Running reconciles");
+        let last_success = Family::default();
+        let help = "Time of the last successful reconcile, since 1970";
+        own.register_with_unit("last_success_timestamp", help, Unit::Seconds, last_success.clone());
+        let requeues = add(own, "requeues", "Successful reconciles that scheduled another one");
+        let retries = add(own, "retries", "Failed reconciles, each of which schedules a retry");
+        let watch_restarts = add(own, "watch_restarts", "Watches that failed and were started again");
+        let decode_failures = add(own, "decode_failures", "Received objects that do not fit their Rust type");
+        let undecodable =
+            add(own, "undecodable_objects", "Objects that are left out, since they do not fit their Rust type");
+        let webhook_requests = add(own, "webhook_requests", "Requests to webhooks");
+        let webhook_duration = add_duration(own, "webhook_duration", "Duration of requests to webhooks");
+        let client = all.sub_registry_with_prefix("rest_client");
+        let requests = add(client, "requests", "Requests to the API server");
+        let help = "Time until the answers of the API server began";
+        let request_duration = add_duration(client, "request_duration", help);
+        let help = "Requests sent again, since the API server was overloaded";
+        let request_retries = add(client, "request_retries", help);
         Self {
-            #[cfg(feature = "webhook")]
-            webhooks,
-            leader: add(own, "leader", "1 while this replica reconciles"),
-            reconciles: add(own, "reconciles", "Reconciles that have ended, by result"),
-            failures: add(own, "reconcile_failures", "Those that failed, by reason"),
-            requeues: add(own, "requeues", "Reconciles that scheduled another one"),
+            leader,
+            registry: Arc::new(Mutex::new(all)),
+            reconciles,
+            failures,
             duration,
-            registry: Arc::new(all),
+            active,
+            last_success,
+            requeues,
+            retries,
+            watch_restarts,
+            decode_failures,
+            undecodable,
+            webhook_requests,
+            webhook_duration,
+            requests,
+            request_duration,
+            request_retries,
         }
     }
+
+    /// Adds a metric of your own, and gives it back to be counted with.
+    ///
+    /// ```
+    /// use opctl_runtime::telemetry::metrics::Metrics;
+    /// use opctl_runtime::telemetry::metrics::prometheus_client::metrics::counter::Counter;
+    ///
+    /// # let metrics = Metrics::new(opctl_runtime::operator!());
+    /// let backups: Counter = metrics.register("backups", "Backups that were made");
+    /// backups.inc();
+    /// assert!(metrics.text().contains("backups_total 1"));
+    /// ```
+    pub fn register<M: Metric + Clone + Default>(&self, name: &str, help: &str) -> M {
+        add(&mut self.registry(), name, help)
+    }
+
+    /// Counts a running reconcile, until the guard is dropped.
+    pub fn running(&self, controller: &str) -> Running {
+        let gauge = self.active.get_or_create(&[label("controller", controller)]).clone();
+        gauge.inc();
+        Running(gauge)
+    }
+
+    /// Counts a finished reconcile: whether it scheduled another one, or the reason why it failed.
+    pub fn reconciled(&self, controller: &str, outcome: Result<bool, &'static str>, duration: Duration) {
+        let controller = label("controller", controller);
+        let only = [controller.clone()];
+        let result = if outcome.is_ok() { "success" } else { "error" };
+        self.reconciles.get_or_create(&[controller.clone(), label("result", result)]).inc();
+        self.duration.get_or_create(&only).observe(duration.as_secs_f64());
+        match outcome {
+            Ok(is_requeued) => {
+                // A clock before 1970 is none.
+                let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+                self.last_success.get_or_create(&only).set(now.as_secs_f64());
+                if is_requeued {
+                    self.requeues.get_or_create(&only).inc();
+                }
+            }
+            Err(reason) => {
+                self.failures.get_or_create(&[controller, label("reason", reason)]).inc();
+                self.retries.get_or_create(&only).inc();
+            }
+        }
+    }
+
+    /// Counts a watch that failed and is started again.
+    pub fn watch_restarted(&self, controller: &str, kind: &str) {
+        self.watch_restarts.get_or_create(&[label("controller", controller), label("kind", kind)]).inc();
+    }
+
+    /// Counts a received object that does not fit its Rust type.
+    pub fn decode_failed(&self, controller: &str, kind: &str) {
+        self.decode_failures.get_or_create(&[label("controller", controller), label("kind", kind)]).inc();
+    }
+
+    /// Changes the number of objects that are left out at present.
+    pub fn undecodable(&self, controller: &str, kind: &str, change: i64) {
+        let labels = [label("controller", controller), label("kind", kind)];
+        self.undecodable.get_or_create(&labels).inc_by(change);
+    }
+
+    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `convert`. Anybody can send
+    /// requests, so these are words of the operator, and not of the request.
+    pub fn webhook(&self, path: &str, operation: &'static str, outcome: &'static str, duration: Duration) {
+        let path = label("path", path);
+        let labels = [path.clone(), label("operation", operation), label("outcome", outcome)];
+        self.webhook_requests.get_or_create(&labels).inc();
+        self.webhook_duration.get_or_create(&[path]).observe(duration.as_secs_f64());
+    }
+
+    /// Counts a request to the API server; without a code, there was no answer.
+    pub(crate) fn requested(&self, target: &Target, code: Option<StatusCode>, duration: Duration) {
+        let Target { verb, group, resource, .. } = target;
+        let [verb, group, resource] = [label("verb", verb), label("group", group), label("resource", resource)];
+        let code = label("code", code.as_ref().map_or("<error>", StatusCode::as_str));
+        self.requests.get_or_create(&[verb.clone(), group.clone(), resource.clone(), code]).inc();
+        self.request_duration.get_or_create(&[verb, group, resource]).observe(duration.as_secs_f64());
+    }
+
+    /// Counts a request that is sent again after this answer.
+    pub(crate) fn retried(&self, target: &Target, code: StatusCode) {
+        let labels = [label("verb", target.verb), label("group", &target.group), label("code", code.as_str())];
+        self.request_retries.get_or_create(&labels).inc();
+    }
+
+    /// All metrics as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        encode(&mut text, &self.registry()).expect("writing to a string does not fail");
+        text
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// A reconcile that runs until this is dropped.
+#[derive(Debug)]
+pub struct Running(Gauge);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+fn label(name: &'static str, value: &str) -> Label {
+    (name, value.to_owned())
 }
 
 /// A metric that is in the registry: its clones count together.
@@ -72,36 +251,13 @@ fn add<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &
     metric
 }
 
-impl Metrics {
-    /// Counts a reconcile that has ended: whether it schedules another one, or the reason why it failed.
-    pub fn reconciled(&self, controller: &'static str, outcome: Result<bool, &'static str>, duration: Duration) {
-        let controller = ("controller", controller);
-        let result = if outcome.is_ok() { "success" } else { "error" };
-        let labels = [controller, ("result", result)];
-        self.reconciles.get_or_create(&labels).inc();
-        if let Err(reason) = outcome {
-            let labels = [controller, ("reason", reason)];
-            self.failures.get_or_create(&labels).inc();
-        }
-        // After a failure, there is always another try.
-        if outcome.unwrap_or(true) {
-            self.requeues.get_or_create(&[controller]).inc();
-        }
-        let durations = self.duration.get_or_create(&[controller]);
-        durations.observe(duration.as_secs_f64());
-    }
-
-    pub fn watch_restarted(&self, _controller: &'static str, _kind: &str) {}
-    pub fn decode_failed(&self, _controller: &'static str, _kind: &str) {}
-    pub fn undecodable(&self, _controller: &'static str, _kind: &str, _number: usize) {}
-    pub fn running(&self, _controller: &'static str) {}
-
-    /// All metrics as text.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        encode(&mut text, &self.registry).expect("writing to a string does not fail");
-        text
-    }
+fn add_duration<const N: usize>(registry: &mut Registry, name: &str, help: &str) -> Histograms<N>
+where
+    [Label; N]: prometheus_client::encoding::EncodeLabelSet + Clone + std::hash::Hash + Eq + fmt::Debug + Send + Sync,
+{
+    let durations = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
+    registry.register_with_unit(name, help, Unit::Seconds, durations.clone());
+    durations
 }
 
 #[cfg(test)]

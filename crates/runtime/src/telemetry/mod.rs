@@ -1,5 +1,5 @@
-//! What can be seen from outside: metrics, and logs on stderr, as text for people or as JSON for machines. With the cargo
-//! feature `telemetry`, an OpenTelemetry collector gets spans, too.
+//! Metrics, and logs on stderr: text for people, or JSON for machines. With the feature `otlp`, spans are exported to an
+//! OpenTelemetry collector as well.
 
 pub mod metrics;
 #[cfg(feature = "otlp")]
@@ -19,37 +19,51 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::Operator;
 
+/// The arguments for logs.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LogOptions {
-    /// How logs are written
+    /// Format of the logs
     #[arg(long, env, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     pub log_format: Format,
-    /// Which logs are written: a level, and others for some modules, e.g. `info,kube=debug`
+    /// Log level, with other levels for some modules: `info,kube=debug`
     #[arg(long, env = "RUST_LOG", value_name = "FILTER", value_parser = filter, default_value = "info")]
     pub log_filter: String,
 }
 
+/// The format of the logs.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Format {
+    /// Lines for people, in colour on a terminal.
     Text,
+    /// One JSON object per line.
     Json,
 }
 
-/// Sends the last spans when it is dropped.
+/// Keeps telemetry running. When it is dropped, the last spans are exported.
+#[must_use = "spans are exported until it is dropped"]
+#[derive(Debug)]
 pub struct Telemetry {
     #[cfg(feature = "otlp")]
     _exporter: otlp::Exporter,
 }
 
-/// What kube says beside a line that is logged here anyway: a span around each reconcile, and of requests and watches that
-/// fail or break off, whole answers among it. Left out, unless the filter speaks of kube; what it says of certificates stays.
+/// What kube logs in addition to a line of the runtime's own: a span around each reconcile, failed requests and watches, some with whole
+/// answers. It is left out unless the filter mentions kube; what kube logs about certificates stays.
 const REPEATED: &str = "kube_runtime::controller=off,kube_runtime::watcher=error,\
     kube_client::client=off,kube_client::client::tls=warn";
 
-/// Starts logging, for the whole process.
+/// Starts logging for the whole process, and the export of spans if the feature `otlp` is on.
+///
+/// # Errors
+///
+/// If the filter cannot be parsed, or the exporter cannot be built.
+///
+/// # Panics
+///
+/// If the process has a global logger already.
 pub fn init(operator: Operator, options: &LogOptions) -> Result<Telemetry, Box<dyn Error>> {
     let filter = match options.log_filter.as_str() {
-        of_kube if of_kube.contains("kube") => of_kube.to_owned(),
+        about_kube if about_kube.contains("kube") => about_kube.to_owned(),
         other => format!("{REPEATED},{other}"),
     };
     let lines = fmt::layer().with_writer(stderr);
@@ -74,8 +88,8 @@ fn filter(text: &str) -> Result<String, ParseError> {
     EnvFilter::try_new(text).map(|_| text.to_owned())
 }
 
-/// Gives a span its `trace_id`, which its log lines have: that of OpenTelemetry, or else a random one.
-pub fn identify(span: &Span) {
+/// Gives a span its `trace_id`, which its log lines show: that of OpenTelemetry, or a random one without the feature `otlp`.
+pub(crate) fn identify(span: &Span) {
     #[cfg(feature = "otlp")]
     let id = otlp::trace_id(span);
     #[cfg(not(feature = "otlp"))]
@@ -83,7 +97,7 @@ pub fn identify(span: &Span) {
     span.record("trace_id", id);
 }
 
-/// The keys of the standard library's hasher are random; that is all the randomness needed here.
-pub fn random() -> u64 {
+/// A random number. The keys of the standard library's hasher are random, which is good enough here.
+pub(crate) fn random() -> u64 {
     RandomState::new().hash_one(())
 }

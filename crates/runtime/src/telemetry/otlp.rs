@@ -1,4 +1,4 @@
-//! Spans for an OpenTelemetry collector, by OTLP over gRPC, as the variables `OTEL_…` say.
+//! Exports spans to an OpenTelemetry collector, with OTLP over gRPC, as the variables `OTEL_…` configure it.
 
 use std::env;
 
@@ -11,16 +11,18 @@ use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan};
 
 use crate::Operator;
 
+/// Exports the last spans when it is dropped.
+#[derive(Debug)]
 pub struct Exporter(SdkTracerProvider);
 
 impl Drop for Exporter {
     fn drop(&mut self) {
-        // That the collector cannot be reached is logged, and must not change how the process ends.
+        // A collector that cannot be reached is logged; it must not change how the process exits.
         let _ = self.0.shutdown();
     }
 }
 
-/// Lays the export over the logs. Spans have a trace id also where no collector is named.
+/// Adds the export to the logs. Spans have a trace id even without a collector.
 pub fn add<S>(operator: Operator, logs: S) -> Result<(impl Subscriber + Send + Sync, Exporter), ExporterBuildError>
 where
     S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
@@ -51,9 +53,10 @@ mod tests {
 
     #[test]
     fn log_lines_have_the_trace_id_of_their_span() {
+        let operator = crate::Operator { name: "sample-operator", version: "1.2.3" };
         let (mut logs, writer) = pipe().unwrap();
         let lines = fmt::layer().with_ansi(false).with_writer(Mutex::new(writer));
-        let (logging, _exporter) = super::add(registry().with(lines)).unwrap();
+        let (logging, _exporter) = super::add(operator, registry().with(lines)).unwrap();
         let ids = subscriber::with_default(logging, || {
             ["one", "two"].map(|object| {
                 let span = error_span!("reconcile", object, trace_id = field::Empty);

@@ -1,4 +1,4 @@
-//! What Linux knows of this process, under the names that Prometheus has for it.
+//! Metrics of this process, read from /proc, under Prometheus's usual names.
 
 use std::fmt::Error;
 
@@ -8,7 +8,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// Read at each scrape; left out where there is no /proc.
+/// Read at each scrape; nothing if /proc is not mounted.
 #[derive(Debug)]
 pub struct Process;
 
@@ -20,10 +20,10 @@ impl Collector for Process {
         let mut put = |name, help, metric: &dyn EncodeMetric| {
             metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
         };
-        put("process_cpu_seconds", "Time on CPUs", &cpu)?;
-        put("process_start_time_seconds", "Since 1970", &start)?;
-        put("process_resident_memory_bytes", "In RAM", &memory)?;
-        put("process_open_fds", "Open files", &files)
+        put("process_cpu_seconds", "CPU time", &cpu)?;
+        put("process_start_time_seconds", "Start time, since 1970", &start)?;
+        put("process_resident_memory_bytes", "Resident memory", &memory)?;
+        put("process_open_fds", "Open file descriptors", &files)
     }
 }
 

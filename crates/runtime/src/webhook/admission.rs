@@ -12,9 +12,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{Answer, Review, UNKNOWN};
+use super::{Answer, Review, UNKNOWN, WebhookResult};
 use crate::Context;
-use crate::telemetry::metrics::WebhookResult;
 
 /// What a user is told beside an allowed change; `kubectl` prints each warning in a line.
 pub type Warnings = Vec<String>;

@@ -41,7 +41,10 @@ use tracing::{error, warn};
 use crate::Context;
 use crate::manager::{self, Runnable, Runs};
 use crate::server::{Limits, Server};
+<<<<<<< HEAD
+=======
 use crate::telemetry::metrics::WebhookResult;
+>>>>>>> grants
 use certificate::Source;
 
 pub use admission::{Request, Warnings};
@@ -99,6 +102,26 @@ struct Answer {
     operation: &'static str,
     result: WebhookResult,
     response: Response,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum WebhookResult {
+    Allowed,
+    Refused,
+    /// There was no verdict, so that the `failurePolicy` decides.
+    Failed,
+}
+
+impl WebhookResult {
+    /// In metrics.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 impl Answer {
@@ -263,7 +286,7 @@ fn router(webhooks: &[Webhook], ctx: &Context) -> Result<Router, io::Error> {
         let route = async move |State(ctx): State<Context>, RawQuery(query), body: Bytes| {
             let (start, metrics) = (Instant::now(), ctx.metrics.clone());
             let answer = guard(path, limit(query.as_deref()), &memory, body, |body| handler(body, ctx)).await;
-            metrics.webhooks.answered(path, answer.operation, answer.result, start.elapsed());
+            metrics.webhook(path, answer.operation, answer.result.label(), start.elapsed());
             answer.response
         };
         router = router.route(path, post(route));
@@ -290,7 +313,11 @@ async fn guard(
         return Answer::failed(UNKNOWN, StatusCode::PAYLOAD_TOO_LARGE, why);
     };
     let answer = async {
-        let _permit = memory.acquire_many(cost).await;
+        // Small ones do not wait for large ones.
+        let _permit = match cost {
+            ..=SMALL => None,
+            cost => memory.acquire_many(cost).await.ok(),
+        };
         handler(body).await
     };
     let why = match timeout(limit, AssertUnwindSafe(answer).catch_unwind()).await {
@@ -304,6 +331,9 @@ async fn guard(
 
 /// KiB that all reviews together may take once they are decoded. What a client writes in two bytes can take a hundred then.
 const DECODED: usize = 64 << 10;
+
+/// KiB that a review may take in any case.
+const SMALL: u32 = 256;
 
 /// What a review takes at most once it is decoded, in KiB; none if that is too much even for one alone.
 fn cost(body: &[u8]) -> Option<u32> {

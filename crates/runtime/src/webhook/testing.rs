@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Serves, Webhook};
 use crate::Context;
-use crate::testing::{context, status};
+use crate::testing::{context_with, status};
 
 /// Asks an admission webhook about an object and returns the `response` of its review. The operation is `CREATE`; `UPDATE`, where the
 /// old object is the same; or `DELETE`.
@@ -60,5 +60,5 @@ pub(super) async fn read(answer: Answer) -> (u16, Value) {
 }
 
 pub(super) fn empty_cluster() -> Context {
-    Context::clone(&context(|_| (404, status(404, "NotFound"))).0)
+    Context::clone(&context_with(|_| (404, status(404, "NotFound"))).0)
 }

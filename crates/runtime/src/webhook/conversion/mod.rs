@@ -19,8 +19,7 @@ use kube::core::{Status, TypeMeta};
 use serde_json::Value;
 use tracing::error;
 
-use super::{Answer, Review, Serves, Webhook};
-use crate::telemetry::metrics::WebhookResult;
+use super::{Answer, Review, Serves, Webhook, WebhookResult};
 use kept::Kept;
 
 pub use carry::{Version, carry};

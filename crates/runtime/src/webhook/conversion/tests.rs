@@ -1,3 +1,4 @@
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -28,7 +29,7 @@ mod spoke {
     use super::*;
 
     #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, Serialize)]
-    #[kube(group = "example.com", version = "v1beta1", kind = "Book", namespaced)]
+    #[kube(group = "example.com", version = "v1beta1", kind = "Book", namespaced, storage = false)]
     pub struct BookSpec {
         pub leaves: i32,
         pub shelf: Option<String>,
@@ -46,7 +47,7 @@ mod oldest {
     use super::*;
 
     #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, Serialize)]
-    #[kube(group = "example.com", version = "v1alpha1", kind = "Book", namespaced)]
+    #[kube(group = "example.com", version = "v1alpha1", kind = "Book", namespaced, storage = false)]
     pub struct BookSpec {
         pub notes: Vec<String>,
         pub pages: String,
@@ -93,6 +94,11 @@ impl TryFrom<oldest::Book> for hub::Book {
     }
 }
 
+<<<<<<< HEAD
+fn books() -> Conversion<hub::Book> {
+    Conversion::new(vec![Spoke::of::<spoke::Book>(), Spoke::of::<oldest::Book>()])
+}
+=======
 const BOOKS: Conversion = Conversion {
     crd: "books.example.com",
     group: "example.com",
@@ -100,6 +106,7 @@ const BOOKS: Conversion = Conversion {
     hub: "v1",
     spokes: || vec![Spoke::of::<hub::Book, spoke::Book>(), Spoke::of::<hub::Book, oldest::Book>()],
 };
+>>>>>>> grants
 
 fn book(version: &str, spec: Value) -> Value {
     json!({
@@ -111,7 +118,11 @@ fn book(version: &str, spec: Value) -> Value {
 }
 
 fn to(version: &str, object: &Value) -> Value {
+<<<<<<< HEAD
+    books().convert(object.clone(), &format!("example.com/{version}")).unwrap()
+=======
     BOOKS.convert(object.clone(), &format!("example.com/{version}")).unwrap()
+>>>>>>> grants
 }
 
 #[test]
@@ -140,7 +151,7 @@ fn an_element_that_was_changed_is_found_by_its_place() {
 }
 
 #[test]
-fn an_annotation_says_nothing_that_the_version_says_itself() {
+fn an_annotation_restores_nothing_that_the_version_has_itself() {
     let whole = json!({ "pages": 4, "title": "T", "notes": [] });
     let there = to("v1beta1", &book("v1", whole));
     for (annotation, title) in [
@@ -162,7 +173,7 @@ fn an_annotation_says_nothing_that_the_version_says_itself() {
 }
 
 fn ask(review: &Value) -> (u16, Value) {
-    let response = answer(&serde_json::to_vec(review).unwrap(), &[BOOKS]);
+    let response = answer(&serde_json::to_vec(review).unwrap(), &[books().versions]).response;
     let status = response.status().as_u16();
     let body = axum::body::to_bytes(response.into_body(), 1 << 20);
     let body = futures::executor::block_on(body).unwrap();
@@ -190,7 +201,7 @@ fn answers_in_the_order_of_the_objects() {
 }
 
 #[test]
-fn says_which_object_it_cannot_convert_and_why() {
+fn names_the_object_that_it_cannot_convert_and_the_reason() {
     let mut other = book("v1beta1", json!({}));
     other["kind"] = "Film".into();
     let too_many = book("v1beta1", json!({ "leaves": i32::MAX }));
@@ -206,7 +217,7 @@ fn says_which_object_it_cannot_convert_and_why() {
         (too_many, "Book sample from example.com/v1beta1 to example.com/v1: too many leaves"),
         (
             book("v1beta1", json!({ "leaves": "x" })),
-            "Book sample from example.com/v1beta1 to example.com/v1: it does not fit `example.com/v1beta1`: invalid type: string \"x\", expected i32",
+            "Book sample from example.com/v1beta1 to example.com/v1: it does not match `example.com/v1beta1`: invalid type: string \"x\", expected i32",
         ),
     ] {
         let (status, answer) = ask(&review(json!([object])));
@@ -224,11 +235,16 @@ fn refuses_what_is_no_review_of_v1() {
     let mut empty = review(json!([]));
     empty["request"].take();
     for (body, why) in [
+<<<<<<< HEAD
+        (beta, "not the request of a ConversionReview of apiextensions.k8s.io/v1"),
+        (empty, "not the request of a ConversionReview"),
+=======
         (
             beta,
             "not a ConversionReview of apiextensions.k8s.io/v1, but a ConversionReview of apiextensions.k8s.io/v1beta1",
         ),
         (empty, "request missing in ConversionReview"),
+>>>>>>> grants
         (json!({}), "not a ConversionReview: missing field `apiVersion`"),
     ] {
         let (status, answer) = ask(&body);
@@ -254,7 +270,7 @@ fn an_annotation_that_cannot_be_converted_is_ignored() {
     assert_eq!(to("v1beta1", &object)["spec"]["leaves"], 3);
 }
 
-/// As server-side apply asks when a field manager goes to another version.
+/// Server-side apply asks for it when a field manager changes to another version.
 #[test]
 fn converts_a_part_of_an_object() {
     let part = json!({ "apiVersion": "example.com/v1beta1", "kind": "Book", "metadata": {} });
@@ -306,7 +322,7 @@ mod thing {
     }
 }
 
-/// A random object fits its type, which writes it so that it is read as the same.
+/// A random object fits its type, and is the same after it was written and read.
 #[test]
 fn random_objects_fit_their_types() {
     let crd = <thing::Thing as kube::CustomResourceExt>::crd();
@@ -321,4 +337,43 @@ fn random_objects_fit_their_types() {
         assert!((3..5).contains(&written["spec"]["text"].as_str().unwrap().chars().count()));
         assert_eq!(serde_json::to_value(read(written.clone())).unwrap(), written);
     }
+}
+
+#[derive(Default)]
+struct Crds(Vec<CustomResourceDefinition>);
+
+impl Crds {
+    fn of(crds: Vec<CustomResourceDefinition>) -> Self {
+        Self(vec![kube::core::crd::merge_crds(crds, "v1").unwrap()])
+    }
+
+    fn tested(&self, conversion: Conversion<hub::Book>, kept: &[(&str, &str)]) -> Result<(), String> {
+        let webhook = conversion.into();
+        let tested = std::panic::AssertUnwindSafe(|| round_trip::round_trip(&webhook, &self.0, kept));
+        std::panic::catch_unwind(tested).map_err(|panic| *panic.downcast::<String>().unwrap())
+    }
+}
+
+#[test]
+fn a_round_trip_finds_what_is_lost() {
+    use kube::CustomResourceExt;
+
+    let crds = || Crds::of(vec![hub::Book::crd(), oldest::Book::crd()]);
+    let conversion = || Conversion::new(vec![Spoke::of::<oldest::Book>()]);
+    let kept = [
+        ("v1alpha1", "spec.notes"),
+        ("v1alpha1", "spec.pages"),
+        ("v1alpha1", "spec.title"),
+        ("v1", "spec.notes"),
+        ("v1", "spec.pages"),
+    ];
+    assert_eq!(crds().tested(conversion(), &kept), Ok(()));
+    let lost = crds().tested(conversion(), &kept[1..]).unwrap_err();
+    assert!(lost.contains(r#"add ("v1alpha1", "spec.notes") to the kept fields"#), "{lost}");
+    assert!(!lost.contains("spec.pages"), "{lost}");
+
+    let missing = crds().tested(Conversion::new(Vec::new()), &kept).unwrap_err();
+    assert_eq!(missing, "books.example.com has no spoke for the version v1alpha1");
+    let unknown = Crds::default().tested(conversion(), &kept).unwrap_err();
+    assert_eq!(unknown, "`books.example.com` is not among the CRDs");
 }

@@ -1,22 +1,30 @@
 use std::sync::{Arc, Mutex};
 
-use clap::Parser;
-use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
-use kube::api::ApiResource;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manager::Options;
-use crate::mock::{self, Call, Calls, status};
-use crate::webhook::server::registration::Configuration;
+use crate::Operator;
+use crate::testing::{self as mock, Call, Calls, options, status};
+use crate::webhook::Webhook;
+use crate::webhook::{Defaulting, Rejection, Request};
 
+<<<<<<< HEAD
+const OPERATOR: Operator = Operator { name: "shop", version: "1.2.3" };
+const SECRET: &str = "shop-webhook-certificate";
+=======
 const CONFIGURATION: Configuration =
     Configuration { name: "mutating", local: "local", resource: ApiResource::erase::<MutatingWebhookConfiguration> };
+>>>>>>> grants
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// An API server with a Secret, and what sends it here.
+async fn nothing(_: &mut ConfigMap, _: &Request<ConfigMap>) -> Result<(), Rejection> {
+    Ok(())
+}
+
+/// An API server with a Secret, and a configuration that makes it call this operator.
 #[derive(Clone, Default)]
 struct Server(Arc<Mutex<State>>);
 
@@ -24,7 +32,7 @@ struct Server(Arc<Mutex<State>>);
 struct State {
     secret: Option<Value>,
     version: u32,
-    /// Of each configuration; none where that does not exist.
+    /// The bundle of the configuration; none if that does not exist.
     trusted: Option<Value>,
     /// Written between the next read and the write after it.
     sneaks_in: Option<Value>,
@@ -68,9 +76,10 @@ impl Server {
 
     async fn replica(&self) -> (Shared, Calls) {
         let (client, calls) = self.client();
-        let ctx = Context::new(client, Options::parse_from(["manager"]));
-        let mut replica = Shared::open(&ctx, "webhooks").await.unwrap();
-        replica.registrations = vec![&CONFIGURATION];
+        let ctx = Context::new(client, OPERATOR, options(&[]));
+        let webhooks: [Webhook; 1] = [Defaulting::new("/", nothing).into()];
+        let registrations = Registration::all(&webhooks, OPERATOR.name);
+        let replica = Shared::open(&ctx, "webhooks", registrations).await.unwrap();
         (replica, calls)
     }
 
@@ -95,11 +104,11 @@ impl State {
 }
 
 fn issued(now: SystemTime) -> Pair {
-    Pair::issue(&names_of_service("webhooks", "default"), now).unwrap()
+    Pair::issue("shop", &names_of_service("webhooks", "default"), now).unwrap()
 }
 
 fn secret(pair: &Pair) -> Value {
-    json!(write(Secret::default(), pair))
+    json!(write(SECRET, Secret::default(), pair))
 }
 
 #[tokio::test]

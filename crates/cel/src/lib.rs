@@ -1,0 +1,238 @@
+//! Kubernetes' CEL: the expressions in `x-kubernetes-validations` of CustomResourceDefinitions.
+//!
+//! An [`Expression`] is parsed, type-checked against a [`Schema`], its worst cost is estimated, and it is evaluated, all as an
+//! API server does, with the libraries of Kubernetes (quantities, URLs, IP addresses, versions, formats) and without a cluster.
+//!
+//! ```
+//! use opctl_cel::{Budget, Data, Declaration, Expression, Output, RULE_COST_LIMIT, Schema};
+//! use serde_json::json;
+//!
+//! let schema: Schema = serde_json::from_value(json!({
+//!     "type": "object",
+//!     "properties": {"replicas": {"type": "integer"}, "image": {"type": "string", "maxLength": 100}},
+//! }))?;
+//! let declaration = Declaration::new(&schema, false).expect("an object is visible in CEL");
+//!
+//! let rule = Expression::compile("self.replicas <= 3 && self.image.startsWith('example.com/')", &declaration, false)?;
+//! assert_eq!(rule.result(), "bool");
+//! assert!(rule.cost() < RULE_COST_LIMIT);
+//!
+//! let object = json!({"replicas": 5, "image": "example.com/app"});
+//! let outcome = rule.evaluate(&Data::new(&object, &schema, false), None, &mut Budget::default())?;
+//! assert_eq!(outcome, Output::Bool(false));
+//!
+//! let error = Expression::compile("self.replica <= 3", &declaration, false).unwrap_err();
+//! assert_eq!(error.to_string(), "no field `replica`; did you mean `replicas`?");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well.
+
+#![deny(missing_docs)]
+
+mod check;
+mod cost;
+mod evaluate;
+pub mod format;
+mod functions;
+mod go;
+mod lexer;
+mod library;
+mod literals;
+mod macros;
+mod nearest;
+mod network;
+mod parse;
+pub mod pattern;
+mod quantity;
+mod schema;
+mod semver;
+mod types;
+mod value;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+pub use schema::Schema;
+pub use types::{Declaration, escape};
+pub use value::Failure;
+
+use check::Checked;
+use parse::{Problem, Tree};
+use value::Value;
+
+/// The highest cost of one rule, or of one `messageExpression`, that an API server accepts.
+pub const RULE_COST_LIMIT: u64 = 10_000_000;
+
+/// The highest cost of all rules of a version together that an API server accepts.
+pub const TOTAL_COST_LIMIT: u64 = 100_000_000;
+
+/// A compiled expression.
+#[derive(Debug)]
+pub struct Expression {
+    tree: Tree,
+    checked: Checked,
+    declaration: Arc<Declaration>,
+    optional_old_self: bool,
+}
+
+/// Why an expression does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CompileError {
+    /// It is not CEL.
+    #[error("{message}")]
+    Syntax {
+        /// The part of the text it is about, in bytes.
+        place: Range<usize>,
+        /// What is wrong.
+        message: String,
+    },
+    /// A name does not exist, or a type does not fit.
+    #[error("{message}")]
+    Type {
+        /// The part of the text it is about, in bytes.
+        place: Range<usize>,
+        /// What is wrong.
+        message: String,
+    },
+    /// A literal has no such value, e.g. `duration('1 day')`.
+    #[error("{message}")]
+    Literal {
+        /// The part of the text it is about, in bytes.
+        place: Range<usize>,
+        /// What is wrong.
+        message: String,
+    },
+    /// This crate cannot tell whether an API server accepts it.
+    #[error("cannot tell whether an API server accepts this expression")]
+    Unknown,
+}
+
+/// The value of an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// What a rule has.
+    Bool(bool),
+    /// What a `messageExpression` has.
+    String(String),
+    /// A value of another type, by the name of the type.
+    Other(&'static str),
+}
+
+/// A value that expressions are evaluated on, typed by its schema.
+#[derive(Clone, Debug)]
+pub struct Data(Value);
+
+/// How many steps evaluations may still take. The default is enough for all rules on one object.
+#[derive(Clone, Debug)]
+pub struct Budget(u64);
+
+impl Expression {
+    /// Parses an expression and checks its types. `self` is a value of the declaration, and so is `oldSelf`; with
+    /// `optional_old_self` it is an optional one, as with `optionalOldSelf: true` in a rule.
+    ///
+    /// # Errors
+    ///
+    /// If an API server rejects it, or if that is unknown.
+    pub fn compile(text: &str, self_: &Arc<Declaration>, optional_old_self: bool) -> Result<Self, CompileError> {
+        let tree = parse::parse(text).map_err(CompileError::syntax)?;
+        let checked = check::check(&tree, self_, optional_old_self)
+            .map_err(|problem| CompileError::of(problem, |place, message| CompileError::Type { place, message }))?;
+        literals::check(&tree, &checked)
+            .map_err(|problem| CompileError::of(problem, |place, message| CompileError::Literal { place, message }))?;
+        Ok(Self { tree, checked, declaration: Arc::clone(self_), optional_old_self })
+    }
+
+    /// The name of its type: `bool`, `string`, `list(int)`, …
+    pub fn result(&self) -> String {
+        self.checked.types[self.tree.root.id].to_string()
+    }
+
+    /// Whether it mentions `oldSelf`, so that it applies to updates only.
+    pub fn uses_old_self(&self) -> bool {
+        self.checked.uses_old_self
+    }
+
+    /// The estimate of its worst cost that an API server compares with [`RULE_COST_LIMIT`], for one value.
+    pub fn cost(&self) -> u64 {
+        cost::estimate(&self.tree, &self.checked, &self.declaration)
+    }
+
+    /// The fields of `self` that it mentions, e.g. `self.spec.name`, by their names in CEL. May repeat some.
+    pub fn fields(&self) -> Vec<String> {
+        let mut fields = Vec::new();
+        let mut rest = vec![&self.tree.root];
+        while let Some(expr) = rest.pop() {
+            match expr.qualified_name() {
+                Some(name) if name == "self" || name.starts_with("self.") => fields.push(name),
+                _ => rest.extend(expr.children()),
+            }
+        }
+        fields
+    }
+
+    /// Evaluates it. `old_self` is `None` when an object is created.
+    ///
+    /// # Errors
+    ///
+    /// If the evaluation fails, if the budget is spent, or if this crate cannot evaluate it.
+    pub fn evaluate(&self, self_: &Data, old_self: Option<&Data>, budget: &mut Budget) -> Result<Output, Failure> {
+        let mut variables = vec![("self", self_.0.clone())];
+        match old_self.map(|Data(value)| value.clone()) {
+            old if self.optional_old_self => variables.push(("oldSelf", old.map_or(Value::NONE, Value::some))),
+            Some(old) => variables.push(("oldSelf", old)),
+            None => {}
+        }
+        Ok(match evaluate::evaluate(&self.tree, &self.checked, variables, &mut budget.0)? {
+            Value::Bool(value) => Output::Bool(value),
+            Value::String(text) => Output::String(text.to_string()),
+            other => Output::Other(other.type_name()),
+        })
+    }
+}
+
+/// Checks only the syntax of an expression, not its names and types.
+///
+/// # Errors
+///
+/// If it is not CEL, or if that is unknown.
+pub fn check_syntax(text: &str) -> Result<(), CompileError> {
+    parse::parse(text).map(drop).map_err(CompileError::syntax)
+}
+
+impl CompileError {
+    fn syntax(problem: Problem) -> Self {
+        Self::of(problem, |place, message| Self::Syntax { place, message })
+    }
+
+    fn of(problem: Problem, wrong: impl FnOnce(Range<usize>, String) -> Self) -> Self {
+        match problem {
+            Problem::Unknown => Self::Unknown,
+            Problem::Wrong { place, message } => wrong(place, message),
+        }
+    }
+}
+
+impl Data {
+    /// A part of an object, which has its defaults and fits the schema. `resource` is true for a Kubernetes object, whose kind,
+    /// API version and name are visible even if the schema does not mention them.
+    pub fn new(json: &Json, schema: &Schema, resource: bool) -> Self {
+        Self(Value::of(json, schema, resource))
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(evaluate::TOTAL_LIMIT)
+    }
+}
+
+impl Budget {
+    /// Whether no further expression can be evaluated.
+    pub fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}

@@ -1,0 +1,13 @@
+//! What a misspelt name may have meant.
+
+/// The nearest of `words`, if it is within one edit, or two in a word of five characters or more. Case does not count.
+pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let text = text.to_lowercase();
+    let limit = if text.chars().count() < 5 { 1 } else { 2 };
+    words
+        .into_iter()
+        .map(|word| (strsim::osa_distance(&text, &word.to_lowercase()), word))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
+}

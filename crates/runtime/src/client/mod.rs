@@ -1,0 +1,272 @@
+//! The client of the cluster: from the kubeconfig or the Pod's service account, through a proxy if there is one, with metrics,
+//! retries that an overloaded API server can bear, and errors that name the server.
+
+mod overload;
+mod proxy;
+mod requests;
+pub(crate) mod target;
+
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{env, fmt};
+
+use http::Uri;
+use hyper::rt::{Read, Write};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::{Connection, HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ConfigExt};
+use kube::config::{InClusterError, KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{Client, Config};
+use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
+
+use crate::telemetry::metrics::Metrics;
+use crate::with_causes;
+use proxy::{Proxy, Scheme};
+use requests::{RequestsLayer, Server};
+
+pub use requests::RequestError;
+
+/// Connects to the cluster of the kubeconfig, or of the Pod that this runs in.
+///
+/// The kubeconfig is that of `KUBECONFIG`, or else `~/.kube/config`; without one, the Pod's service account is used. Its
+/// `proxy-url` is used as kubectl does, and so are `HTTPS_PROXY` and `NO_PROXY`; a Pod reaches its own cluster without a proxy.
+///
+/// `metrics` counts the requests. Nothing is sent yet.
+///
+/// # Errors
+///
+/// If there is no kubeconfig and no service account, or what they say cannot be used.
+pub async fn connect(metrics: &Metrics) -> Result<Client, Error> {
+    connect_with(metrics, &|name| env::var(name).ok()).await
+}
+
+async fn connect_with(metrics: &Metrics, variable: &impl Fn(&str) -> Option<String>) -> Result<Client, Error> {
+    let (mut config, proxy_url) = match kubeconfig(variable)? {
+        Some(Found { paths, kubeconfig }) => {
+            let proxy_url = proxy_url(&kubeconfig);
+            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+            let config = config.map_err(|source| Error::Kubeconfig { paths, source: source.into() })?;
+            (config, proxy_url)
+        }
+        None => (Config::incluster_env().map_err(Error::no_pod)?, None),
+    };
+    config.apply_debug_overrides();
+    let is_pod = config.root_cert_file.is_some();
+    let proxy = match is_pod {
+        true => None,
+        false => Proxy::choose(&config.cluster_url, proxy_url.as_deref(), variable)?,
+    };
+    build(config, proxy, metrics)
+}
+
+/// A client with a configuration of your own, and everything that [`connect`] adds. Its `proxy_url` is used; the variables of
+/// the environment are not read.
+///
+/// # Errors
+///
+/// If the configuration cannot be used.
+pub fn from_config(config: Config, metrics: &Metrics) -> Result<Client, Error> {
+    let proxy_url = config.proxy_url.as_ref().map(Uri::to_string);
+    let proxy = Proxy::choose(&config.cluster_url, proxy_url.as_deref(), &|_| None)?;
+    build(config, proxy, metrics)
+}
+
+/// A kubeconfig, and the files that it is from.
+struct Found {
+    paths: Paths,
+    kubeconfig: Kubeconfig,
+}
+
+/// The kubeconfig, if there is one that names a cluster.
+fn kubeconfig(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Found>, Error> {
+    let named = variable("KUBECONFIG").unwrap_or_default();
+    let named: Vec<PathBuf> = env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).collect();
+    let default = || Some(env::home_dir()?.join(".kube").join("config")).filter(|path| path.exists());
+    let paths = match named.is_empty() {
+        true => Paths(default().into_iter().collect()),
+        false => Paths(named),
+    };
+    let read =
+        paths.0.iter().try_fold(Kubeconfig::default(), |merged, path| merged.merge(Kubeconfig::read_from(path)?));
+    let kubeconfig = match read {
+        Ok(kubeconfig) => kubeconfig,
+        Err(source) => return Err(Error::Kubeconfig { paths, source: source.into() }),
+    };
+    // `kubectl config unset current-context` leaves an empty name.
+    let context = kubeconfig.current_context.as_deref().unwrap_or_default();
+    if !context.is_empty() {
+        return Ok(Some(Found { paths, kubeconfig }));
+    }
+    match Config::incluster_env() {
+        Err(_) if !paths.0.is_empty() => {
+            Err(Error::Kubeconfig { paths, source: KubeconfigError::CurrentContextNotSet.into() })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Of the cluster of the current context.
+fn proxy_url(kubeconfig: &Kubeconfig) -> Option<String> {
+    let current = kubeconfig.current_context.as_ref()?;
+    let context = kubeconfig.contexts.iter().find(|context| context.name == *current)?.context.as_ref()?;
+    let cluster = kubeconfig.clusters.iter().find(|cluster| cluster.name == context.cluster)?.cluster.as_ref()?;
+    cluster.proxy_url.clone()
+}
+
+fn build(config: Config, proxy: Option<Proxy>, metrics: &Metrics) -> Result<Client, Error> {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    // A connection to a machine that is gone is noticed; watches read for minutes.
+    connector.set_keepalive(Some(Duration::from_secs(30)));
+    connector.set_keepalive_interval(Some(Duration::from_secs(10)));
+    connector.set_keepalive_retries(Some(3));
+    let server = Server {
+        url: config.cluster_url.to_string().trim_end_matches('/').to_owned(),
+        proxy: proxy
+            .as_ref()
+            .map(|proxy| (proxy.intercept.uri().to_string().trim_end_matches('/').to_owned(), proxy.origin)),
+    };
+    let layer = RequestsLayer::new(server, metrics.clone());
+    let Some(Proxy { scheme, intercept, .. }) = proxy else {
+        return stack(config, connector, layer);
+    };
+    match scheme {
+        Scheme::Http => stack(config, tunnel(&intercept, connector), layer),
+        Scheme::Https => {
+            // The same authorities as for the server, as in kubectl.
+            let connector = config.rustls_https_connector_with_connector(connector).map_err(Error::config)?;
+            stack(config, tunnel(&intercept, connector), layer)
+        }
+        Scheme::Socks5 => {
+            let mut connector = SocksV5::new(intercept.uri().clone(), connector);
+            if let Some((user, password)) = intercept.raw_auth() {
+                connector = connector.with_auth(user.to_owned(), password.to_owned());
+            }
+            stack(config, connector, layer)
+        }
+    }
+}
+
+fn tunnel<C>(intercept: &hyper_util::client::proxy::matcher::Intercept, connector: C) -> Tunnel<C> {
+    let tunnel = Tunnel::new(intercept.uri().clone(), connector);
+    match intercept.basic_auth() {
+        Some(credentials) => tunnel.with_auth(credentials.clone()),
+        None => tunnel,
+    }
+}
+
+/// kube's own layers, without its retries, and ours.
+fn stack<C>(config: Config, connector: C, layer: RequestsLayer) -> Result<Client, Error>
+where
+    C: Service<Uri> + Clone + Send + Sync + 'static,
+    C::Response: Connection + Read + Write + Send + Unpin + 'static,
+    C::Future: Send + 'static,
+    C::Error: std::error::Error + Send + Sync + 'static,
+{
+    let auth = config.auth_layer().map_err(Error::config)?;
+    let headers = config.extra_headers_layer().map_err(Error::config)?;
+    let mut connector =
+        TimeoutConnector::new(config.rustls_https_connector_with_connector(connector).map_err(Error::config)?);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    connector.set_reset_reader_on_write(config.reset_reader_on_write);
+    let client = hyper_util::client::legacy::Builder::new(TokioExecutor::new()).build::<_, Body>(connector);
+    let service = ServiceBuilder::new()
+        .layer(layer)
+        .layer(config.base_uri_layer())
+        .option_layer(auth)
+        .layer(headers)
+        .service(client.map_err(BoxError::from));
+    Ok(Client::new(service, config.default_namespace))
+}
+
+/// What went wrong with a request to the API server, in one sentence that names the server: kube's own text repeats the whole
+/// answer, or says no more than "client error (Connect)".
+pub(crate) fn describe(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => status.to_string(),
+        kube::Error::Service(error) => with_causes(&**error),
+        error => with_causes(error),
+    }
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Neither a kubeconfig nor a service account.
+    #[error(
+        "no cluster is configured: `KUBECONFIG` is not set, `~/.kube/config` does not exist, and this is no Pod with a service account"
+    )]
+    NoCluster,
+    /// The service account of the Pod cannot be used.
+    #[error("cannot use the service account of this Pod: {0}")]
+    ServiceAccount(#[source] InClusterError),
+    /// The kubeconfig cannot be used.
+    #[error("cannot use the kubeconfig {paths}: {}", explained(source))]
+    Kubeconfig {
+        /// Its files.
+        paths: Paths,
+        /// What is wrong.
+        source: Box<KubeconfigError>,
+    },
+    /// The URL of the proxy cannot be used.
+    #[error("cannot use the proxy `{url}` of {origin}: it must be a URL with `http`, `https` or `socks5`")]
+    Proxy {
+        /// Without credentials.
+        url: String,
+        /// Where it is from.
+        origin: &'static str,
+    },
+    /// Certificates or credentials cannot be used.
+    #[error("cannot use the certificates or credentials of the kubeconfig: {}", with_causes(&**.0))]
+    Credentials(#[source] Box<kube::Error>),
+}
+
+impl Error {
+    fn config(error: kube::Error) -> Self {
+        Self::Credentials(Box::new(error))
+    }
+
+    fn no_pod(error: InClusterError) -> Self {
+        match error {
+            InClusterError::ReadEnvironmentVariable(_) => Self::NoCluster,
+            error => Self::ServiceAccount(error),
+        }
+    }
+}
+
+fn explained(error: &KubeconfigError) -> String {
+    match error {
+        KubeconfigError::CurrentContextNotSet => {
+            "it has no current context; set one by `kubectl config use-context NAME`".to_owned()
+        }
+        KubeconfigError::LoadContext(name) => {
+            format!("it has no context `{name}`, which is its current one; `kubectl config get-contexts` lists them")
+        }
+        KubeconfigError::LoadClusterOfContext(name) => {
+            format!("it has no cluster `{name}`, which its current context names")
+        }
+        KubeconfigError::MissingClusterUrl => "the cluster of its current context has no `server`".to_owned(),
+        KubeconfigError::ReadConfig(error, path) => format!("`{}`: {error}", path.display()),
+        error => with_causes(error),
+    }
+}
+
+/// The files of a kubeconfig.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Paths(pub Vec<PathBuf>);
+
+impl fmt::Display for Paths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths: Vec<String> = self.0.iter().map(|path| format!("`{}`", path.display())).collect();
+        f.write_str(&paths.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests;

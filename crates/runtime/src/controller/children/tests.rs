@@ -1,0 +1,264 @@
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::rbac::v1::ClusterRole;
+use kube::runtime::watcher::Event;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::controller::Owned;
+use crate::testing::{Calls, context, context_with, status};
+
+fn parent() -> ConfigMap {
+    let metadata = json!({ "name": "parent", "namespace": "default", "uid": "1" });
+    serde_json::from_value(json!({ "metadata": metadata })).unwrap()
+}
+
+fn secret(name: &str) -> Secret {
+    let mut secret = Secret::default();
+    secret.metadata.name = Some(name.to_owned());
+    secret
+}
+
+/// As a watch sees a Secret that this controller applied.
+fn seen(name: &str, version: &str, manager: &str) -> Child<Secret> {
+    let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "parent", "uid": "1", "controller": true });
+    let metadata = json!({
+        "name": name, "namespace": "default", "uid": format!("uid of {name}"), "resourceVersion": version,
+        "ownerReferences": [owner], "managedFields": [{ "manager": manager, "operation": "Apply" }],
+    });
+    serde_json::from_value(json!({ "metadata": metadata })).unwrap()
+}
+
+/// A context whose watch has seen these, of a controller with this API server.
+fn watching<F>(children: Vec<Child<Secret>>, answer: F) -> (Context, Calls, std::sync::Arc<Index>)
+where
+    F: Fn(&crate::testing::Call) -> (u16, Value) + Send + 'static,
+{
+    let (ctx, calls) = context_with(answer);
+    let ctx = ctx.of_controller(None);
+    let index = ctx.owned.watch::<ConfigMap, Secret>(&ctx.field_manager);
+    index.note(&Event::<Child<Secret>>::Init);
+    for child in children {
+        index.note(&Event::InitApply(child));
+    }
+    index.note(&Event::<Child<Secret>>::InitDone);
+    (ctx, calls, index)
+}
+
+/// Applies and deletes whatever it is asked to.
+fn accepting(call: &crate::testing::Call) -> (u16, Value) {
+    match call.method.as_str() {
+        "DELETE" => (200, json!({ "kind": "Status", "status": "Success" })),
+        _ => (200, call.body.clone()),
+    }
+}
+
+fn deletions(calls: &Calls) -> Vec<(String, Value)> {
+    let calls = calls.of::<Secret>().into_iter().filter(|call| call.method == "DELETE");
+    calls.map(|call| (call.path.rsplit('/').next().unwrap().to_owned(), call.body["preconditions"].clone())).collect()
+}
+
+#[tokio::test]
+async fn a_child_gets_its_owner_its_namespace_and_its_type() {
+    let (ctx, calls) = context();
+    let parent = parent();
+    let mut children = Children::of(&parent, &ctx);
+    let applied = children.apply(secret("child")).await.unwrap();
+    assert_eq!(applied.metadata.name.as_deref(), Some("child"));
+    let body = calls.applied::<Secret>("child");
+    assert_eq!((&body["apiVersion"], &body["kind"]), (&json!("v1"), &json!("Secret")));
+    assert_eq!(body["metadata"]["namespace"], "default");
+    let owner = json!([{ "apiVersion": "v1", "kind": "ConfigMap", "name": "parent", "uid": "1", "controller": true }]);
+    assert_eq!(body["metadata"]["ownerReferences"], owner);
+    let call = &calls.take()[0];
+    assert!(call.query.contains("force=true") && call.query.contains("fieldManager=test-operator"), "{}", call.query);
+}
+
+#[tokio::test]
+async fn a_child_that_cannot_have_this_owner_is_refused() {
+    let (ctx, calls) = context();
+    let (parent, mut namespace) = (parent(), Namespace::default());
+    let mut elsewhere = secret("child");
+    elsewhere.metadata.namespace = Some("other".to_owned());
+    let mut cluster_wide = ClusterRole::default();
+    cluster_wide.metadata.name = Some("child".to_owned());
+    namespace.metadata.name = Some("parent".to_owned());
+    namespace.metadata.uid = Some("2".to_owned());
+    let mut children = Children::of(&parent, &ctx);
+    for (refused, why) in [
+        (children.apply(Secret::default()).await.map(drop), "a child of kind Secret has no name"),
+        (
+            children.apply(elsewhere).await.map(drop),
+            "Secret child cannot be a child of ConfigMap parent: it is not in namespace default",
+        ),
+        (children.apply(cluster_wide).await.map(drop), "it is not in namespace default"),
+        (Children::of(&namespace, &ctx).apply(secret("child")).await.map(drop), "Secret child needs a namespace"),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.reason(), error.is_permanent()), ("InvalidChild", true));
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    assert!(calls.is_empty());
+    children.apply(secret("child")).await.unwrap();
+    let twice = children.apply(secret("child")).await.unwrap_err();
+    assert!(twice.to_string().contains("applied twice"), "{twice}");
+}
+
+#[tokio::test]
+async fn a_child_that_does_not_fit_its_type_is_named() {
+    let (ctx, _) = context_with(|call| {
+        let mut body = call.body.clone();
+        body["spec"]["replicas"] = 5_000_000_000_u64.into();
+        (200, body)
+    });
+    let parent = parent();
+    let mut deployment = Deployment::default();
+    deployment.metadata.name = Some("web".to_owned());
+    let error = Children::of(&parent, &ctx).apply(deployment).await.unwrap_err();
+    assert_eq!(error.reason(), "Undecodable");
+    let text = error.to_string();
+    assert!(text.starts_with("Deployment web cannot be decoded: spec.replicas: "), "{text}");
+}
+
+#[tokio::test]
+async fn lists_that_others_added_to_are_replaced_where_they_make_the_object_invalid() {
+    let invalid = |field: &'static str| {
+        move |call: &crate::testing::Call| {
+            if call.content_type != "application/apply-patch+yaml" {
+                return (200, json!({ "metadata": { "name": "child" } }));
+            }
+            let mut refused = status(422, "Invalid");
+            refused["details"] =
+                json!({ "causes": [{ "field": field, "message": "no", "reason": "FieldValueInvalid" }] });
+            (422, refused)
+        }
+    };
+    let parent = parent();
+    let (ctx, calls) = context_with(invalid("data"));
+    Children::of(&parent, &ctx).apply(secret("child")).await.unwrap();
+    let merge = &calls.take()[1];
+    assert_eq!(merge.content_type, "application/merge-patch+json");
+    assert_eq!(merge.body.get("metadata"), None, "owners and finalizers of others stay");
+    let (ctx, calls) = context_with(invalid("metadata.ownerReferences"));
+    Children::of(&parent, &ctx).apply(secret("child")).await.unwrap_err();
+    assert_eq!(calls.take().len(), 1, "an object of another controller is left alone");
+}
+
+#[tokio::test]
+async fn only_what_this_controller_applied_before_and_not_now_is_deleted() {
+    let children = vec![
+        seen("kept", "1", "test-operator"),
+        seen("old", "2", "test-operator"),
+        seen("of-another-controller", "3", "test-operator/other"),
+        seen("by-hand", "4", "kubectl"),
+    ];
+    let (ctx, calls, _) = watching(children, accepting);
+    let parent = parent();
+    let mut children = Children::of(&parent, &ctx);
+    children.apply(secret("kept")).await.unwrap();
+    children.prune::<Secret>().await.unwrap();
+    children.prune::<Deployment>().await.unwrap();
+    let preconditions = json!({ "uid": "uid of old", "resourceVersion": "2" });
+    assert_eq!(deletions(&calls), [("old".to_owned(), preconditions)]);
+}
+
+#[tokio::test]
+async fn children_of_others_and_those_on_their_way_out_are_not_deleted() {
+    let mut of_another = seen("of-another-owner", "1", "test-operator");
+    of_another.metadata.owner_references.as_mut().unwrap()[0].uid = "2".to_owned();
+    let mut orphan = seen("orphan", "1", "test-operator");
+    orphan.metadata.owner_references.as_mut().unwrap()[0].controller = None;
+    let mut leaving = seen("leaving", "1", "test-operator");
+    leaving.metadata.deletion_timestamp = serde_json::from_value("2026-01-01T00:00:00Z".into()).unwrap();
+    let (ctx, calls, index) =
+        watching(vec![of_another, orphan, leaving, seen("adopted", "1", "test-operator")], |_| unreachable!());
+    // It is another's by now.
+    let mut adopted = seen("adopted", "2", "test-operator");
+    adopted.metadata.owner_references.as_mut().unwrap()[0].uid = "2".to_owned();
+    index.note(&Event::Apply(adopted));
+    let parent = parent();
+    Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
+    assert!(calls.is_empty());
+}
+
+#[tokio::test]
+async fn a_child_that_changed_meanwhile_is_looked_at_again() {
+    let old = vec![seen("old", "2", "test-operator")];
+    let (ctx, calls, index) = watching(old, |_| (409, status(409, "Conflict")));
+    let parent = parent();
+    Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
+    assert_eq!(deletions(&calls).len(), 1, "the newer version is not known yet");
+    // It is no news by itself, but it is waited for.
+    let pending = |version| {
+        let mut child = seen("old", version, "test-operator");
+        child.metadata.generation = Some(2);
+        child
+    };
+    assert!(index.note(&Event::Apply(pending("3"))));
+    calls.take();
+    let (ctx, calls, _) = watching(vec![seen("old", "3", "test-operator")], |_| (404, status(404, "NotFound")));
+    Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
+    assert_eq!(deletions(&calls).len(), 1, "gone already");
+}
+
+#[tokio::test]
+async fn a_list_brings_what_is_there_and_takes_away_what_is_not() {
+    let (ctx, calls, index) =
+        watching(vec![seen("a", "1", "test-operator"), seen("b", "1", "test-operator")], accepting);
+    index.note(&Event::<Child<Secret>>::Init);
+    index.note(&Event::InitApply(seen("b", "7", "test-operator")));
+    assert_eq!(index.prunable("1").len(), 2, "nothing is forgotten while the list is under way");
+    index.note(&Event::<Child<Secret>>::InitDone);
+    let parent = parent();
+    Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
+    assert_eq!(deletions(&calls), [("b".to_owned(), json!({ "uid": "uid of b", "resourceVersion": "7" }))]);
+    index.note(&Event::Delete(seen("b", "8", "test-operator")));
+    assert!(index.prunable("1").is_empty());
+}
+
+#[tokio::test]
+async fn reconciles_wait_until_all_children_are_listed() {
+    let owned = Owned::default();
+    owned.filled().await;
+    let (one, two) = (owned.watch::<ConfigMap, Secret>("m"), owned.watch::<ConfigMap, Deployment>("m"));
+    let mut filled = Box::pin(owned.filled());
+    one.note(&Event::<Child<Secret>>::InitDone);
+    one.note(&Event::<Child<Secret>>::InitDone);
+    assert!(futures::poll!(&mut filled).is_pending());
+    two.note(&Event::<Child<Deployment>>::InitDone);
+    filled.await;
+}
+
+#[tokio::test]
+async fn is_ready_when_all_children_are() {
+    let of = |states: Vec<Readiness>| {
+        let (ctx, _) = context();
+        let mut children = Children::of(&parent(), &ctx);
+        children.readiness = states.into_iter().map(|it| ("Deployment web".to_owned(), it)).collect();
+        let outcome = children.outcome();
+        let condition = outcome.conditions().first().cloned();
+        condition.map(|it| (it.status, it.reason, it.message))
+    };
+    let shown =
+        |status: &str, reason: &str, message: &str| Some((status.to_owned(), reason.to_owned(), message.to_owned()));
+    let (progress, failed) = (|| Readiness::InProgress("1 of 3".to_owned()), || Readiness::Failed("late".to_owned()));
+    assert_eq!(of(vec![]), shown("True", "Available", "all children are ready"));
+    assert_eq!(of(vec![Readiness::Current, progress()]), shown("False", "Progressing", "Deployment web: 1 of 3"));
+    assert_eq!(of(vec![progress(), failed()]), shown("False", "Failed", "Deployment web: late"));
+    assert_eq!(of(vec![failed(), Readiness::Unobserved]), None, "there is nothing to write yet");
+}
+
+#[tokio::test]
+async fn a_deployment_that_its_controller_has_not_seen_is_pending() {
+    let (ctx, _) = context_with(|call| {
+        let mut body = call.body.clone();
+        body["metadata"]["generation"] = 1.into();
+        (200, body)
+    });
+    let parent = parent();
+    let mut children = Children::of(&parent, &ctx);
+    let mut deployment = Deployment::default();
+    deployment.metadata.name = Some("web".to_owned());
+    children.apply(deployment).await.unwrap();
+    assert!(children.is_pending() && children.outcome().is_unchanged());
+}

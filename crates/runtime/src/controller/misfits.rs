@@ -1,0 +1,249 @@
+//! The objects that do not fit their Rust type: each is counted, logged, and reported in a condition and an event.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::Resource;
+use kube::api::{ApiResource, ObjectMeta};
+use kube::runtime::events::EventType;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::sleep;
+use tracing::{debug, info, warn};
+
+use super::backoff::jittered;
+use super::outcome::{Writer, dated, of_type};
+use super::received::Misfit;
+use crate::apply::write_status;
+use crate::conditions::{READY, not_ready};
+use crate::error::brief;
+use crate::{Context, names};
+
+/// The reason of conditions and events about objects that do not fit their type.
+const UNDECODABLE: &str = "Undecodable";
+
+/// How often a report is tried while the API server fails, and the pause before the next try.
+const TRIES: u8 = 5;
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// The objects of one watch that do not fit their type; clones share them.
+#[derive(Clone)]
+pub(super) struct Misfits(Arc<Watched>);
+
+struct Watched {
+    controller: &'static str,
+    ctx: Context,
+    resource: ApiResource,
+    /// How the status of the objects is written; `None` for objects that belong to others.
+    writer: Option<Writer>,
+    /// What keeps objects that are deleted, until the controller has cleaned up.
+    finalizer: Option<&'static str>,
+    known: Mutex<BTreeMap<Name, Known>>,
+    changed: Notify,
+}
+
+/// Namespace and name.
+type Name = (Option<String>, String);
+
+struct Known {
+    misfit: Arc<Misfit>,
+    /// Whether it was seen since the last list began.
+    is_listed: bool,
+    /// Reports that may still be tried; none are left once it is reported.
+    tries: u8,
+}
+
+impl Misfits {
+    /// None so far, of kind `K`.
+    pub fn new<K: Resource<DynamicType = ()>>(
+        controller: &'static str,
+        ctx: Context,
+        writer: Option<Writer>,
+        finalizer: Option<&'static str>,
+    ) -> Self {
+        let resource = ApiResource::erase::<K>(&());
+        let (known, changed) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Watched { controller, ctx, resource, writer, finalizer, known, changed }))
+    }
+
+    /// Notes an object, and has it reported unless this was done already: the condition that is written about it is a change of the
+    /// object, too.
+    pub fn insert(&self, misfit: Misfit) {
+        let mut known = self.known();
+        let old = known.get_mut(&name(&misfit.metadata));
+        if let Some(old) = old.filter(|old| is_same(&old.misfit, &misfit)) {
+            old.is_listed = true;
+            return;
+        }
+        let Watched { controller, ctx, resource, .. } = &*self.0;
+        ctx.metrics.decode_failed(controller, &resource.kind);
+        let object = shown(&misfit.metadata);
+        warn!(controller, "{} {object} is ignored until it can be decoded: {}", resource.kind, misfit.why);
+        known.insert(name(&misfit.metadata), Known { misfit: Arc::new(misfit), is_listed: true, tries: TRIES });
+        self.count(&known);
+        self.0.changed.notify_one();
+    }
+
+    /// The object fits, maybe for the first time.
+    pub fn remove(&self, object: &ObjectMeta) {
+        if self.forget(object) {
+            info!(controller = self.0.controller, "{} {} can be decoded again", self.0.resource.kind, shown(object));
+        }
+    }
+
+    /// The object is gone. Whether it was a misfit.
+    pub fn forget(&self, object: &ObjectMeta) -> bool {
+        let mut known = self.known();
+        // Most of the time there is none, and names are not copied.
+        let is_known = !known.is_empty() && known.remove(&name(object)).is_some();
+        if is_known {
+            self.count(&known);
+        }
+        is_known
+    }
+
+    /// All objects will be seen once more.
+    pub fn list_begins(&self) {
+        self.known().values_mut().for_each(|known| known.is_listed = false);
+    }
+
+    /// All objects were seen: the others are gone.
+    pub fn list_ends(&self) {
+        let mut known = self.known();
+        known.retain(|_, known| known.is_listed);
+        self.count(&known);
+    }
+
+    /// Reports objects as they are noted, one after the other; never ends.
+    pub async fn report(self) {
+        loop {
+            let Some(misfit) = self.unreported() else {
+                self.0.changed.notified().await;
+                continue;
+            };
+            let result = self.0.report(&misfit).await;
+            if let Some(known) = self.known().get_mut(&name(&misfit.metadata))
+                // Else it has changed, and is still to be reported.
+                && Arc::ptr_eq(&known.misfit, &misfit)
+            {
+                known.tries = if result.is_ok() { 0 } else { known.tries - 1 };
+            }
+            if let Err(error) = result {
+                debug!("{} {} not reported: {}", self.0.resource.kind, shown(&misfit.metadata), brief(&error));
+                sleep(jittered(PAUSE)).await;
+            }
+        }
+    }
+
+    /// First those that did not fail yet.
+    fn unreported(&self) -> Option<Arc<Misfit>> {
+        let known = self.known();
+        let next = known.values().filter(|known| known.tries > 0).max_by_key(|known| known.tries)?;
+        Some(next.misfit.clone())
+    }
+
+    fn count(&self, known: &BTreeMap<Name, Known>) {
+        let Watched { controller, ctx, resource, .. } = &*self.0;
+        ctx.metrics.undecodable(controller, &resource.kind, ctx.namespace(), known.len());
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Name, Known>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched {
+    /// Writes the condition and publishes an event. Fails only where another try may succeed.
+    async fn report(&self, misfit: &Misfit) -> Result<(), kube::Error> {
+        let note = self.note(misfit);
+        if let Some(writer) = &self.writer {
+            let mut condition = json!(not_ready(UNDECODABLE, &note));
+            condition["type"] = writer.condition.into();
+            let old = of_type(&misfit.conditions, writer.condition);
+            let is_same = |field: &str| old[field] == condition[field];
+            if ["status", "reason", "message"].into_iter().all(is_same) {
+                // Before the operator was restarted.
+                return Ok(());
+            }
+            dated(&misfit.conditions, &mut condition, misfit.metadata.generation);
+            match self.write(misfit, condition, writer).await {
+                Err(error) if may_pass(&error) => return Err(error),
+                // The kind may have no such field: then there is only the event.
+                Err(error) => debug!("condition of {} not written: {}", shown(&misfit.metadata), brief(&error)),
+                Ok(()) => {}
+            }
+        }
+        let metadata = misfit.metadata.clone();
+        let reference = ObjectReference {
+            api_version: Some(self.resource.api_version.clone()),
+            kind: Some(self.resource.kind.clone()),
+            name: metadata.name,
+            namespace: metadata.namespace,
+            uid: metadata.uid,
+            resource_version: metadata.resource_version,
+            ..ObjectReference::default()
+        };
+        match self.ctx.publish(&reference, EventType::Warning, UNDECODABLE, &note).await {
+            Err(error) if !may_pass(&error) => {
+                warn!("event not published: {}", brief(&error));
+                Ok(())
+            }
+            published => published,
+        }
+    }
+
+    fn note(&self, Misfit { metadata, why, .. }: &Misfit) -> String {
+        let finalizers = metadata.finalizers.iter().flatten();
+        let held = finalizers.map(String::as_str).find(|name| Some(*name) == self.finalizer);
+        match held.filter(|_| metadata.deletion_timestamp.is_some()) {
+            Some(finalizer) => format!(
+                "cannot be decoded: {why}; it cannot be cleaned up, and is not deleted until it is fixed or somebody removes the \
+                 finalizer {finalizer}"
+            ),
+            None => format!("cannot be decoded: {why}"),
+        }
+    }
+
+    /// With `observedGeneration`, if the kind has it.
+    async fn write(&self, misfit: &Misfit, condition: Value, writer: &Writer) -> Result<(), kube::Error> {
+        let (client, resource) = (&self.ctx.client, &self.resource);
+        let manager = names::field_manager(&self.ctx.field_manager, "failure");
+        let ObjectMeta { namespace, name, generation, .. } = &misfit.metadata;
+        let name = name.as_deref().unwrap_or_default();
+        let status = json!({ "conditions": [condition] });
+        if writer.condition == READY {
+            let mut whole = status.clone();
+            whole["observedGeneration"] = (*generation).into();
+            let written = write_status(&manager, client, resource, namespace.as_deref(), name, &whole).await;
+            if !matches!(written, Err(kube::Error::Api(_))) {
+                return written;
+            }
+        }
+        write_status(&manager, client, resource, namespace.as_deref(), name, &status).await
+    }
+}
+
+/// Whether two observations are about the same problem.
+fn is_same(one: &Misfit, other: &Misfit) -> bool {
+    let key = |it: &Misfit| (it.metadata.uid.clone(), it.metadata.generation, it.metadata.deletion_timestamp.is_some());
+    one.why == other.why && key(one) == key(other)
+}
+
+/// Whether the request may succeed later as it is.
+fn may_pass(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code >= 500 || status.code == 429,
+        _ => true,
+    }
+}
+
+fn name(metadata: &ObjectMeta) -> Name {
+    (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
+}
+
+fn shown(metadata: &ObjectMeta) -> String {
+    let path = [metadata.namespace.as_deref(), metadata.name.as_deref()];
+    Vec::from_iter(path.into_iter().flatten()).join("/")
+}

@@ -1,0 +1,199 @@
+//! The children that a controller's watches have seen, by their owner. Only names and versions are kept.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
+use kube::Resource;
+use kube::api::{ApiResource, ObjectMeta};
+use kube::runtime::watcher::Event;
+use tokio::sync::watch;
+
+use super::received::Child;
+
+/// What a controller knows of the kinds that it owns: one index for each watch.
+#[derive(Debug, Default)]
+pub(crate) struct Owned {
+    indices: Mutex<Vec<Arc<Index>>>,
+    /// The watches that have not seen all their objects yet.
+    missing: watch::Sender<usize>,
+}
+
+impl Owned {
+    /// An index for one more watch, of objects of kind `C` that are owned by objects of kind `K`, and applied by `field_manager`.
+    pub fn watch<K, C>(&self, field_manager: &str) -> Arc<Index>
+    where
+        K: Resource<DynamicType = ()>,
+        C: Resource<DynamicType = ()>,
+    {
+        let index = Arc::new(Index {
+            owner: ApiResource::erase::<K>(&()),
+            child: ApiResource::erase::<C>(&()),
+            field_manager: field_manager.to_owned(),
+            missing: self.missing.clone(),
+            seen: Mutex::default(),
+        });
+        self.missing.send_modify(|missing| *missing += 1);
+        self.lock().push(index.clone());
+        index
+    }
+
+    /// Waits until every watch has seen all its objects once.
+    pub async fn filled(&self) {
+        // The sender lives as long as `self`.
+        let _ = self.missing.subscribe().wait_for(|missing| *missing == 0).await;
+    }
+
+    /// The indices of a kind; none if it is not watched.
+    pub fn of<C: Resource<DynamicType = ()>>(&self) -> Vec<Arc<Index>> {
+        let (group, kind) = (C::group(&()), C::kind(&()));
+        let is_its = |index: &&Arc<Index>| index.child.group == group && index.child.kind == kind;
+        self.lock().iter().filter(is_its).cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Index>>> {
+        self.indices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The children that one watch has seen.
+#[derive(Debug)]
+pub(crate) struct Index {
+    owner: ApiResource,
+    child: ApiResource,
+    field_manager: String,
+    missing: watch::Sender<usize>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    children: HashMap<Name, Version>,
+    /// By the uid of the owner.
+    owners: HashMap<Arc<str>, BTreeSet<Name>>,
+    is_filled: bool,
+}
+
+/// Namespace and name.
+pub(crate) type Name = (Option<String>, String);
+
+/// A child as it was seen last.
+#[derive(Clone, Debug)]
+pub(crate) struct Version {
+    pub uid: String,
+    pub resource_version: String,
+    owner: Arc<str>,
+    /// Whether this controller applied it and nobody deletes it yet.
+    is_prunable: bool,
+    /// Whether it was seen since the last list began.
+    is_listed: bool,
+    /// Whether a reconcile waits for a newer version.
+    is_awaited: bool,
+}
+
+impl Index {
+    /// Notes what happened to a child. Whether there is something in it to reconcile: Kubernetes' controller of its kind will soon
+    /// change the status of one that was applied a moment ago.
+    pub(super) fn note<C: Resource<DynamicType = ()>>(&self, event: &Event<Child<C>>) -> bool {
+        let mut seen = self.lock();
+        match event {
+            Event::Init => seen.children.values_mut().for_each(|version| version.is_listed = false),
+            Event::InitApply(child) => drop(self.insert(&mut seen, &child.metadata)),
+            Event::Apply(child) => return self.insert(&mut seen, &child.metadata) || !child.is_pending(),
+            Event::Delete(child) => seen.remove(&name(&child.metadata)),
+            Event::InitDone => {
+                let gone = seen.children.iter().filter(|(_, version)| !version.is_listed);
+                let gone: Vec<Name> = gone.map(|(name, _)| name.clone()).collect();
+                gone.iter().for_each(|name| seen.remove(name));
+                if !std::mem::replace(&mut seen.is_filled, true) {
+                    self.missing.send_modify(|missing| *missing -= 1);
+                }
+            }
+        }
+        true
+    }
+
+    /// The children that this controller applied for an owner and nobody deletes yet.
+    pub fn prunable(&self, owner: &str) -> Vec<Name> {
+        let seen = self.lock();
+        let names = seen.owners.get(owner).into_iter().flatten();
+        names.filter(|name| seen.children.get(name).is_some_and(|it| it.is_prunable)).cloned().collect()
+    }
+
+    /// The last version of such a child.
+    pub fn version(&self, owner: &str, name: &Name) -> Option<Version> {
+        let seen = self.lock();
+        seen.children.get(name).filter(|it| &*it.owner == owner && it.is_prunable).cloned()
+    }
+
+    /// A newer version of a child than this one causes a reconcile, whatever it is. `false` if there is one already.
+    pub fn wait_for_newer(&self, name: &Name, version: &Version) -> bool {
+        let mut seen = self.lock();
+        let last = seen.children.get_mut(name).filter(|it| it.resource_version == version.resource_version);
+        last.map(|it| it.is_awaited = true).is_some()
+    }
+
+    /// Whether this is the version of a child that was seen last.
+    pub fn has(&self, child: &ObjectMeta) -> bool {
+        let seen = self.lock();
+        seen.children.get(&name(child)).is_some_and(|version| {
+            Some(&version.uid) == child.uid.as_ref()
+                && Some(&version.resource_version) == child.resource_version.as_ref()
+        })
+    }
+
+    /// Whether a reconcile waits for it.
+    fn insert(&self, seen: &mut Seen, child: &ObjectMeta) -> bool {
+        let name = name(child);
+        let was_awaited = seen.children.get(&name).is_some_and(|old| old.is_awaited);
+        seen.remove(&name);
+        let Some(owner) = child.owner_references.iter().flatten().find(|owner| self.is_owner(owner)) else {
+            return was_awaited;
+        };
+        let applies = |entry: &ManagedFieldsEntry| {
+            entry.manager.as_deref() == Some(&self.field_manager)
+                && entry.operation.as_deref() == Some("Apply")
+                && entry.subresource.as_deref().unwrap_or_default().is_empty()
+        };
+        let owner: Arc<str> = match seen.owners.get_key_value(owner.uid.as_str()) {
+            Some((owner, _)) => owner.clone(),
+            None => owner.uid.as_str().into(),
+        };
+        seen.owners.entry(owner.clone()).or_default().insert(name.clone());
+        let version = Version {
+            uid: child.uid.clone().unwrap_or_default(),
+            resource_version: child.resource_version.clone().unwrap_or_default(),
+            owner,
+            is_prunable: child.deletion_timestamp.is_none() && child.managed_fields.iter().flatten().any(applies),
+            is_listed: true,
+            is_awaited: false,
+        };
+        seen.children.insert(name, version);
+        was_awaited
+    }
+
+    fn is_owner(&self, owner: &OwnerReference) -> bool {
+        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
+        owner.controller == Some(true) && owner.kind == self.owner.kind && group == self.owner.group
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn remove(&mut self, name: &Name) {
+        let Some(version) = self.children.remove(name) else { return };
+        if let Some(names) = self.owners.get_mut(&version.owner) {
+            names.remove(name);
+            if names.is_empty() {
+                self.owners.remove(&version.owner);
+            }
+        }
+    }
+}
+
+fn name(metadata: &ObjectMeta) -> Name {
+    (metadata.namespace.clone(), metadata.name.clone().unwrap_or_default())
+}
