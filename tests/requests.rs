@@ -468,8 +468,8 @@ const PAGE: &str = "\
 # What asks for which permission
 
 This is what opctl reads in code that uses kube 5 or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
-table that it goes by, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
-what a real API server refuses when just this one permission is missing.
+table that it goes by, `src/source/requests/signatures.rs`. Each row about kube is compared with what kube really sends, and with
+what a real API server refuses when just this one permission is missing; those about opctl-runtime with its source.
 
 - *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.
 - *(some clusters)*: only where an admission plugin wants it, here OwnerReferencesPermissionEnforcement. Granted or not, both

@@ -6,7 +6,7 @@ use super::error::Refusal;
 use super::{Console, Outcome, Task, carry_out, doctor, lock};
 use crate::edit::Edit;
 use crate::plan::{Plan, SUMS, Sums};
-use crate::project::{self, Manifest, ReadError, Tree, join};
+use crate::project::{self, Carried, Manifest, ReadError, Tree, join};
 use crate::scaffold::{Runtime, RuntimeSource};
 
 /// What `--runtime` asks for.
@@ -34,6 +34,14 @@ pub struct Copy {
     pub version: String,
     /// The list of checksums; without one, the copy is the user's.
     pub sums: Option<String>,
+}
+
+/// The runtime that opctl has in itself, for those who read sources.
+pub fn carried() -> Carried {
+    let Runtime { version, files } = Runtime::embedded();
+    let mut tree = Tree::default();
+    files.iter().for_each(|file| tree.lay_over(&file.path, &file.text));
+    Carried { version: version.clone(), tree }
 }
 
 impl Copy {

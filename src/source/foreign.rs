@@ -60,9 +60,10 @@ impl Missing {
             Self::Source { package } => {
                 (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into())
             }
-            Self::Folder { path } => {
-                (format!("there is no package in `{path}`"), "put it back, or correct the path in Cargo.toml".into())
-            }
+            Self::Folder { path } => (
+                format!("there is no package in `{path}`"),
+                "correct the path in Cargo.toml, or restore the folder".into(),
+            ),
             Self::Library { package } => (
                 format!("`{package}` has no library that can be read"),
                 "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`".into(),

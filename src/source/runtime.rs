@@ -69,10 +69,15 @@ pub fn needs(modules: &Modules, packages: &[Package]) -> Needs {
 
 fn unknown(missing: &Missing) -> Diagnostic {
     let (why, help) = missing.explained();
-    let message = format!("the permissions that `{PACKAGE}` needs are unknown: {why}");
-    let help = if let Missing::Library { .. } = missing { format!("restore the sources of `{PACKAGE}`") } else { help };
-    Diagnostic::error("OP113", message).help(help)
+    let error = Diagnostic::error("OP113", format!("the permissions that `{PACKAGE}` needs are unknown: {why}"));
+    match missing {
+        Missing::Folder { .. } => error.help(help).help(RESTORE),
+        Missing::Library { .. } => error.help(RESTORE),
+        Missing::Lock { .. } | Missing::Entry { .. } | Missing::Source { .. } => error.help(help),
+    }
 }
+
+const RESTORE: &str = "`opctl init --runtime vendored` restores a vendored copy";
 
 impl Needs {
     fn add(&mut self, runtime: &Runtime, operator: &str, names: &BTreeSet<String>) {
@@ -107,10 +112,11 @@ impl Needs {
 }
 
 fn unattached(place: Span) -> Diagnostic {
+    let path = place.file.path.clone();
     Diagnostic::error("OP114", format!("a marker of `{PACKAGE}` belongs to no public item"))
         .at(place, "no code can name what it is for")
-        .help("put it above a public item, or above an `impl` of a public type")
-        .help("or restore the runtime's sources")
+        .help("move it above a public item, or above an `impl` of a public type")
+        .help(format!("or undo the edit: `opctl init --runtime vendored --overwrite {path}`"))
 }
 
 /// The file with the name of the operator in its markers.
@@ -142,8 +148,7 @@ impl Runtime {
                     Some(path) => open.push((path, inner)),
                     None => {
                         let message = format!("`{PACKAGE}` lacks the file of its module `{module}`");
-                        let help = format!("restore `{}`", join(&self.label, "src"));
-                        problems.push(Diagnostic::error("OP113", message).help(help));
+                        problems.push(Diagnostic::error("OP113", message).help(RESTORE));
                     }
                 }
             }
