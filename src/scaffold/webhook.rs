@@ -126,7 +126,7 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
     for version in spokes {
         let spoke = Api { version: version.clone(), ..hub.clone() };
-        let item = format!("Spoke::of::<Hub, api::{version}::{module}::{kind}>()");
+        let item = format!("Spoke::of::<api::{version}::{module}::{kind}>()");
         let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
         edit(&file(hub, "conversion"), list("spokes", &item));
         edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));
