@@ -357,7 +357,7 @@ fn a_kind_says_what_to_insert_where() {
                 Inserted::Module(name) => format!("mod {name}"),
                 Inserted::ListItem { function, item } => format!("{function}: {item}"),
                 Inserted::YamlItem { key, item } => format!("{key}: {item}"),
-                Inserted::Field { structure, field } => format!("{structure}: {field}"),
+                Inserted::Feature { dependency, feature } => format!("{dependency}: {feature}"),
                 Inserted::KubeArgument { version, argument, .. } => format!("{version}: {argument}"),
                 Inserted::Unset { table, key } => format!("{table}: without {key}"),
             };

@@ -30,7 +30,7 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     assert!(cluster.lock().unwrap().kill("kube-apiserver"));
     manager.signal("CONT");
     sleep(Duration::from_secs(5));
-    cluster.lock().unwrap().start_again("kube-apiserver").unwrap();
+    cluster.lock().unwrap().restart("kube-apiserver").unwrap();
     eventually("an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
     zoo.await_reconciled(8);
     assert!(zoo.get(&["memcached", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");

@@ -99,6 +99,7 @@ impl<K> Kind for K where
 {
 }
 
+type Cleanup<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
 type Reconcile<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<Outcome, Error>> + Send + Sync;
 /// Adds a watch to the controller of this name, and returns what reports the objects that do not fit their type.
 type Relation<K> = dyn Fn(KubeController<K>, &'static str, &Context) -> (KubeController<K>, Option<BoxFuture<'static, ()>>)
@@ -108,7 +109,7 @@ type Check = fn(Context) -> BoxFuture<'static, Result<(), manager::Error>>;
 
 struct Finalizer<K> {
     name: &'static str,
-    cleanup: Arc<dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>,
+    cleanup: Arc<Cleanup<K>>,
 }
 
 impl<K: Kind> Controller<K> {

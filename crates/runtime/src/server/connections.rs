@@ -103,7 +103,6 @@ impl Connections {
         }
         let (id, closed) = (all.next, CancellationToken::new());
         all.next += 1;
-<<<<<<< HEAD
         let open = Open {
             client,
             phase: Phase::Head,
@@ -113,9 +112,6 @@ impl Connections {
             waits: None,
             closed: closed.clone(),
         };
-=======
-        let open = Open { client, phase: Phase::Head, since: Instant::now(), held: 0, closed: closed.clone() };
->>>>>>> grants
         all.open.insert(id, open);
         Some(Slot { id, closed, connections: self.clone() })
     }
@@ -139,7 +135,6 @@ impl All {
         Some(*id)
     }
 
-<<<<<<< HEAD
     /// The request or answer that is on its way for longest, as far as `asks` does not begin later.
     fn oldest_transfer(&self, asks: u64) -> Option<u64> {
         let transfers = self.open.iter().filter(|(id, open)| **id == asks || open.is_transfer());
@@ -152,14 +147,6 @@ impl All {
         let is_slow = |open: &Open| open.is_transfer() && open.waits.is_none() && is_late(open);
         let slow = self.open.iter().filter(|(id, open)| **id != asks && is_slow(open));
         slow.min_by_key(|(_, open)| open.since).map(|(id, _)| *id)
-=======
-    /// The oldest of the requests and answers on their way that hold memory, as far as `asks` does not begin later.
-    fn oldest_transfer(&self, asks: u64) -> Option<(u64, &Open)> {
-        let is_transfer = |open: &Open| matches!(open.phase, Phase::Body | Phase::Answer);
-        let transfers = self.open.iter().filter(|(id, open)| **id == asks || open.held > 0 && is_transfer(open));
-        let oldest = transfers.min_by_key(|(_, open)| open.since);
-        oldest.map(|(id, open)| (*id, open))
->>>>>>> grants
     }
 
     fn close(&mut self, id: u64) {
@@ -211,18 +198,9 @@ impl Slot {
         let reserve = limits.memory.saturating_sub(limits.body_size);
         let mut all = self.connections.lock();
         while all.held + size > reserve {
-<<<<<<< HEAD
             // One at a time may use the reserve, so that it can finish.
             if all.oldest_transfer(self.id) == Some(self.id) && all.held + size <= limits.memory {
                 return Some(self.force(&mut all, size));
-=======
-            match all.oldest_transfer(self.id) {
-                Some((oldest, _)) if oldest == self.id && all.held + size <= limits.memory => break,
-                Some((oldest, open)) if oldest != self.id && open.since.elapsed() >= limits.grace => {
-                    all.close(oldest);
-                }
-                _ => return None,
->>>>>>> grants
             }
             let slowest = all.slowest_transfer(self.id, limits.grace)?;
             all.close(slowest);

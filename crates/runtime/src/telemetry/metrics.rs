@@ -11,7 +11,7 @@
 //! | `controller_retries_total` | counter | `controller` | failed reconciles, each of which schedules a retry |
 //! | `controller_watch_restarts_total` | counter | `controller`, `kind` | watches that failed and were started again |
 //! | `controller_decode_failures_total` | counter | `controller`, `kind` | received objects that do not fit their Rust type |
-//! | `controller_undecodable_objects` | gauge | `controller`, `kind` | objects that are left out at present, since they do not fit their Rust type |
+//! | `controller_undecodable_objects` | gauge | `controller`, `kind`, `namespace`: empty for the whole cluster | objects that are left out at present, since they do not fit their Rust type |
 //! | `controller_leader` | gauge | | 1 while this replica reconciles |
 //! | `controller_build_info` | info | `version` | version of the operator |
 //! | `controller_webhook_requests_total` | counter | `path`, `operation`, `outcome` | requests to webhooks |
@@ -60,7 +60,7 @@ pub struct Metrics {
     retries: Counters<1>,
     watch_restarts: Counters<2>,
     decode_failures: Counters<2>,
-    undecodable: Family<[Label; 2], Gauge>,
+    undecodable: Family<[Label; 3], Gauge>,
     webhook_requests: Counters<3>,
     webhook_duration: Histograms<1>,
     requests: Counters<4>,
@@ -182,13 +182,14 @@ impl Metrics {
         self.decode_failures.get_or_create(&[label("controller", controller), label("kind", kind)]).inc();
     }
 
-    /// Changes the number of objects that are left out at present.
-    pub fn undecodable(&self, controller: &str, kind: &str, change: i64) {
-        let labels = [label("controller", controller), label("kind", kind)];
-        self.undecodable.get_or_create(&labels).inc_by(change);
+    /// The number of objects that a watch leaves out at present: of one namespace, or of the whole cluster.
+    pub fn undecodable(&self, controller: &str, kind: &str, namespace: Option<&str>, number: usize) {
+        let namespace = label("namespace", namespace.unwrap_or_default());
+        let labels = [label("controller", controller), label("kind", kind), namespace];
+        self.undecodable.get_or_create(&labels).set(i64::try_from(number).unwrap_or(i64::MAX));
     }
 
-    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `convert`. Anybody can send
+    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT`, `CONVERT` or `UNKNOWN`. Anybody can send
     /// requests, so these are words of the operator, and not of the request.
     pub fn webhook(&self, path: &str, operation: &'static str, outcome: &'static str, duration: Duration) {
         let path = label("path", path);

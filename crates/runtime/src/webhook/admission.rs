@@ -55,11 +55,11 @@ struct Head<'a> {
 }
 
 /// The request, or the answer where it cannot be read.
-pub(super) fn read<T>(body: &Bytes, ctx: Context) -> Result<Read<T>, Answer>
+pub(super) fn read<T>(body: &Bytes, ctx: Context) -> Result<Read<T>, Box<Answer>>
 where
     T: Resource<DynamicType = ()> + DeserializeOwned,
 {
-    let bad = |why: String| Answer::failed(UNKNOWN, StatusCode::BAD_REQUEST, why);
+    let bad = |why: String| Box::new(Answer::failed(UNKNOWN, StatusCode::BAD_REQUEST, why));
     let review: Review<Head> =
         serde_json::from_slice(body).map_err(|error| bad(format!("not an AdmissionReview: {error}")))?;
     let types = TypeMeta { api_version: review.api_version, kind: review.kind };
@@ -72,7 +72,7 @@ where
     if (head.kind.api_version(), &*head.kind.kind) != (version.to_string(), &*kind) {
         let (other_version, other) = (head.kind.api_version(), &head.kind.kind);
         let why = format!("this webhook is for {kind} of {version}, not for {other} of {other_version}");
-        return Err(refuse(operation, deny(head.uid, 400, "BadRequest", why)));
+        return Err(refuse(operation, deny(head.uid, 400, "BadRequest", why)).into());
     }
 
     let mut warnings = Warnings::new();

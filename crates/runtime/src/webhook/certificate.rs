@@ -23,7 +23,13 @@ pub enum Source {
     /// Issued here for a Service: one for all replicas, in a Secret.
     Shared(Box<Shared>),
     /// Issued here for a URL, where only this process answers.
-    Own(Certificate, Local, Vec<Registration>),
+    Own(Box<Own>),
+}
+
+pub struct Own {
+    certificate: Certificate,
+    local: Local,
+    registrations: Vec<Registration>,
 }
 
 impl Source {
@@ -53,12 +59,13 @@ impl Source {
             bundle: ByteString(pair.bundle.into()),
             paths: webhooks.iter().map(Webhook::path).collect(),
         };
-        Ok(Some(Self::Own(certificate, local, registrations)))
+        Ok(Some(Self::Own(Own { certificate, local, registrations }.into())))
     }
 
     pub fn certificate(&self) -> Certificate {
         match self {
-            Self::Files(certificate) | Self::Own(certificate, ..) => certificate.clone(),
+            Self::Files(certificate) => certificate.clone(),
+            Self::Own(own) => own.certificate.clone(),
             Self::Shared(shared) => shared.certificate.clone(),
         }
     }
@@ -75,9 +82,9 @@ impl Source {
                 () = ctx.shutdown() => Ok(()),
                 never = shared.keep() => match never {},
             },
-            Self::Own(_, local, registrations) => {
+            Self::Own(own) => {
                 let mut undos = Vec::new();
-                let registered = register(&registrations, &local, &mut undos).await;
+                let registered = register(&own.registrations, &own.local, &mut undos).await;
                 if registered.is_ok() {
                     ctx.readiness.reached(NAME);
                     ctx.shutdown().await;

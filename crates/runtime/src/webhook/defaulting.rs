@@ -77,7 +77,7 @@ where
 {
     let Read { request, warnings, operation } = match read::<T>(&body, ctx) {
         Ok(read) => read,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     let response = AdmissionResponse::from(&request.review);
     let Some(mut object) = request.review.object.clone() else {

@@ -41,10 +41,6 @@ use tracing::{error, warn};
 use crate::Context;
 use crate::manager::{self, Runnable, Runs};
 use crate::server::{Limits, Server};
-<<<<<<< HEAD
-=======
-use crate::telemetry::metrics::WebhookResult;
->>>>>>> grants
 use certificate::Source;
 
 pub use admission::{Request, Warnings};

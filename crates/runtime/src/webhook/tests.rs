@@ -2,12 +2,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Resource;
 use serde_json::{Value, json};
 
-<<<<<<< HEAD
 use super::testing::{self, empty_cluster, read};
-=======
-use super::admission::{Rejection, Request, Warnings, default, validate};
-use super::mock::{self, context, read};
->>>>>>> grants
 use super::*;
 
 /// What the API server asks when a ConfigMap is created.
@@ -45,7 +40,6 @@ async fn validate(object: &ConfigMap, request: &Request<ConfigMap>) -> Result<Wa
 }
 
 async fn update(_: &ConfigMap, new: &ConfigMap, request: &Request<ConfigMap>) -> Result<Warnings, Rejection> {
-<<<<<<< HEAD
     validate(new, request).await
 }
 
@@ -60,9 +54,6 @@ fn validating() -> Webhook {
 async fn answer(webhook: &Webhook, body: impl AsRef<[u8]>) -> Answer {
     let (Serves::Mutating(handler) | Serves::Validating(handler)) = &webhook.serves else { panic!("{webhook:?}") };
     handler(Bytes::copy_from_slice(body.as_ref()), empty_cluster()).await
-=======
-    judge(new, request).await
->>>>>>> grants
 }
 
 async fn validated(body: impl AsRef<[u8]>) -> (u16, Value) {
@@ -71,18 +62,11 @@ async fn validated(body: impl AsRef<[u8]>) -> (u16, Value) {
 
 #[tokio::test]
 async fn a_default_is_a_patch_of_what_was_sent() {
-<<<<<<< HEAD
     let mut object = config_map();
     object["apiVersion"] = "v1".into();
     object["kind"] = "ConfigMap".into();
     let response = testing::ask(&defaulting(), "CREATE", object).await;
     assert_eq!((&response["uid"], &response["allowed"]), (&"1".into(), &true.into()));
-=======
-    let body = review(config_map()).to_string();
-    let (status, answer) = read(default(body.into(), context(), fill_in).await).await;
-    let response = &answer["response"];
-    assert_eq!((status, &response["uid"], &response["allowed"]), (200, &"1".into(), &true.into()));
->>>>>>> grants
     let patch: Vec<u8> = serde_json::from_value(response["patch"].clone()).unwrap_or_default();
     let patch: Value = serde_json::from_slice(&patch).unwrap();
     assert_eq!(patch, json!([{ "op": "add", "path": "/immutable", "value": true }]));
@@ -123,7 +107,6 @@ async fn a_stored_object_that_cannot_be_read_can_be_repaired_and_deleted() {
 #[tokio::test]
 async fn a_body_that_is_no_review_of_its_kind_gets_an_answer() {
     for (body, status, reason) in [
-<<<<<<< HEAD
         (String::new(), 400, "not an AdmissionReview"),
         ("{".to_owned(), 400, "not an AdmissionReview"),
         ("{}".to_owned(), 400, "not an AdmissionReview"),
@@ -133,13 +116,6 @@ async fn a_body_that_is_no_review_of_its_kind_gets_an_answer() {
             "not the request of an AdmissionReview",
         ),
         (
-=======
-        (String::new(), 400, "no AdmissionReview"),
-        ("{".to_owned(), 400, "no AdmissionReview"),
-        ("{}".to_owned(), 400, "no AdmissionReview"),
-        (r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}"#.to_owned(), 400, "no request"),
-        (
->>>>>>> grants
             review(config_map()).to_string().replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"),
             400,
             "not the request of an AdmissionReview",
@@ -153,13 +129,8 @@ async fn a_body_that_is_no_review_of_its_kind_gets_an_answer() {
     let pod = review(config_map()).to_string().replace("ConfigMap", "Pod");
     let data = review(json!({ "metadata": {}, "data": "text" })).to_string();
     for (body, code, reason) in [
-<<<<<<< HEAD
         (pod, 400, "this webhook is for ConfigMap of v1, not for Pod of v1"),
         (data, 422, "the ConfigMap does not match its type"),
-=======
-        (pod, 400, "this webhook knows ConfigMap of v1, and no Pod of v1"),
-        (data, 422, "the ConfigMap is not as its type says"),
->>>>>>> grants
     ] {
         let (status, answer) = validated(&body).await;
         let result = &answer["response"]["status"];
@@ -263,59 +234,17 @@ async fn requests_are_counted_by_operation_and_result() {
         let response = tower::ServiceExt::oneshot(router.clone(), request).await.unwrap();
         response.status().as_u16()
     };
-<<<<<<< HEAD
     assert_eq!(ask("/mutate?timeout=5s", review(config_map()).to_string()).await, 200);
     assert_eq!(ask("/validate", review(json!({ "metadata": {} })).to_string()).await, 200);
     assert_eq!(ask("/validate", "{".to_owned()).await, 400);
     assert_eq!(ask("/none", String::new()).await, 404);
     let metrics = ctx.metrics.text();
     for line in [
-        r#"webhook_requests_total{path="/mutate",operation="CREATE",result="allowed"} 1"#,
-        r#"webhook_requests_total{path="/validate",operation="CREATE",result="refused"} 1"#,
-        r#"webhook_requests_total{path="/validate",operation="UNKNOWN",result="failed"} 1"#,
-        r#"webhook_request_duration_seconds_count{path="/validate"} 2"#,
+        r#"controller_webhook_requests_total{path="/mutate",operation="CREATE",outcome="allowed"} 1"#,
+        r#"controller_webhook_requests_total{path="/validate",operation="CREATE",outcome="refused"} 1"#,
+        r#"controller_webhook_requests_total{path="/validate",operation="UNKNOWN",outcome="failed"} 1"#,
+        r#"controller_webhook_duration_seconds_count{path="/validate"} 2"#,
     ] {
         assert!(metrics.lines().any(|it| it == line), "{line}\n{metrics}");
     }
-=======
-    let mut servers = JoinSet::new();
-    let certificate = server::Certificate::new(None).unwrap();
-    let address = "127.0.0.1:0".parse().unwrap();
-    let handle = server::serve(&mut servers, address, router(&context()), Some(certificate)).await.unwrap();
-    let address = handle.listening().await.unwrap();
-    let mut config = kube::Config::new(format!("https://{address}").parse().unwrap());
-    config.accept_invalid_certs = true;
-    let client = kube::Client::try_from(config).unwrap();
-    let status = async |path: &str, size: usize| {
-        let body = vec![b' '; size].into();
-        let request = http::Request::post(path).body(body).unwrap();
-        client.send(request).await.unwrap().status().as_u16()
-    };
-    assert_eq!(status(path, LARGEST).await, 400);
-    assert_eq!(status(path, LARGEST + 1).await, 413);
-    assert_eq!(status("/none", 1).await, 404);
-}
-
-/// What the API server is told to call is served, and the other way round.
-#[test]
-fn markers_and_webhooks_have_the_same_paths() {
-    let mut told = BTreeSet::new();
-    for file in ["webhook/manifests.yaml", "crd/bases"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config").join(file);
-        let files = match path.read_dir() {
-            Ok(folder) => folder.map(|entry| entry.unwrap().path()).collect(),
-            Err(_) => vec![path],
-        };
-        for text in files.iter().filter_map(|file| std::fs::read_to_string(file).ok()) {
-            for document in yaml_serde::Deserializer::from_str(&text) {
-                let document = Value::deserialize(document).unwrap();
-                let clients = document["webhooks"].as_array().into_iter().flatten();
-                let clients = clients.chain(document["spec"]["conversion"].get("webhook"));
-                told.extend(clients.filter_map(|it| Some(it["clientConfig"]["service"]["path"].as_str()?.to_owned())));
-            }
-        }
-    }
-    let served: BTreeSet<_> = webhook::all().iter().map(|webhook| webhook.path.to_owned()).collect();
-    assert_eq!(served, told, "src/webhook has those on the left, config/ those on the right: run `opctl manifests`");
->>>>>>> grants
 }

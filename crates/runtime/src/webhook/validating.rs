@@ -99,7 +99,7 @@ where
     async fn answer(&self, body: Bytes, ctx: Context) -> Answer {
         let Read { request, mut warnings, operation } = match read::<T>(&body, ctx) {
             Ok(read) => read,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         let review = &request.review;
         let verdict = match (&review.operation, &review.old_object, &review.object) {

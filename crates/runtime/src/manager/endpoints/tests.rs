@@ -16,7 +16,7 @@ where
     F: Fn(&mock::Call) -> (u16, Value) + Send + 'static,
 {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let mut options = mock::options(arguments);
+    let mut options = mock::options(arguments.iter().copied());
     options.health_probe_bind_address = any;
     options.metrics_bind_address = options.metrics_bind_address.and(Some(any));
     let (client, _) = mock::api_server(answer);

@@ -70,8 +70,9 @@ fn filled() -> Metrics {
     drop(metrics.running("a"));
     metrics.watch_restarted("a", "Deployment");
     metrics.decode_failed("a", "Deployment");
-    metrics.undecodable("a", "Deployment", 2);
-    metrics.undecodable("a", "Deployment", -1);
+    metrics.undecodable("a", "Deployment", Some("one"), 2);
+    metrics.undecodable("a", "Deployment", Some("other"), 1);
+    metrics.undecodable("a", "Deployment", Some("one"), 0);
     metrics.webhook("/validate", "CREATE", "denied", Duration::from_secs(1));
     let target = Target {
         verb: "patch",
@@ -92,7 +93,8 @@ fn counts_watches_webhooks_and_requests() {
         &[
             r#"controller_watch_restarts_total{controller="a",kind="Deployment"} 1"#,
             r#"controller_decode_failures_total{controller="a",kind="Deployment"} 1"#,
-            r#"controller_undecodable_objects{controller="a",kind="Deployment"} 1"#,
+            r#"controller_undecodable_objects{controller="a",kind="Deployment",namespace="one"} 0"#,
+            r#"controller_undecodable_objects{controller="a",kind="Deployment",namespace="other"} 1"#,
             r#"controller_webhook_requests_total{path="/validate",operation="CREATE",outcome="denied"} 1"#,
             r#"controller_webhook_duration_seconds_sum{path="/validate"} 1.0"#,
             r#"rest_client_requests_total{verb="patch",group="apps",resource="deployments/status",code="429"} 1"#,

@@ -94,19 +94,9 @@ impl TryFrom<oldest::Book> for hub::Book {
     }
 }
 
-<<<<<<< HEAD
 fn books() -> Conversion<hub::Book> {
     Conversion::new(vec![Spoke::of::<spoke::Book>(), Spoke::of::<oldest::Book>()])
 }
-=======
-const BOOKS: Conversion = Conversion {
-    crd: "books.example.com",
-    group: "example.com",
-    kind: "Book",
-    hub: "v1",
-    spokes: || vec![Spoke::of::<hub::Book, spoke::Book>(), Spoke::of::<hub::Book, oldest::Book>()],
-};
->>>>>>> grants
 
 fn book(version: &str, spec: Value) -> Value {
     json!({
@@ -118,11 +108,7 @@ fn book(version: &str, spec: Value) -> Value {
 }
 
 fn to(version: &str, object: &Value) -> Value {
-<<<<<<< HEAD
     books().convert(object.clone(), &format!("example.com/{version}")).unwrap()
-=======
-    BOOKS.convert(object.clone(), &format!("example.com/{version}")).unwrap()
->>>>>>> grants
 }
 
 #[test]
@@ -235,16 +221,8 @@ fn refuses_what_is_no_review_of_v1() {
     let mut empty = review(json!([]));
     empty["request"].take();
     for (body, why) in [
-<<<<<<< HEAD
         (beta, "not the request of a ConversionReview of apiextensions.k8s.io/v1"),
         (empty, "not the request of a ConversionReview"),
-=======
-        (
-            beta,
-            "not a ConversionReview of apiextensions.k8s.io/v1, but a ConversionReview of apiextensions.k8s.io/v1beta1",
-        ),
-        (empty, "request missing in ConversionReview"),
->>>>>>> grants
         (json!({}), "not a ConversionReview: missing field `apiVersion`"),
     ] {
         let (status, answer) = ask(&body);

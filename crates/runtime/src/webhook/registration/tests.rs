@@ -4,15 +4,10 @@ use super::*;
 use crate::testing as mock;
 use crate::webhook::{Defaulting, Rejection, Request, Validating};
 
-<<<<<<< HEAD
 fn mutating() -> Registration {
     let resource = ApiResource::erase::<MutatingWebhookConfiguration>(&());
     Registration::Admission(Configuration::new("shop", "mutating", resource))
 }
-=======
-const CONFIGURATION: Configuration =
-    Configuration { name: "mutating", local: "local", resource: ApiResource::erase::<MutatingWebhookConfiguration> };
->>>>>>> grants
 
 fn bundle() -> ByteString {
     ByteString(b"new".to_vec())
@@ -50,11 +45,7 @@ async fn only_a_bundle_that_differs_is_written() {
 async fn webhooks_are_called_at_the_url_and_only_those_that_are_served() {
     let (client, _) = mock::api_server(|_| (500, Value::Null));
     let url = "https://127.0.0.1:9443/".to_owned();
-<<<<<<< HEAD
     let local = Local { client, field_manager: "shop", url, bundle: bundle(), paths: vec!["/a"] };
-=======
-    let local = Local { client, url, bundle: bundle() };
->>>>>>> grants
     let service = json!({ "name": "webhooks", "namespace": "system", "path": "/a" });
     let webhooks = json!([{ "name": "a.kb.io", "clientConfig": { "service": service } }]);
     let manifest = json!({ "metadata": { "name": "sample" }, "webhooks": webhooks });
@@ -62,7 +53,6 @@ async fn webhooks_are_called_at_the_url_and_only_those_that_are_served() {
     let config = json!({ "url": "https://127.0.0.1:9443/a", "caBundle": "bmV3" });
     assert_eq!(moved["webhooks"], json!([{ "name": "a.kb.io", "clientConfig": config }]));
     assert_eq!(moved["metadata"], json!({ "name": "local" }));
-<<<<<<< HEAD
     let local = Local { paths: vec!["/b"], ..local };
     let refused = localize(manifest, &local, "local").unwrap_err();
     assert!(refused.contains("`/a`") && refused.contains("a.kb.io"), "{refused}");
@@ -84,8 +74,4 @@ fn configurations_follow_from_the_webhooks() {
     let (first, second) = ("shop-mutating-webhook-configuration", "shop-validating-webhook-configuration");
     assert_eq!(names(&[mutating(), mutating()]), [first]);
     assert_eq!(names(&[validating(), mutating()]), [first, second]);
-=======
-    let refused = localize(manifest, &local, "local", &["/b"]).unwrap_err();
-    assert!(refused.contains("`/a`") && refused.contains("a.kb.io"), "{refused}");
->>>>>>> grants
 }

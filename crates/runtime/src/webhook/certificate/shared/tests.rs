@@ -10,13 +10,8 @@ use crate::testing::{self as mock, Call, Calls, options, status};
 use crate::webhook::Webhook;
 use crate::webhook::{Defaulting, Rejection, Request};
 
-<<<<<<< HEAD
 const OPERATOR: Operator = Operator { name: "shop", version: "1.2.3" };
 const SECRET: &str = "shop-webhook-certificate";
-=======
-const CONFIGURATION: Configuration =
-    Configuration { name: "mutating", local: "local", resource: ApiResource::erase::<MutatingWebhookConfiguration> };
->>>>>>> grants
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -76,7 +71,7 @@ impl Server {
 
     async fn replica(&self) -> (Shared, Calls) {
         let (client, calls) = self.client();
-        let ctx = Context::new(client, OPERATOR, options(&[]));
+        let ctx = Context::new(client, OPERATOR, options([]));
         let webhooks: [Webhook; 1] = [Defaulting::new("/", nothing).into()];
         let registrations = Registration::all(&webhooks, OPERATOR.name);
         let replica = Shared::open(&ctx, "webhooks", registrations).await.unwrap();

@@ -44,7 +44,6 @@ async fn what_converted_before_does_so_again() {
     for (before, after) in [(&service, &service), (&none, &none), (&by(json!({ "url": "https://killed" })), &none)] {
         let (client, calls) = answering(before.clone());
         let bundle = ByteString(b"new".to_vec());
-<<<<<<< HEAD
         let local = Local {
             client,
             field_manager: "shop",
@@ -52,9 +51,6 @@ async fn what_converted_before_does_so_again() {
             bundle,
             paths: vec![PATH],
         };
-=======
-        let local = Local { client, url: "https://127.0.0.1:9443".to_owned(), bundle };
->>>>>>> grants
         let mut undos = Vec::new();
         register(&local, NAME, &mut undos).await.unwrap();
         undos.remove(0).request.await.unwrap();
