@@ -1084,6 +1084,8 @@ mod opctl_runtime {
             #[reach(any)]
             pub fn api<K, Reach>(&self) -> Api<K, Reach> {}
             pub fn namespace(&self) -> Option<&str> {}
+            pub fn objects<K>(&self) -> Vec<Arc<K>> {}
+            pub fn with_objects<K>(self, objects: kube::runtime::reflector::Store<K>) -> Self {}
             pub fn requeue(&self) -> Action {}
             #[asks("create", "patch", group = "events.k8s.io", resource = "events")]
             pub async fn event<K>(&self, object: &K, type_: EventType, reason: &str, note: impl Into<String>) {}
@@ -1113,6 +1115,8 @@ mod opctl_runtime {
             pub fn watches<W, I>(self, related: impl Fn(W) -> I) -> Self {}
             #[asks("list", "watch", of = W)]
             pub fn watches_with<W, I>(self, config: Config, related: impl Fn(W) -> I) -> Self {}
+            #[asks("list", "watch", of = W)]
+            pub fn watches_when<W>(self, is_related: impl Fn(&K, &W) -> bool) -> Self {}
             #[asks("patch", reach = some)]
             pub fn finalizer<E>(
                 self,
@@ -1139,6 +1143,7 @@ mod opctl_runtime {
             impl Outcome {
                 pub fn ready(reason: &str, message: impl Into<String>) -> Self {}
                 pub fn not_ready(reason: &str, message: impl Into<String>) -> Self {}
+                pub fn failed(reason: &str, message: impl Into<String>) -> Self {}
                 pub fn unchanged() -> Self {}
                 pub fn condition(self, condition: Condition) -> Self {}
                 pub fn status(self, status: impl Serialize) -> Self {}
