@@ -202,7 +202,7 @@ struct WebhookContext<'a> {
 impl<'a> WebhookContext<'a> {
     fn new(project: &'a Project, api: &'a Api, path: &'a str) -> Self {
         let kind = api.kind.as_str();
-        let is_taken = ["Rejection", "Request", "Warnings", "Webhook"].contains(&kind);
+        let is_taken = ["Defaulting", "Rejection", "Request", "Validating", "Warnings", "Webhook"].contains(&kind);
         let name_of_type = if is_taken { format!("{kind}Object") } else { kind.into() };
         let rust_path = match &api.core {
             Some(core) => core.rust_path.clone(),
