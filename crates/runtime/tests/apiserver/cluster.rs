@@ -13,11 +13,13 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::Request;
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, Config, Resource, ResourceExt};
 use opctl_runtime::telemetry::metrics::Metrics;
 use opctl_runtime::{Manager, Operator, Result, Runnable, client, testing};
 use opctl_testenv::{Assets, Environment, Settings};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -110,9 +112,16 @@ impl Cluster {
 
     /// Creates an object with this spec.
     pub async fn create<K: Resource<DynamicType = ()>>(&self, namespace: &str, name: &str, spec: Value) {
-        let resource = ApiResource::erase::<K>(&());
-        let object = DynamicObject::new(name, &resource).data(json!({ "spec": spec }));
-        self.raw::<K>(namespace).create(&PostParams::default(), &object).await.unwrap();
+        self.create_as_is::<K>(namespace, json!({ "metadata": { "name": name }, "spec": spec })).await;
+    }
+
+    /// Creates an object that need not fit any type.
+    pub async fn create_as_is<K: Resource<DynamicType = ()>>(&self, namespace: &str, mut object: Value) {
+        object["apiVersion"] = K::api_version(&()).into();
+        object["kind"] = K::kind(&()).into();
+        let url = self.raw::<K>(namespace).resource_url().to_owned();
+        let request = Request::new(url).create(&PostParams::default(), object.to_string().into_bytes()).unwrap();
+        self.client.request::<IgnoredAny>(request).await.unwrap();
     }
 
     /// Changes an object by a merge patch, by hand.
@@ -196,7 +205,7 @@ impl Running {
         let options = testing::options(arguments.iter().copied().chain(addresses.iter().map(String::as_str)));
         let task = tokio::spawn(async move {
             let ended = Manager::new(OPERATOR).start(client, options, runnables).await;
-            panic!("the operator ended: {ended:?}");
+            eprintln!("the operator ended: {ended:?}");
         });
         Self { probes, metrics_port, requests, task }
     }
@@ -263,13 +272,16 @@ fn free_ports<const N: usize>() -> [u16; N] {
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
+/// On a machine that is busy with compilers.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Tries until it succeeds, for a minute at most.
 pub async fn eventually<T, E: Debug>(what: &str, mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
     let start = Instant::now();
     loop {
         match attempt().await {
             Ok(value) => return value,
-            Err(error) if start.elapsed() > Duration::from_secs(60) => panic!("not within a minute: {what}: {error:?}"),
+            Err(error) if start.elapsed() > PATIENCE => panic!("not within a minute: {what}: {error:?}"),
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }

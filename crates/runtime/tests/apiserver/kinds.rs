@@ -15,6 +15,7 @@ pub struct WebSpec {
     /// Names of ConfigMaps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<String>,
+    #[serde(default)]
     #[schemars(schema_with = "anything")]
     pub any: Option<Value>,
 }
@@ -33,7 +34,9 @@ pub struct WebStatus {
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(group = "runtime.example.com", version = "v1", kind = "Part", namespaced)]
 pub struct PartSpec {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

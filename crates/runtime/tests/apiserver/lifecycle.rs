@@ -20,12 +20,9 @@ async fn objects_that_are_deleted_at_once_leave_nothing_behind() {
     let Some(cluster) = Cluster::shared().await else { return };
     let namespace = cluster.namespace("at-once").await;
     let namespace = namespace.as_str();
-    let (reconciled, cleaned) = (Seen::default(), Seen::default());
-    let (seen, noted) = (reconciled.clone(), cleaned.clone());
-    let reconcile = move |object: Arc<Web>, _: Arc<Context>| {
-        seen.note(&*object);
-        async { ok(Outcome::ready("Done", "")) }
-    };
+    let cleaned = Seen::default();
+    let noted = cleaned.clone();
+    let reconcile = |_: Arc<Web>, _: Arc<Context>| async { ok(Outcome::ready("Done", "")) };
     let cleanup = move |object: Arc<Web>, _: Arc<Context>| {
         noted.note(&*object);
         async { ok(()) }
@@ -47,8 +44,8 @@ async fn objects_that_are_deleted_at_once_leave_nothing_behind() {
     sleep(Duration::from_secs(1)).await;
     for index in 0..30 {
         let name = format!("web-{index}");
+        // Or not at all: where both come at the same time, Kubernetes deletes an object in spite of its new finalizer.
         assert!(cleaned.count(&name) <= 1, "{name} was cleaned up {} times", cleaned.count(&name));
-        assert!(reconciled.count(&name) == 0 || cleaned.count(&name) == 1, "{name} was not cleaned up");
     }
     assert_eq!(logged(&["ERROR", &format!("{namespace}/")]), Vec::<String>::new());
     assert_eq!(operator.metric("controller_reconcile_failures_total", &[]).await, 0.0);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams};
+use kube::core::Request;
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::watcher;
@@ -339,35 +340,41 @@ async fn odd_metadata_and_deep_nesting_stop_nobody() {
     let namespace = namespace.as_str();
     let deep = (0..200).fold(json!({}), |inner, _| json!({ "a": inner }));
     cluster.create::<Web>(namespace, "deep", json!({ "any": deep })).await;
-    // In UTC, this is a year of five digits.
+    // In UTC, this is a year of five digits, which is written as such.
     let managed = json!([{
         "manager": "odd", "operation": "Apply", "apiVersion": "v1", "time": "9999-12-31T23:59:59-10:00",
-        "fieldsType": "FieldsV1", "fieldsV1": { "f:data": { "f:a": {} } },
+        "fieldsType": "FieldsV1", "fieldsV1": { "f:metadata": { "f:labels": {} } },
     }]);
-    let map = json!({ "metadata": { "name": "odd", "managedFields": managed }, "data": { "a": "b" } });
+    let metadata = json!({ "name": "odd", "managedFields": managed.clone() });
+    cluster.create_as_is::<ConfigMap>(namespace, json!({ "metadata": metadata, "data": { "a": "b" } })).await;
     let maps = Api::<ConfigMap>::namespaced(cluster.client.clone(), namespace);
-    let created = cluster
-        .raw::<ConfigMap>(namespace)
-        .create(&PostParams::default(), &serde_json::from_value(with_type(map)).unwrap())
-        .await;
-    let is_odd = created.is_err() && maps.list_metadata(&Default::default()).await.is_err();
-    let seen = Seen::default();
-    let related = |_: ConfigMap| Vec::<ObjectRef<Web>>::new();
+    let refused = maps.list(&ListParams::default()).await.unwrap_err();
+    assert!(matches!(refused, kube::Error::SerdeError(_)), "this test needs metadata that do not fit: {refused}");
+    let (seen, maps_seen) = (Seen::default(), Seen::default());
+    let noted = maps_seen.clone();
+    let related = move |map: ConfigMap| {
+        noted.note(&map);
+        Vec::<ObjectRef<Web>>::new()
+    };
     let runnable: Runnable = controller(&seen).owns::<ConfigMap>().watches::<ConfigMap, _>(related).into();
     let operator = cluster.run(&["--watch-namespace", namespace], vec![runnable]);
     operator.ready().await;
     cluster.create::<Web>(namespace, "good", json!({})).await;
     cluster.ready::<Web>(namespace, "good", "True", "Done").await;
     eventually("the log", async || {
-        let deep = logged(&[&format!("Web {namespace}/deep"), "recursion limit"]).len();
-        let odd = logged(&[&format!("ConfigMap {namespace}/odd"), "metadata"]).len();
-        ((deep, odd) == (1, usize::from(is_odd))).then_some(()).ok_or((deep, odd, is_odd))
+        let deep = logged(&[&format!("Web {namespace}/deep"), "spec.any.a.a", "recursion limit"]).len();
+        ((deep, maps_seen.count("odd")) == (1, 1)).then_some(()).ok_or(logged(&[namespace]))
     })
     .await;
-}
-
-fn with_type(mut object: Value) -> Value {
-    object["apiVersion"] = "v1".into();
-    object["kind"] = "ConfigMap".into();
-    object
+    // Nor does its status need to be read to be written.
+    let metadata = json!({ "name": "odd", "managedFields": managed });
+    cluster.create_as_is::<Web>(namespace, json!({ "metadata": metadata, "spec": {} })).await;
+    eventually("a status", async || {
+        let request =
+            Request::new(cluster.raw::<Web>(namespace).resource_url()).get("odd", &GetParams::default()).unwrap();
+        let text = cluster.client.request_text(request).await.unwrap();
+        (text.contains("\"Done\"") && text.contains("10000-")).then_some(()).ok_or(text)
+    })
+    .await;
+    assert!(logged(&["WARN", &format!("{namespace}/odd")]).is_empty());
 }
