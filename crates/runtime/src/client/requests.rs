@@ -20,6 +20,7 @@ use http::{Method, Request, Response, StatusCode};
 use kube::client::Body;
 use tokio::time::{Instant, timeout};
 use tower::{BoxError, Layer, Service, ServiceExt};
+use tracing::debug;
 
 use super::overload::{Gate, Overloaded};
 use super::target::{Target, asks};
@@ -121,6 +122,7 @@ impl Shared {
             let answer = timeout(limit, service.clone().oneshot(request)).await;
             let code = answer.as_ref().ok().and_then(|it| it.as_ref().ok()).map(|it| it.status());
             self.metrics.requested(&target, code, start.elapsed());
+            debug!(code = code.map(|code| code.as_u16()), after = ?start.elapsed(), "{what}");
             let response = match answer {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
@@ -282,7 +284,7 @@ fn explained(error: &(dyn StdError + 'static)) -> String {
         return format!("the proxy wants a user and a password ({text})");
     }
     if text.ends_with("tunnel error: unsuccessful") {
-        return "the proxy refuses to connect to this server; `NO_PROXY` can except it".to_owned();
+        return format!("the proxy refuses to connect to this server; `NO_PROXY` can except it ({text})");
     }
     text
 }

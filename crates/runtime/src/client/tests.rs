@@ -1,6 +1,11 @@
 //! How the kubeconfig and the environment are read. Requests are tested in `tests/client`.
 
+use std::future::pending;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tower::Layer;
 
 use super::*;
 use crate::Operator;
@@ -86,4 +91,39 @@ async fn says_what_is_wrong_with_the_kubeconfig() {
         error,
         "cannot use the kubeconfig `/missing/kubeconfig`: `/missing/kubeconfig`: No such file or directory (os error 2)"
     );
+}
+
+/// Each of the requests of `count` callers at the same time takes this long, on the clock of tokio.
+async fn slow(count: u32, takes: Option<Duration>) -> (Vec<Result<(), String>>, u32) {
+    let sent = Arc::new(AtomicU32::new(0));
+    let seen = sent.clone();
+    let service = tower::service_fn(move |_: http::Request<Body>| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        async move {
+            match takes {
+                Some(takes) => tokio::time::sleep(takes).await,
+                None => pending().await,
+            }
+            Ok::<_, BoxError>(http::Response::new(Body::empty()))
+        }
+    });
+    let metrics = Metrics::new(Operator { name: "sample-operator", version: "1.2.3" });
+    let layer = RequestsLayer::new(Server { url: "https://slow:6443".to_owned(), proxy: None }, metrics);
+    let client = Client::new(layer.layer(service), "default");
+    let requests = (0..count).map(|_| async {
+        let request = http::Request::get("/api/v1/pods").body(Body::empty()).unwrap();
+        client.send(request).await.map(drop).map_err(|error| describe(&error))
+    });
+    (futures::future::join_all(requests).await, sent.load(Ordering::SeqCst))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_server_gets_each_request_once() {
+    let (answers, sent) = slow(20, Some(Duration::from_secs(80))).await;
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    assert_eq!(sent, 20);
+    let (answers, sent) = slow(20, None).await;
+    let late = "GET https://slow:6443/api/v1/pods failed: no answer in 90 seconds";
+    assert!(answers.iter().all(|answer| *answer == Err(late.to_owned())), "{answers:?}");
+    assert_eq!(sent, 20);
 }

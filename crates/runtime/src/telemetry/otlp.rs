@@ -53,9 +53,10 @@ mod tests {
 
     #[test]
     fn log_lines_have_the_trace_id_of_their_span() {
+        let operator = crate::Operator { name: "sample-operator", version: "1.2.3" };
         let (mut logs, writer) = pipe().unwrap();
         let lines = fmt::layer().with_ansi(false).with_writer(Mutex::new(writer));
-        let (logging, _exporter) = super::add(registry().with(lines)).unwrap();
+        let (logging, _exporter) = super::add(operator, registry().with(lines)).unwrap();
         let ids = subscriber::with_default(logging, || {
             ["one", "two"].map(|object| {
                 let span = error_span!("reconcile", object, trace_id = field::Empty);

@@ -1,13 +1,18 @@
-//! A mock API server for unit tests: it answers as the test wants, and keeps the requests.
+//! A mock API server for unit tests: it answers as an API server does, or as the test wants, and keeps the requests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use http::{Method, Request, Response, StatusCode, Uri};
 use kube::client::Body;
 use kube::{Client, Resource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::options;
+use super::store::Store;
+use crate::client::target::Target;
 use crate::{Context, Operator};
 
 /// A request to the API server.
@@ -28,23 +33,55 @@ pub struct Call {
 impl Call {
     /// Whether the request is about objects of this kind, or about a subresource of them.
     pub fn is<K: Resource<DynamicType = ()>>(&self) -> bool {
-        self.target::<K>().is_some()
+        let target = self.target();
+        target.group == K::group(&()) && target.resource.split('/').next() == Some(&*K::plural(&()))
     }
 
-    /// The rest of the path behind the resource: empty, `/NAME` or `/NAME/SUBRESOURCE`.
-    fn target<K: Resource<DynamicType = ()>>(&self) -> Option<&str> {
-        let rest = self.path.strip_prefix(&K::url_path(&(), None)).or_else(|| {
-            let plural = K::plural(&());
-            let root = K::url_path(&(), None);
-            let root = root.strip_suffix(&*plural)?;
-            let (_, rest) = self.path.strip_prefix(root)?.strip_prefix("namespaces/")?.split_once('/')?;
-            rest.strip_prefix(&*plural)
-        })?;
-        (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+    /// The verb as RBAC has it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`.
+    pub fn verb(&self) -> &'static str {
+        self.target().verb
     }
 
-    fn is_apply(&self) -> bool {
+    /// The name of the object; for one that is created, that in the body.
+    pub fn name(&self) -> Option<String> {
+        let created = || Some(self.body["metadata"]["name"].as_str()?.to_owned());
+        self.target().name.or_else(created)
+    }
+
+    /// The subresource: `status`, `scale`.
+    pub fn subresource(&self) -> Option<String> {
+        self.target().subresource().map(str::to_owned)
+    }
+
+    pub(super) fn target(&self) -> Target {
+        let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
+        let uri = format!("{}?{}", self.path, self.query).parse::<Uri>().unwrap_or_default();
+        Target::of(&method, &uri)
+    }
+
+    pub(super) fn is_apply(&self) -> bool {
         self.content_type == "application/apply-patch+yaml"
+    }
+
+    /// Whether it asks for this of the object of this kind and name.
+    fn asks<K: Resource<DynamicType = ()>>(&self, verb: &str, name: &str, subresource: Option<&str>) -> bool {
+        self.is::<K>()
+            && self.verb() == verb
+            && self.name().as_deref() == Some(name)
+            && self.subresource().as_deref() == subresource
+    }
+
+    async fn of(request: Request<Body>) -> Self {
+        let (head, body) = request.into_parts();
+        let body = body.collect_bytes().await.unwrap_or_default();
+        let content_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        Self {
+            method: head.method.to_string(),
+            path: head.uri.path().to_owned(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            content_type: content_type.unwrap_or_default().to_owned(),
+            body: serde_json::from_slice(&body).unwrap_or_default(),
+        }
     }
 }
 
@@ -54,7 +91,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// The requests that were made so far.
+/// The requests that were made so far, found by what they ask for. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(Arc<Mutex<Vec<Call>>>);
 
@@ -84,7 +121,21 @@ impl Calls {
     ///
     /// If nothing was applied under this name, with the requests that were made.
     pub fn applied<K: Resource<DynamicType = ()>>(&self, name: &str) -> Value {
-        self.last_applied::<K>(&format!("/{name}"))
+        self.last::<K>("applied", name, |call| call.is_apply() && call.asks::<K>("patch", name, None)).body
+    }
+
+    /// The same as an object of its type.
+    ///
+    /// # Panics
+    ///
+    /// If nothing was applied under this name, or only some fields of an object.
+    pub fn applied_object<K>(&self, name: &str) -> K
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned,
+    {
+        let body = self.applied::<K>(name);
+        let described = format!("{} `{name}` is no whole object: {body}", K::kind(&()));
+        serde_json::from_value(body).unwrap_or_else(|error| panic!("{described}: {error}"))
     }
 
     /// What was applied last as the status of the object of this kind and name.
@@ -93,19 +144,52 @@ impl Calls {
     ///
     /// If no status was applied under this name, with the requests that were made.
     pub fn status<K: Resource<DynamicType = ()>>(&self, name: &str) -> Value {
-        self.last_applied::<K>(&format!("/{name}/status"))["status"].take()
+        let is_status = |call: &Call| call.is_apply() && call.asks::<K>("patch", name, Some("status"));
+        self.last::<K>("given a status", name, is_status).body["status"].take()
     }
 
-    fn last_applied<K: Resource<DynamicType = ()>>(&self, target: &str) -> Value {
+    /// The last patch of the object of this kind and name, of whatever type.
+    ///
+    /// # Panics
+    ///
+    /// If nothing was patched under this name, with the requests that were made.
+    pub fn patch<K: Resource<DynamicType = ()>>(&self, name: &str) -> Call {
+        self.last::<K>("patched", name, |call| call.asks::<K>("patch", name, None))
+    }
+
+    /// The last request to create an object of this kind and name.
+    ///
+    /// # Panics
+    ///
+    /// If there was none, with the requests that were made.
+    pub fn created<K: Resource<DynamicType = ()>>(&self, name: &str) -> Value {
+        self.last::<K>("created", name, |call| call.asks::<K>("create", name, None)).body
+    }
+
+    /// Whether a request was made to delete the object of this kind and name.
+    pub fn deleted<K: Resource<DynamicType = ()>>(&self, name: &str) -> bool {
+        self.calls().iter().any(|call| call.asks::<K>("delete", name, None))
+    }
+
+    /// Whether a request could have changed objects of this kind.
+    pub fn changed<K: Resource<DynamicType = ()>>(&self) -> bool {
+        self.calls().iter().any(|call| call.is::<K>() && !matches!(call.verb(), "get" | "list" | "watch"))
+    }
+
+    /// The reasons of the events that were published, in order.
+    pub fn events(&self) -> Vec<String> {
+        use k8s_openapi::api::events::v1::Event;
+        let events = self.of::<Event>();
+        events.iter().filter_map(|call| Some(call.body["reason"].as_str()?.to_owned())).collect()
+    }
+
+    fn last<K: Resource<DynamicType = ()>>(&self, what: &str, name: &str, is: impl Fn(&Call) -> bool) -> Call {
         let calls = self.calls();
-        let mut applies = calls.iter().filter(|call| call.is_apply() && call.target::<K>() == Some(target));
-        match applies.next_back() {
-            Some(call) => call.body.clone(),
-            None => {
-                let made: Vec<String> = calls.iter().map(Call::to_string).collect();
-                panic!("no {} was applied at `{target}`; requests:\n{}", K::kind(&()), made.join("\n"))
-            }
-        }
+        let found = calls.iter().rfind(|call| is(call)).cloned();
+        found.unwrap_or_else(|| {
+            let made: Vec<String> = calls.iter().map(Call::to_string).collect();
+            panic!("no {} `{name}` was {what}; requests:\n{}", K::kind(&()), made.join("\n"))
+        })
     }
 }
 
@@ -116,38 +200,93 @@ pub fn api_server<F>(answer: F) -> (Client, Calls)
 where
     F: Fn(&Call) -> (u16, Value) + Send + 'static,
 {
-    let (service, mut requests) = tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
     let calls = Calls::default();
-    let seen = calls.clone();
-    tokio::spawn(async move {
-        while let Some((request, response)) = requests.next_request().await {
-            let (head, body) = request.into_parts();
-            let body = body.collect_bytes().await.unwrap_or_default();
-            let content_type = head.headers.get(http::header::CONTENT_TYPE);
-            let content_type = content_type.and_then(|value| value.to_str().ok());
-            let call = Call {
-                method: head.method.to_string(),
-                path: head.uri.path().to_owned(),
-                query: head.uri.query().unwrap_or_default().to_owned(),
-                content_type: content_type.unwrap_or_default().to_owned(),
-                body: serde_json::from_slice(&body).unwrap_or_default(),
-            };
-            let (status, body) = answer(&call);
+    let (seen, answer) = (calls.clone(), Arc::new(Mutex::new(answer)));
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (seen, answer) = (seen.clone(), answer.clone());
+        async move {
+            let call = Call::of(request).await;
+            let (status, body) = answer.lock().unwrap_or_else(PoisonError::into_inner)(&call);
             seen.calls().push(call);
-            let mut answer = http::Response::new(Body::from(body.to_string().into_bytes()));
-            *answer.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
-            response.send_response(answer);
+            let mut response = Response::new(Body::from(body.to_string().into_bytes()));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+            Ok::<_, kube::Error>(response)
         }
     });
     (Client::new(service, "default"), calls)
 }
 
-/// A context whose API server stores nothing: it accepts what is applied, patched or created as it is, and has no object to read.
+/// A context whose API server has no objects at first, and then those that are applied or created.
+///
+/// It does what API servers do as far as operators notice: it gives objects uid, version, generation and time of creation, merges
+/// patches, waits for finalizers, and refuses what does not exist (404), exists already (409) or is outdated (409). It has no
+/// watches, no admission and no garbage collection. A status can be written for an object that it does not have.
 pub fn context() -> (Arc<Context>, Calls) {
-    context_with(|call| match call.method.as_str() {
-        "GET" | "DELETE" => (404, status(404, "NotFound")),
-        _ => (200, call.body.clone()),
-    })
+    context_having([])
+}
+
+/// The same, with an API server that has these objects.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use opctl_runtime::testing::{self, object};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut settings = ConfigMap::default();
+/// settings.metadata.name = Some("settings".to_owned());
+/// let (ctx, _calls) = testing::context_having([object(&*testing::stored(settings))]);
+/// let seen = ctx.api::<ConfigMap>().list(&Default::default()).await.unwrap();
+/// assert_eq!(seen.items.len(), 1);
+/// # }
+/// ```
+pub fn context_having(objects: impl IntoIterator<Item = Object>) -> (Arc<Context>, Calls) {
+    context_with(default_answers(objects))
+}
+
+/// The answers of the API server of [`context_having`], for a test that answers some requests differently.
+///
+/// ```
+/// use opctl_runtime::testing::{self, Call};
+/// use k8s_openapi::api::apps::v1::Deployment;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let others = testing::default_answers([]);
+/// let (ctx, calls) = testing::context_with(move |call| match call.is::<Deployment>() {
+///     true => (403, testing::status(403, "Forbidden")),
+///     false => others(call),
+/// });
+/// # }
+/// ```
+pub fn default_answers(objects: impl IntoIterator<Item = Object>) -> impl Fn(&Call) -> (u16, Value) + Send + 'static {
+    let store = Mutex::new(Store::default());
+    for Object { path, value } in objects {
+        store.lock().unwrap_or_else(PoisonError::into_inner).insert(path, value);
+    }
+    move |call| store.lock().unwrap_or_else(PoisonError::into_inner).answer(call)
+}
+
+/// An object that a mock API server has; [`object`] makes one.
+#[derive(Clone, Debug)]
+pub struct Object {
+    path: String,
+    value: Value,
+}
+
+/// An object for [`context_having`].
+///
+/// # Panics
+///
+/// If it has no name.
+pub fn object<K: Resource<DynamicType = ()> + Serialize>(object: &K) -> Object {
+    let meta = object.meta();
+    let name = meta.name.as_deref().expect("the object has a name");
+    let path = format!("{}/{name}", K::url_path(&(), meta.namespace.as_deref()));
+    let mut value = serde_json::to_value(object).expect("an object is JSON");
+    value["apiVersion"] = K::api_version(&()).into();
+    value["kind"] = K::kind(&()).into();
+    Object { path, value }
 }
 
 /// A context with an API server that answers like this: with an HTTP status and a body.

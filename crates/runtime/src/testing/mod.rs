@@ -29,6 +29,7 @@
 mod crds;
 mod mock;
 mod samples;
+mod store;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -42,7 +43,9 @@ use crate::Options;
 use crate::apply::is_namespaced;
 
 pub use crds::assert_crds;
-pub use mock::{Call, Calls, api_server, context, context_with, status};
+pub use mock::{
+    Call, Calls, Object, api_server, context, context_having, context_with, default_answers, object, status,
+};
 pub use samples::samples_become_ready;
 
 /// The arguments of a manager, as given on a command line.

@@ -62,9 +62,12 @@ fn a_reconcile_counts_as_running_until_it_ends_however_it_does() {
     has(&metrics, &[r#"controller_active_reconciles{controller="a"} 0"#]);
 }
 
-#[test]
-fn counts_watches_webhooks_and_requests() {
+/// With samples of all metrics: those without any are not shown.
+fn filled() -> Metrics {
     let metrics = Metrics::new(OPERATOR);
+    metrics.reconciled("a", Err("Broken"), Duration::from_secs(1));
+    metrics.reconciled("a", Ok(true), Duration::from_secs(1));
+    drop(metrics.running("a"));
     metrics.watch_restarted("a", "Deployment");
     metrics.decode_failed("a", "Deployment");
     metrics.undecodable("a", "Deployment", Some("one"), 2);
@@ -80,8 +83,13 @@ fn counts_watches_webhooks_and_requests() {
     metrics.requested(&target, Some(StatusCode::TOO_MANY_REQUESTS), Duration::ZERO);
     metrics.retried(&target, StatusCode::TOO_MANY_REQUESTS);
     metrics.requested(&target, None, Duration::from_secs(1));
+    metrics
+}
+
+#[test]
+fn counts_watches_webhooks_and_requests() {
     has(
-        &metrics,
+        &filled(),
         &[
             r#"controller_watch_restarts_total{controller="a",kind="Deployment"} 1"#,
             r#"controller_decode_failures_total{controller="a",kind="Deployment"} 1"#,
@@ -100,7 +108,7 @@ fn counts_watches_webhooks_and_requests() {
 /// The table in the documentation has each metric, and no other.
 #[test]
 fn every_metric_is_documented() {
-    let text = Metrics::new(OPERATOR).text();
+    let text = filled().text();
     let families = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let shown: Vec<String> = families
         .map(|(name, kind)| match kind {
@@ -122,10 +130,7 @@ fn every_metric_is_documented() {
 /// Each sample belongs to the family above it, by a suffix that its type has, and its value is a number.
 #[test]
 fn is_valid_open_metrics() {
-    let metrics = Metrics::new(OPERATOR);
-    metrics.reconciled("a", Err("Broken"), Duration::from_secs(1));
-    metrics.reconciled("a", Ok(true), Duration::from_secs(1));
-    let text = metrics.text();
+    let text = filled().text();
     let (mut family, mut suffixes): (&str, &[&str]) = ("", &[]);
     for line in text.strip_suffix("# EOF\n").expect("its end").lines() {
         if let Some(described) = line.strip_prefix("# ") {
