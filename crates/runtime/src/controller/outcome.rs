@@ -183,12 +183,15 @@ pub(super) struct Writer {
 }
 
 /// What was written into the status of an object.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Written {
     /// A hash of the last status after a success.
     status: Option<u64>,
     /// When a failure was written last.
     failure: Option<Instant>,
+    /// The status as it is since the last write, and the resourceVersion of the object before it: until a watch brings the next one, a
+    /// reconcile sees the old status.
+    unseen: Option<(String, Value)>,
 }
 
 /// What is to be written.
@@ -239,7 +242,10 @@ impl Writer {
         K: Resource<DynamicType = ()> + DeserializeOwned + Serialize,
     {
         let mut json = serde_json::to_value(object)?;
-        let before = json["status"].take();
+        let (uid, mut before) = (hash(&object.meta().uid), json["status"].take());
+        if let Some(unseen) = self.unseen(uid, object.meta().resource_version.as_deref()) {
+            before = unseen;
+        }
         let known = list(&before["conditions"]);
         let is_main = self.condition == READY;
 
@@ -271,7 +277,7 @@ impl Writer {
             true => names::field_manager(&ctx.field_manager, "failure"),
             false => ctx.field_manager.to_string(),
         };
-        let (uid, hash) = (hash(&object.meta().uid), hash(&Value::from(status.clone()).to_string()));
+        let hash = hash(&Value::from(status.clone()).to_string());
         let is_written = match write.is_failure {
             true => self.is_failure_written(uid, &before, &status),
             false => contains(&before, &status) && self.is_all(uid, hash, || is_main && has_other(&before, &whole)),
@@ -282,9 +288,12 @@ impl Writer {
         let (resource, status) = (ApiResource::erase::<K>(&()), Value::Object(status));
         let (namespace, name) = (object.namespace(), object.name_any());
         write_status(&manager, &ctx.client, &resource, namespace.as_deref(), &name, &status).await?;
-        self.remember(uid, |written| match write.is_failure {
-            true => written.failure = Some(Instant::now()),
-            false => written.status = Some(hash),
+        self.remember(uid, |written| {
+            match write.is_failure {
+                true => written.failure = Some(Instant::now()),
+                false => written.status = Some(hash),
+            }
+            written.unseen = object.resource_version().map(|version| (version, merged(&before, &status)));
         });
 
         let now = list(&status["conditions"]);
@@ -323,6 +332,15 @@ impl Writer {
         }
         let last = self.written().get(&uid).and_then(|written| written.failure);
         contains(before, status) || contains(before, &reworded) && last.is_some_and(|last| last.elapsed() < PAUSE)
+    }
+
+    fn unseen(&self, uid: u64, resource_version: Option<&str>) -> Option<Value> {
+        let mut all = self.written();
+        let unseen = &mut all.get_mut(&uid)?.unseen;
+        if unseen.as_ref().is_some_and(|(version, _)| Some(version.as_str()) != resource_version) {
+            *unseen = None;
+        }
+        unseen.as_ref().map(|(_, status)| status.clone())
     }
 
     fn remember(&self, uid: u64, what: impl FnOnce(&mut Written)) {
@@ -383,6 +401,19 @@ fn contains(before: &Value, status: &Map<String, Value>) -> bool {
         "conditions" => list(value).iter().all(|condition| list(&before["conditions"]).contains(condition)),
         _ => before[name] == *value,
     })
+}
+
+/// A status after another one was applied to it.
+fn merged(before: &Value, status: &Value) -> Value {
+    let mut all = before.as_object().cloned().unwrap_or_default();
+    all.extend(status.as_object().cloned().unwrap_or_default());
+    let given = list(&status["conditions"]);
+    let others = list(&before["conditions"]).iter().filter(|it| of_type(given, text(it, "type")).is_null());
+    let conditions: Vec<Value> = others.chain(given).cloned().collect();
+    if !conditions.is_empty() {
+        all.insert("conditions".to_owned(), conditions.into());
+    }
+    all.into()
 }
 
 /// Whether the object has fields or conditions that its status would not have.

@@ -341,7 +341,7 @@ async fn odd_metadata_and_deep_nesting_stop_nobody() {
     let deep = (0..200).fold(json!({}), |inner, _| json!({ "a": inner }));
     cluster.create::<Web>(namespace, "deep", json!({ "any": deep })).await;
     // In UTC, this is a year of five digits, which is written as such.
-    let managed = json!([{
+    let mut managed = json!([{
         "manager": "odd", "operation": "Apply", "apiVersion": "v1", "time": "9999-12-31T23:59:59-10:00",
         "fieldsType": "FieldsV1", "fieldsV1": { "f:metadata": { "f:labels": {} } },
     }]);
@@ -367,6 +367,7 @@ async fn odd_metadata_and_deep_nesting_stop_nobody() {
     })
     .await;
     // Nor does its status need to be read to be written.
+    managed[0]["apiVersion"] = "runtime.example.com/v1".into();
     let metadata = json!({ "name": "odd", "managedFields": managed });
     cluster.create_as_is::<Web>(namespace, json!({ "metadata": metadata, "spec": {} })).await;
     eventually("a status", async || {

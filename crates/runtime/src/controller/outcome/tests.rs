@@ -54,7 +54,10 @@ const MAIN: fn() -> Writer = || Writer::new(READY, true);
 
 /// The object with this status, and of the generation 2.
 fn web(status: Value) -> Web {
-    let metadata = json!({ "name": "sample", "namespace": "default", "uid": "u", "generation": 2 });
+    let version = status.to_string();
+    let metadata = json!({
+        "name": "sample", "namespace": "default", "uid": "u", "generation": 2, "resourceVersion": version,
+    });
     let object = json!({
         "apiVersion": "example.com/v1", "kind": "Web", "metadata": metadata, "spec": {}, "status": status,
     });
@@ -227,6 +230,24 @@ async fn a_message_that_differs_each_time_does_not_cause_a_loop() {
     assert_eq!(written, 1);
     object.metadata.generation = Some(3);
     assert_eq!(settle(&writer, &object, Err(Error::new("Late", "took 6 ms"))).await.len(), 1, "the spec has changed");
+}
+
+/// A child that was just applied may cause a reconcile before the watch brings the status that was just written.
+#[tokio::test]
+async fn a_status_that_the_watch_has_not_brought_yet_is_not_written_again() {
+    let writer = MAIN();
+    let object = web(Value::Null);
+    let written = applied(&settle(&writer, &object, Ok(done())).await);
+    assert_eq!(settle(&writer, &object, Ok(done())).await, []);
+    let calls = settle(&writer, &object, Ok(Outcome::ready("Available", "4 of 4"))).await;
+    let time = |status: &Value| status["conditions"][0]["lastTransitionTime"].clone();
+    assert_eq!(time(&applied(&calls)), time(&written));
+    assert_eq!(events(&calls), []);
+    assert_eq!(
+        settle(&writer, &web(json!({ "replicas": 1 })), Ok(done())).await.len(),
+        2,
+        "a newer version without it"
+    );
 }
 
 #[tokio::test]
