@@ -16,7 +16,7 @@ fn no_library_repeats_what_the_operator_says() {
     cluster.kubectl(&["delete", "clusterrolebinding", "memcached-operator-manager-rolebinding"], "");
     assert!(cluster.lock().unwrap().kill("kube-apiserver"));
     eventually("a word about the API server that is gone", || manager.log().contains("failed, it starts again"));
-    cluster.lock().unwrap().start_again("kube-apiserver").unwrap();
+    cluster.lock().unwrap().restart("kube-apiserver").unwrap();
     eventually("a word about the right that it lacks", || manager.log().contains(" is forbidden"));
     let log = manager.log();
     let is_bad = |line: &&str| line.contains("WARN") || line.contains("ERROR");

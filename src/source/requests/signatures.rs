@@ -1069,6 +1069,11 @@ mod opctl_runtime {
     }
     pub fn child_name<K>(parent: &K, suffix: &str) -> String {}
 
+    pub mod client {
+        pub async fn connect(metrics: &Metrics) -> Result<kube::Client, Error> {}
+        pub fn from_config(config: kube::Config, metrics: &Metrics) -> Result<kube::Client, Error> {}
+    }
+
     pub mod context {
         use super::manager::{Operator, Options};
         use kube::runtime::controller::Action;
@@ -1084,6 +1089,9 @@ mod opctl_runtime {
             #[reach(any)]
             pub fn api<K, Reach>(&self) -> Api<K, Reach> {}
             pub fn namespace(&self) -> Option<&str> {}
+            // They come from the watch of the controller.
+            pub fn objects<K>(&self) -> Vec<Arc<K>> {}
+            pub fn with_objects<K>(self, objects: kube::runtime::reflector::Store<K>) -> Self {}
             pub fn requeue(&self) -> Action {}
             #[asks("create", "patch", group = "events.k8s.io", resource = "events")]
             pub async fn event<K>(&self, object: &K, type_: EventType, reason: &str, note: impl Into<String>) {}
@@ -1113,6 +1121,8 @@ mod opctl_runtime {
             pub fn watches<W, I>(self, related: impl Fn(W) -> I) -> Self {}
             #[asks("list", "watch", of = W)]
             pub fn watches_with<W, I>(self, config: Config, related: impl Fn(W) -> I) -> Self {}
+            #[asks("list", "watch", of = W)]
+            pub fn watches_when<W>(self, is_related: impl Fn(&K, &W) -> bool) -> Self {}
             #[asks("patch", reach = some)]
             pub fn finalizer<E>(
                 self,
@@ -1139,6 +1149,7 @@ mod opctl_runtime {
             impl Outcome {
                 pub fn ready(reason: &str, message: impl Into<String>) -> Self {}
                 pub fn not_ready(reason: &str, message: impl Into<String>) -> Self {}
+                pub fn failed(reason: &str, message: impl Into<String>) -> Self {}
                 pub fn unchanged() -> Self {}
                 pub fn condition(self, condition: Condition) -> Self {}
                 pub fn status(self, status: impl Serialize) -> Self {}
@@ -1173,7 +1184,7 @@ mod opctl_runtime {
             #[asks("delete", of = C, reach = some)]
             pub async fn prune<C>(&mut self) -> Result<(), Error> {}
             pub fn ready(&self) -> Condition {}
-            pub fn outcome(self) -> Outcome {}
+            pub fn outcome(&self) -> Outcome {}
         }
     }
 
