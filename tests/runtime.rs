@@ -403,12 +403,8 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
 }
 
 /// What of this no marker of the runtime grants: the CRDs have the names of the user's kinds, so the table has
-/// `Conversion::new` ask for them; a process outside of the cluster registers webhooks with the rights of whoever starts it.
-const NOT_BY_MARKERS: &[(&str, &str)] = &[
-    ("src/webhook/conversion/crds.rs", " customresourcedefinitions."),
-    ("src/webhook/registration.rs", ": create mutatingwebhookconfigurations."),
-    ("src/webhook/registration.rs", ": delete mutatingwebhookconfigurations."),
-];
+/// `Conversion::new` ask for them.
+const NOT_BY_MARKERS: &[(&str, &str)] = &[("src/webhook/conversion/crds.rs", " customresourcedefinitions.")];
 
 /// What the runtime asks by itself, whatever the project is, is granted by those of its markers that count once it is used.
 #[test]

@@ -397,7 +397,7 @@ fn a_kind_says_what_to_insert_where() {
             "old src/webhook/mod.rs registrations: &server::conversion::Crds",
             "new src/webhook/server/conversion.rs all: crate::webhook::server_::v1::http_route::conversion::CONVERSION",
             "new src/webhook/server_/v1/http_route/conversion.rs spokes: \
-             Spoke::of::<Hub, api::v2::http_route::HTTPRoute>()",
+             Spoke::of::<api::v2::http_route::HTTPRoute>()",
             "old src/api/server/v2/mod.rs mod http_route_conversion",
             "old src/api/server/v2/http_route.rs v2: storage = false",
         ]

@@ -126,7 +126,7 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
     for version in spokes {
         let spoke = Api { version: version.clone(), ..hub.clone() };
-        let item = format!("Spoke::of::<Hub, api::{version}::{module}::{kind}>()");
+        let item = format!("Spoke::of::<api::{version}::{module}::{kind}>()");
         let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
         edit(&file(hub, "conversion"), list("spokes", &item));
         edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));
@@ -202,7 +202,7 @@ struct WebhookContext<'a> {
 impl<'a> WebhookContext<'a> {
     fn new(project: &'a Project, api: &'a Api, path: &'a str) -> Self {
         let kind = api.kind.as_str();
-        let is_taken = ["Rejection", "Request", "Warnings", "Webhook"].contains(&kind);
+        let is_taken = ["Defaulting", "Rejection", "Request", "Validating", "Warnings", "Webhook"].contains(&kind);
         let name_of_type = if is_taken { format!("{kind}Object") } else { kind.into() };
         let rust_path = match &api.core {
             Some(core) => core.rust_path.clone(),

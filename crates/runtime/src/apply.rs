@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::fmt::Debug;
 
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
-use kube::core::{NamespaceResourceScope, Status};
+use kube::core::{DynamicResourceScope, NamespaceResourceScope, Request, Status};
 use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,10 +25,23 @@ pub async fn apply<K>(
     object: &(impl Debug + Serialize),
 ) -> Result<K, kube::Error>
 where
-    K: Clone + Debug + DeserializeOwned,
+    K: Resource + Clone + Debug + DeserializeOwned,
 {
+    let client = api.clone().into_client();
+    let applied = apply_text(field_manager, &client, api.resource_url(), name, object).await?;
+    serde_json::from_str(&applied).map_err(kube::Error::SerdeError)
+}
+
+/// The same for an object that may not fit its type; its JSON. `url` is that of its kind, in its namespace.
+pub(crate) async fn apply_text(
+    field_manager: &str,
+    client: &Client,
+    url: &str,
+    name: &str,
+    object: &(impl Debug + Serialize),
+) -> Result<String, kube::Error> {
     let params = PatchParams::apply(field_manager).force();
-    match api.patch(name, &params, &Patch::Apply(object)).await {
+    match patch(client, url, name, None, &params, &Patch::Apply(object)).await {
         Err(kube::Error::Api(invalid)) if invalid.is_invalid() && !is_about_metadata(&invalid) => {
             let mut merge = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
             if let Some(merge) = merge.as_object_mut() {
@@ -36,12 +49,29 @@ where
                 merge.remove("metadata");
             }
             let params = PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() };
-            let merged = api.patch(name, &params, &Patch::Merge(merge)).await;
+            let merged = patch(client, url, name, None, &params, &Patch::Merge(merge)).await;
             // The first answer says more than that of the attempt to repair it.
             merged.map_err(|_| kube::Error::Api(invalid))
         }
         applied => applied,
     }
+}
+
+/// Patches an object, or a subresource of it, which may not fit any type; the JSON of the answer.
+pub(crate) async fn patch(
+    client: &Client,
+    url: &str,
+    name: &str,
+    subresource: Option<&str>,
+    params: &PatchParams,
+    patch: &Patch<impl Debug + Serialize>,
+) -> Result<String, kube::Error> {
+    let requests = Request::new(url);
+    let request = match subresource {
+        Some(subresource) => requests.patch_subresource(subresource, name, params, patch),
+        None => requests.patch(name, params, patch),
+    };
+    client.request_text(request.map_err(kube::Error::BuildRequest)?).await
 }
 
 /// Such as an owner that cannot be added, since the object is another controller's.
@@ -68,8 +98,8 @@ where
     K: Resource<DynamicType = ()>,
 {
     let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
-    let (resource, namespace) = (ApiResource::erase::<K>(&()), object.namespace());
-    write_status(field_manager, client, &resource, namespace.as_deref(), &object.name_any(), &status).await
+    let resource = ApiResource::erase::<K>(&());
+    write_status(field_manager, client, &resource, object.namespace().as_deref(), &object.name_any(), &status).await
 }
 
 /// The same for an object that may not fit its type.
@@ -81,23 +111,22 @@ pub(crate) async fn write_status(
     name: &str,
     status: &Value,
 ) -> Result<(), kube::Error> {
-    let api = api_for::<DynamicObject>(client, namespace, resource);
-    let patch = json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
-    let params = PatchParams::apply(field_manager).force();
-    match api.patch_status(name, &params, &Patch::Apply(patch)).await {
+    let body = json!({ "apiVersion": resource.api_version, "kind": resource.kind, "status": status });
+    let (url, params) = (DynamicObject::url_path(resource, namespace), PatchParams::apply(field_manager).force());
+    match patch(client, &url, name, Some("status"), &params, &Patch::Apply(body)).await {
         Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(()),
         written => written.map(drop),
     }
 }
 
 /// The objects of a namespace, or all.
-pub(crate) fn api_for<K>(client: &Client, namespace: Option<&str>, resource: &K::DynamicType) -> Api<K>
+pub(crate) fn api_for<K>(client: &Client, namespace: Option<&str>) -> Api<K>
 where
-    K: Resource<Scope = kube::core::DynamicResourceScope>,
+    K: Resource<DynamicType = (), Scope = DynamicResourceScope>,
 {
     match namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
-        None => Api::all_with(client.clone(), resource),
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &()),
+        None => Api::all_with(client.clone(), &()),
     }
 }
 

@@ -1069,6 +1069,11 @@ mod opctl_runtime {
     }
     pub fn child_name<K>(parent: &K, suffix: &str) -> String {}
 
+    pub mod client {
+        pub async fn connect(metrics: &Metrics) -> Result<kube::Client, Error> {}
+        pub fn from_config(config: kube::Config, metrics: &Metrics) -> Result<kube::Client, Error> {}
+    }
+
     pub mod context {
         use super::manager::{Operator, Options};
         use kube::runtime::controller::Action;
@@ -1084,6 +1089,7 @@ mod opctl_runtime {
             #[reach(any)]
             pub fn api<K, Reach>(&self) -> Api<K, Reach> {}
             pub fn namespace(&self) -> Option<&str> {}
+            // They come from the watch of the controller.
             pub fn objects<K>(&self) -> Vec<Arc<K>> {}
             pub fn with_objects<K>(self, objects: kube::runtime::reflector::Store<K>) -> Self {}
             pub fn requeue(&self) -> Action {}
@@ -1178,7 +1184,7 @@ mod opctl_runtime {
             #[asks("delete", of = C, reach = some)]
             pub async fn prune<C>(&mut self) -> Result<(), Error> {}
             pub fn ready(&self) -> Condition {}
-            pub fn outcome(self) -> Outcome {}
+            pub fn outcome(&self) -> Outcome {}
         }
     }
 

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, OwnerReference};
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Preconditions};
+use kube::api::{Api, DeleteParams, Preconditions};
 use kube::{Resource, ResourceExt};
+use serde_json::Value;
 use tracing::{debug, info};
 
 use super::owned::{Index, Name};
 use super::readiness::{Readiness, readiness};
-use super::received::{Child, why_not};
+use super::received::{Child, decode};
 use super::{Kind, Outcome};
-use crate::apply::{api_for, apply, is_namespaced};
+use crate::apply::{api_for, apply_text, is_namespaced};
 use crate::{Context, Error, Result, conditions};
 
 /// The children of an object: everything that its controller applies for it.
@@ -89,32 +90,32 @@ impl<'a> Children<'a> {
     /// If the request fails; `InvalidChild` for a child without a name, one that is applied twice, or one that cannot have this owner:
     /// the children of an owner in a namespace are in the same namespace; `Undecodable` if the object does not fit `C`.
     pub async fn apply<C: Kind>(&mut self, mut child: C) -> Result<C> {
-        let resource = ApiResource::erase::<C>(&());
         let name = self.adopt(&mut child)?;
-        let namespace = child.namespace();
+        let (api_version, kind, namespace) = (C::api_version(&()), C::kind(&()), child.namespace());
         let mut json = serde_json::to_value(&child)?;
-        json["apiVersion"] = resource.api_version.clone().into();
-        json["kind"] = resource.kind.clone().into();
+        json["apiVersion"] = (*api_version).into();
+        json["kind"] = (*kind).into();
 
-        let api = api_for::<DynamicObject>(&self.ctx.client, namespace.as_deref(), &resource);
-        let applied = apply(&self.ctx.field_manager, &api, &name, &json).await?;
-        let shown = format!("{} {name}", resource.kind);
-        let watches = self.ctx.owned.of::<C>();
-        match watches.is_empty() || watches.iter().any(|index| index.has(&applied.metadata)) {
+        let Context { client, field_manager, owned, .. } = self.ctx;
+        let url = C::url_path(&(), namespace.as_deref());
+        let applied = apply_text(field_manager, client, &url, &name, &json).await?;
+        let shown = format!("{kind} {name}");
+        let undecodable = |why: String| Error::new("Undecodable", format!("{shown} cannot be decoded: {why}"));
+        let metadata = decode::<Child<C>>(&applied).map_err(undecodable)?.metadata;
+        let watches = owned.of::<C>();
+        match watches.is_empty() || watches.iter().any(|index| index.has(&metadata)) {
             // Or nobody knows.
             true => debug!("{shown} applied"),
             false => info!("{shown} changed"),
         }
         self.applied.insert(Key::of::<C>(namespace, name));
-        let mut applied = serde_json::to_value(applied)?;
+        let child = decode(&applied).map_err(undecodable)?;
+        let mut applied: Value = serde_json::from_str(&applied)?;
         // The API server leaves neither out, and a mock may.
-        applied["apiVersion"] = resource.api_version.into();
-        applied["kind"] = resource.kind.into();
-        self.readiness.push((shown.clone(), readiness(&applied)));
-        C::deserialize(&applied).map_err(|_| {
-            let why = why_not::<C>(&applied.to_string());
-            Error::new("Undecodable", format!("{shown} cannot be decoded: {why}"))
-        })
+        applied["apiVersion"] = (*api_version).into();
+        applied["kind"] = (*kind).into();
+        self.readiness.push((shown, readiness(&applied)));
+        Ok(child)
     }
 
     /// Makes it a child of the owner; its name.
@@ -168,7 +169,7 @@ impl<'a> Children<'a> {
 
     /// Deletes a child in exactly the version that was seen last: a later one may belong to someone else.
     async fn delete<C: Kind>(&self, index: &Index, name: &Name) -> Result<()> {
-        let api: Api<Child<C>> = api_for(&self.ctx.client, name.0.as_deref(), &());
+        let api: Api<Child<C>> = api_for(&self.ctx.client, name.0.as_deref());
         while let Some(version) = index.version(&self.owner.uid, name) {
             let (uid, resource_version) = (Some(version.uid.clone()), Some(version.resource_version.clone()));
             let params = DeleteParams::background().preconditions(Preconditions { uid, resource_version });

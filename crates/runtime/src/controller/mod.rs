@@ -375,5 +375,5 @@ where
     K: Resource<Scope: 'static>,
     T: Resource<DynamicType = (), Scope = DynamicResourceScope>,
 {
-    api_for(&ctx.client, ctx.namespace().filter(|_| is_namespaced::<K>()), &())
+    api_for(&ctx.client, ctx.namespace().filter(|_| is_namespaced::<K>()))
 }

@@ -279,9 +279,9 @@ impl Writer {
         if is_written {
             return Ok(());
         }
-        let (resource, name) = (ApiResource::erase::<K>(&()), object.name_any());
-        let status = Value::Object(status);
-        write_status(&manager, &ctx.client, &resource, object.namespace().as_deref(), &name, &status).await?;
+        let (resource, status) = (ApiResource::erase::<K>(&()), Value::Object(status));
+        let (namespace, name) = (object.namespace(), object.name_any());
+        write_status(&manager, &ctx.client, &resource, namespace.as_deref(), &name, &status).await?;
         self.remember(uid, |written| match write.is_failure {
             true => written.failure = Some(Instant::now()),
             false => written.status = Some(hash),

@@ -2,6 +2,7 @@
 //! others of a list or end a watch.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -13,6 +14,7 @@ use kube::core::DynamicResourceScope;
 use serde::de::{self, DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::shortened;
 
@@ -37,16 +39,16 @@ pub(super) struct Misfit {
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = json_text(deserializer)?;
-        match serde_json::from_str(&text) {
+        match decode(&text) {
             Ok(object) => Ok(Self::Fits(Box::new(object))),
-            Err(_) => Misfit::read::<K>(&text).map(|misfit| Self::Misfit(Box::new(misfit))).map_err(D::Error::custom),
+            Err(why) => Misfit::read(&text, why).map(|misfit| Self::Misfit(Box::new(misfit))).map_err(D::Error::custom),
         }
     }
 }
 
 impl Misfit {
     /// Fails only for what is no object of Kubernetes at all.
-    fn read<K: DeserializeOwned>(text: &str) -> serde_json::Result<Self> {
+    fn read(text: &str, why: String) -> serde_json::Result<Self> {
         /// Everything else is skipped, however deep it is nested.
         #[derive(Deserialize)]
         struct Outline {
@@ -60,15 +62,36 @@ impl Misfit {
             conditions: Lenient<Vec<Value>>,
         }
         let Outline { metadata, status } = serde_json::from_str(text)?;
-        let conditions = status.0.conditions.0;
-        Ok(Self { metadata: metadata.into(), conditions, why: why_not::<K>(text) })
+        Ok(Self { metadata: metadata.into(), conditions: status.0.conditions.0, why })
     }
 }
 
-/// The first field of the object that does not fit `K`, and what is wrong with it.
-pub(super) fn why_not<K: DeserializeOwned>(text: &str) -> String {
-    /// Part of a condition, an event and a log line.
-    const LONGEST: usize = 500;
+/// Decodes an object. The error is the first field that does not fit, and what is wrong with it.
+pub(super) fn decode<K: DeserializeOwned>(text: &str) -> Result<K, String> {
+    serde_json::from_str(text).or_else(|error| {
+        let Ok(text) = without_managed_fields(text) else { return Err(error.to_string()) };
+        serde_json::from_str(&text).map_err(|_| why_not::<K>(&text))
+    })
+}
+
+/// Controllers do not need `managedFields`, and anyone can make them such that they cannot be decoded: Kubernetes keeps years of five
+/// digits in them, and they are as deep as the object.
+fn without_managed_fields(text: &str) -> serde_json::Result<String> {
+    type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+    let mut object: Fields<'_> = serde_json::from_str(text)?;
+    let metadata = match object.get("metadata") {
+        Some(metadata) => {
+            let mut metadata: Fields<'_> = serde_json::from_str(metadata.get())?;
+            metadata.remove("managedFields");
+            to_raw_value(&metadata)?
+        }
+        None => RawValue::NULL.to_owned(),
+    };
+    object.insert("metadata".into(), &metadata);
+    serde_json::to_string(&object)
+}
+
+fn why_not<K: DeserializeOwned>(text: &str) -> String {
     let Err(error) = serde_path_to_error::deserialize::<_, K>(&mut serde_json::Deserializer::from_str(text)) else {
         return "it cannot be decoded".to_owned();
     };
@@ -76,9 +99,14 @@ pub(super) fn why_not<K: DeserializeOwned>(text: &str) -> String {
     // The position changes with every other field of the object.
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();
-    let message = message.strip_suffix(&position).unwrap_or(&message);
-    let why = if path == "." { message.to_owned() } else { format!("{path}: {message}") };
-    shortened(&why.replace(char::is_control, " "), LONGEST).to_owned()
+    // It is part of a condition, an event and a log line.
+    let message = shortened(message.strip_suffix(&position).unwrap_or(&message), 300);
+    let why = match path.as_str() {
+        "." => message.to_owned(),
+        path if path.len() > 200 => format!("{}…: {message}", shortened(path, 200)),
+        path => format!("{path}: {message}"),
+    };
+    why.replace(char::is_control, " ")
 }
 
 /// The JSON text of the next value: borrowed from the answer of the API server, which costs nothing. A value that serde has read
@@ -378,25 +406,42 @@ mod tests {
 
     #[test]
     fn an_object_is_named_however_deep_it_is_nested() {
-        let deep =
-            format!(r#"{{"metadata":{{"name":"deep"}},"spec":{{"any":{}{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
-        let misfit = misfit(&deep);
+        let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        let deep = |field: &str| format!(r#"{{"metadata":{{"name":"deep"}},"spec":{{"{field}":{nested}}}}}"#);
+        assert!(matches!(received(&deep("unknown")), Received::Fits(_)));
+        let misfit = misfit(&deep("any"));
         assert_eq!(misfit.metadata.name.as_deref(), Some("deep"));
-        assert!(misfit.why.contains("recursion limit exceeded"), "{}", misfit.why);
-        let child: Child<ConfigMap> = serde_json::from_str(&deep).unwrap();
+        assert!(misfit.why.starts_with("spec.any[0]"), "{}", misfit.why);
+        assert!(misfit.why.ends_with("…: recursion limit exceeded") && misfit.why.len() < 300, "{}", misfit.why);
+        let child: Child<ConfigMap> = serde_json::from_str(&deep("any")).unwrap();
         assert_eq!(child.metadata.name.as_deref(), Some("deep"));
     }
 
     #[test]
-    fn an_object_is_named_even_if_its_metadata_do_not_fit() {
-        let text = r#"{"metadata":{"name":"odd","generation":3,"deletionTimestamp":"10000-01-01T00:00:00Z",
-            "managedFields":[{"manager":"m","operation":"Apply","time":"10000-01-01T00:00:00Z"}]}}"#;
-        let misfit = misfit(text);
-        assert_eq!((misfit.metadata.name.as_deref(), misfit.metadata.generation), (Some("odd"), Some(3)));
-        assert!(misfit.metadata.deletion_timestamp.is_some());
-        assert!(misfit.why.starts_with("metadata"), "{}", misfit.why);
-        let child: Child<ConfigMap> = serde_json::from_str(text).unwrap();
+    fn managed_fields_may_be_of_any_time_and_depth() {
+        let nested = format!("{}{}", r#"{"f:a":"#.repeat(5000), "}".repeat(5000)).replace(":}", ":{}}");
+        let metadata = format!(
+            r#"{{"name":"odd","generation":3,"managedFields":[{{"manager":"m","operation":"Apply",
+                "time":"10000-01-01T00:00:00Z","fieldsV1":{nested}}}]}}"#
+        );
+        let object = |size: i64| format!(r#"{{"metadata":{metadata},"spec":{{"size":{size}}}}}"#);
+        let Received::Fits(fitting) = received(&object(1)) else { panic!("{}", misfit(&object(1)).why) };
+        assert_eq!((fitting.metadata.name.as_deref(), fitting.spec.size), (Some("odd"), Some(1)));
+        let misfit = misfit(&object(-1));
+        assert_eq!(
+            (misfit.metadata.generation, misfit.why.as_str()),
+            (Some(3), "spec.size: invalid value: integer `-1`, expected u32")
+        );
+        let child: Child<ConfigMap> = serde_json::from_str(&object(1)).unwrap();
         assert_eq!(child.metadata.managed_fields.unwrap()[0].manager.as_deref(), Some("m"));
+    }
+
+    #[test]
+    fn an_object_is_named_even_if_its_metadata_do_not_fit() {
+        let misfit = misfit(r#"{"metadata":{"name":"odd","deletionTimestamp":"10000-01-01T00:00:00Z"}}"#);
+        assert_eq!(misfit.metadata.name.as_deref(), Some("odd"));
+        assert!(misfit.metadata.deletion_timestamp.is_some());
+        assert!(misfit.why.starts_with("metadata.deletionTimestamp: "), "{}", misfit.why);
     }
 
     #[test]

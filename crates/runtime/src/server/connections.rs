@@ -69,7 +69,7 @@ struct Open {
 
 impl Open {
     fn is_transfer(&self) -> bool {
-        self.held > 0 && matches!(self.phase, Phase::Body | Phase::Answer)
+        self.waits.is_some() || matches!(self.phase, Phase::Body | Phase::Answer)
     }
 }
 
@@ -198,7 +198,7 @@ impl Slot {
         let reserve = limits.memory.saturating_sub(limits.body_size);
         let mut all = self.connections.lock();
         while all.held + size > reserve {
-            // One at a time may use the reserve, so that it can finish.
+            // The reserve belongs to one until it has finished or has to leave: so there is always one that can go on.
             if all.oldest_transfer(self.id) == Some(self.id) && all.held + size <= limits.memory {
                 return Some(self.force(&mut all, size));
             }

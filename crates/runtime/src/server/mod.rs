@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::DefaultBodyLimit;
 use axum::response::IntoResponse;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
@@ -82,7 +83,8 @@ impl Server {
         }
         let limits = Arc::new(limits);
         let shared = Arc::new(Shared {
-            router,
+            // `Limits` has the limit; axum's own would come before it.
+            router: router.layer(DefaultBodyLimit::disable()),
             certificate,
             connections: Connections::new(limits.clone()),
             limits,

@@ -1,6 +1,10 @@
 //! What the API server asks, for unit tests of webhooks.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use hyper::body::Bytes;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Answer, Serves, Webhook};
@@ -26,6 +30,44 @@ pub async fn ask(webhook: &Webhook, operation: &str, object: Value) -> Value {
     let (status, mut answer) = read(handler(body.into(), empty_cluster()).await).await;
     assert_eq!(status, 200, "{answer}");
     answer["response"].take()
+}
+
+/// Checks that the manifests in `config/` of the project in this folder have the API server call these webhooks: no more, no less, and
+/// each for the same purpose.
+///
+/// # Panics
+///
+/// If they differ, with the webhooks of both.
+pub fn assert_webhooks(project: &str, webhooks: &[Webhook]) {
+    let served = webhooks.iter().map(|webhook| match &webhook.serves {
+        Serves::Mutating(_) => ("MutatingWebhookConfiguration".to_owned(), webhook.path.to_owned()),
+        Serves::Validating(_) => ("ValidatingWebhookConfiguration".to_owned(), webhook.path.to_owned()),
+        #[cfg(feature = "conversion")]
+        Serves::Conversion(versions) => (versions.crd.clone(), webhook.path.to_owned()),
+    });
+    let served = BTreeSet::from_iter(served);
+    let config = Path::new(project).join("config");
+    let crds = config.join("crd/bases").read_dir().into_iter().flatten().flatten();
+    let files = crds.map(|entry| entry.path()).chain([config.join("webhook/manifests.yaml")]);
+    let manifests: BTreeSet<_> = files.flat_map(|file| called(&file)).collect();
+    assert_eq!(served, manifests, "the webhooks of the operator, and those in config/, differ: run `opctl manifests`");
+}
+
+/// What the objects in a file have the API server call: for each path the kind of configuration, or the name of the CRD.
+fn called(file: &Path) -> Vec<(String, String)> {
+    let mut called = Vec::new();
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    for document in yaml_serde::Deserializer::from_str(&text) {
+        let object = Value::deserialize(document).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let mut add = |name: &Value, webhook: &Value| {
+            let [name, path] = [name, &webhook["clientConfig"]["service"]["path"]].map(Value::as_str);
+            called.extend(name.zip(path).map(|(name, path)| (name.to_owned(), path.to_owned())));
+        };
+        let webhooks = object["webhooks"].as_array().into_iter().flatten();
+        webhooks.for_each(|webhook| add(&object["kind"], webhook));
+        add(&object["metadata"]["name"], &object["spec"]["conversion"]["webhook"]);
+    }
+    called
 }
 
 pub(super) fn review(operation: &str, object: Value) -> Value {

@@ -34,20 +34,20 @@ pub(super) const PATH: &str = "/convert";
 /// The operator needs the verbs `get` and `patch` on the CustomResourceDefinition.
 ///
 /// ```
-/// use kube::{CustomResource, KubeSchema};
-/// use opctl_runtime::webhook::conversion::{Conversion, ConversionError, Spoke, carry};
 /// use opctl_runtime::webhook::Webhook;
-/// use serde::{Deserialize, Serialize};
+/// use opctl_runtime::webhook::conversion::{Conversion, ConversionError, Spoke, carry};
 ///
 /// mod v1 {
-/// #   use super::*;
+/// #   use kube::{CustomResource, KubeSchema};
+/// #   use serde::{Deserialize, Serialize};
 ///     #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, Serialize)]
 ///     #[kube(group = "example.com", version = "v1", kind = "Book")]
 ///     pub struct BookSpec { pub title: String, pub pages: i32 }
 /// }
 ///
 /// mod v1alpha1 {
-/// #   use super::*;
+/// #   use kube::{CustomResource, KubeSchema};
+/// #   use serde::{Deserialize, Serialize};
 ///     #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, Serialize)]
 ///     #[kube(group = "example.com", version = "v1alpha1", kind = "Book", storage = false)]
 ///     pub struct BookSpec { pub title: String, pub leaves: i32 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::{DaemonSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use k8s_openapi::api::networking::v1::{Ingress, NetworkPolicy};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::Api;
@@ -20,7 +21,8 @@ pub fn controller() -> Runnable {
         .owns_with::<Ingress>(labelled.clone());
     let controller = controller
         .watches::<NetworkPolicy, _>(|policy| policy.metadata.name.map(|name| ObjectRef::new(&name)))
-        .watches_with(labelled, scaled);
+        .watches_with(labelled, scaled)
+        .watches_when(|set, claim: &PersistentVolumeClaim| set.metadata.labels == claim.metadata.labels);
     controller.finalizer("example.com/stateful", cleanup).into()
 }
 
@@ -28,8 +30,9 @@ fn scaled(scaler: HorizontalPodAutoscaler) -> Vec<ObjectRef<StatefulSet>> {
     scaler.metadata.name.iter().map(|name| ObjectRef::new(name)).collect()
 }
 
-async fn reconcile(_: Arc<StatefulSet>, _: Arc<Context>) -> Result<Outcome> {
-    Ok(Outcome::not_ready("Waiting", "for something"))
+async fn reconcile(_: Arc<StatefulSet>, ctx: Arc<Context>) -> Result<Outcome> {
+    let sets = ctx.objects::<StatefulSet>();
+    Ok(Outcome::not_ready("Waiting", format!("for {} others", sets.len())))
 }
 
 async fn cleanup(object: Arc<StatefulSet>, ctx: Arc<Context>) -> Result<()> {
