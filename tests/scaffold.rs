@@ -380,7 +380,7 @@ fn a_kind_says_what_to_insert_where() {
         [
             "old src/controller/mod.rs mod metrics_server",
             "new src/controller/metrics_server/mod.rs mod http_route",
-            "old src/controller/mod.rs all: metrics_server::http_route::CONTROLLER",
+            "old src/controller/mod.rs all: metrics_server::http_route::controller()",
         ]
     );
     let (api, spoke) = (own("server", "v1", "HTTPRoute"), Version::parse("v2").unwrap());
