@@ -65,8 +65,8 @@ fn chain(line: &str) -> Option<String> {
         }
         broken.push(character);
     }
-    // A single call is no chain.
-    (calls > 1).then(|| broken + "\n")
+    // A single call is no chain, and stays where it fits.
+    (calls > 1 || line.trim_end().len() > WIDTH).then(|| broken + "\n")
 }
 
 fn indented(line: &str) -> (&str, &str) {
