@@ -9,7 +9,6 @@ compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
 pub mod diagnostic;
 pub mod interrupt;
-pub mod lock;
 pub mod names;
 
 pub mod project;

@@ -36,6 +36,33 @@ const APIS: [&str; 4] = [
     "create api --group apps --version v1 --kind Deployment --resource=false",
 ];
 
+/// Cargo warns of binaries of one name: all members have one target folder. And it would lint and test a member.
+#[test]
+fn two_operators_in_a_workspace_share_the_runtime_and_no_name() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.folder.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = []\n").unwrap();
+    run(&sandbox, "init operators/shop --domain example.com --api cache/v1/Memcached");
+    run(&sandbox, "init operators/store --domain example.com");
+    let output = sandbox.command("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = |value: &serde_json::Value| value.as_array().unwrap().clone();
+    let targets = list(&metadata["packages"]).into_iter().flat_map(|package| list(&package["targets"]));
+    let mut binaries: Vec<String> = targets
+        .filter(|target| target["kind"][0] == "bin")
+        .map(|target| target["name"].as_str().unwrap().to_owned())
+        .collect();
+    binaries.sort();
+    assert_eq!(binaries, ["shop-crdgen", "shop-manager", "store-crdgen", "store-manager"]);
+    assert_eq!(list(&metadata["packages"]).len(), 2, "the runtime is no member");
+
+    // What asks the compiled types finds the binary.
+    let [shop, store] = ["shop", "store"].map(|name| sandbox.folder.join("operators").join(name));
+    let names = |folder: &Path| opctl::compiled::programs(folder, "crdgen").map_err(|_| ()).unwrap();
+    assert_eq!(names(&shop)[0].name, "shop-crdgen");
+    assert_eq!(names(&store)[0].name, "store-crdgen");
+}
+
 fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     if items.is_empty() {
         return vec![Vec::new()];

@@ -74,6 +74,16 @@ the CRDs. A line that ends in `\\` is continued by the `//` line directly below;
 `opctl manifests -v` tells how many markers were read. Not read are those in a module that a `cfg` removes, such as that of
 the tests, and those in a file below `src` that belongs to no module: each is [a warning](diagnostics.md#op112).
 
+## Markers of the runtime
+
+`opctl-runtime` has RBAC markers of its own, above its public items: `Manager` needs Leases, webhooks need the Secret of their
+certificate. A marker counts for your operator if your code names its item in a path of `opctl_runtime`: in a `use`, in an
+expression, or in a macro. Tests do not count, and neither does code that a `cfg` removes. These permissions are in your roles like those of your
+own markers, wherever the runtime is: vendored, in another folder, or in the registry. `{operator}` in such a marker is the name of your package.
+
+`opctl manifests -v` does not count these markers, and `opctl check` does not report them as unused. If the source of the runtime is not
+found, that is [an error](diagnostics.md#op113).
+
 ## How they are written
 
 The grammar is controller-gen's: `+name:argument=value,argument=value`, in any order, blanks around names and values allowed.

@@ -99,7 +99,8 @@ fn images_are_built_of_what_their_context_has() {
         let dockerfile = read("Dockerfile");
         let command = dockerfile.lines().find_map(|line| line.trim().strip_prefix("cargo build --release ")).unwrap();
         let arguments: Vec<&str> = command.trim_end_matches('\\').split_whitespace().collect();
-        let ["--locked", "--package", package, "--bin", "manager"] = arguments[..] else { panic!("{command}") };
+        let ["--locked", "--package", package, "--bin", binary] = arguments[..] else { panic!("{command}") };
+        assert_eq!(binary, default_run(&sandbox.folder));
 
         // A member's context is the workspace's root.
         let in_workspace = sandbox.folder != sandbox.root();
@@ -115,6 +116,28 @@ fn images_are_built_of_what_their_context_has() {
         let _alone = place::alone();
         common::output(common::cargo(&context, &[&["check"], &arguments[..]].concat()));
     }
+}
+
+/// What `tests/runtime.rs` reads is code that compiles.
+#[test]
+fn each_way_through_the_runtime_compiles() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = tree::tree(&root.join("tests/runtime/operator"));
+    let manifest = String::from_utf8(files["Cargo.toml"].clone()).unwrap();
+    let runtime = root.join("crates/runtime").display().to_string();
+    files.insert("Cargo.toml".into(), manifest.replace("../../../crates/runtime", &runtime).into());
+    let folder = common::operators_target().join("ways");
+    replace(&folder, &files);
+
+    let _alone = place::alone();
+    common::output(common::cargo(&folder, &["check", "--quiet"]));
+}
+
+/// The binary that is the operator: in a workspace, its name begins with the package's.
+fn default_run(folder: &Path) -> String {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let line = manifest.lines().find_map(|line| line.strip_prefix("default-run = ")).unwrap();
+    line.trim_matches('"').to_owned()
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -189,7 +212,8 @@ impl Operator {
             self.succeeds(command);
         }
         let manager = common::operators_target().join("golden").join(format!("{}-manager", self.name));
-        fs::copy(common::operators_target().join("debug/manager"), &manager).unwrap();
+        let built = common::operators_target().join("debug").join(default_run(&self.folder));
+        fs::copy(built, &manager).unwrap();
         manager
     }
 

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use opctl::edit::Edit;
-use opctl::plan::{ApplyError, Mode, Plan, Policy, ResolveError, Step, Verdict, apply, diff, list, resolve, summary};
+use opctl::plan::{
+    ApplyError, Mode, Plan, Policy, ResolveError, SUMS, Step, Sums, Verdict, apply, diff, list, resolve, summary,
+};
 
 const HEADER: &str = "# Generated";
 
@@ -60,6 +62,76 @@ fn the_whole_table() {
     assert_eq!(cell(prune, None), "unchanged: -");
     assert_eq!(cell(prune, Some(OURS)), "remove: -");
     assert_eq!(cell(prune, Some(USERS)), "unchanged: mine");
+}
+
+/// Files of a folder that was vendored with the texts `old`, of which the disk has others: `path verdict` for each.
+fn vendor(new: &[(&str, &str)], old: &[(&str, &str)], disk: &[(&str, &str)]) -> Vec<Step> {
+    let written = Sums::of(old.iter().copied()).text();
+    let mut plan = Plan::default();
+    plan.vendor("v", new, (!old.is_empty()).then_some(written.as_str()));
+    let paths: Vec<(String, &str)> = disk.iter().map(|(path, text)| (format!("v/{path}"), *text)).collect();
+    let mut disk: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let sums = format!("v/{SUMS}");
+    disk.extend((!old.is_empty()).then_some((sums.as_str(), written.as_str())));
+    steps(&plan, &disk)
+}
+
+fn verdicts(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(|step| format!("{} {}", step.verdict.word(), step.path)).collect()
+}
+
+#[test]
+fn a_vendored_folder_is_replaced_as_a_whole() {
+    let old = [("a", "1\n"), ("b", "1\n"), ("c", "1\n")];
+    let new = [("a", "1\n"), ("b", "2\n"), ("d", "2\n")];
+    assert_eq!(verdicts(&vendor(&new, &[], &[])), ["create v/SHA256SUMS", "create v/a", "create v/b", "create v/d"]);
+    let steps = vendor(&new, &old, &[("a", "1\r\n"), ("b", "1\r\n"), ("c", "1\n"), ("mine", "")]);
+    assert_eq!(verdicts(&steps), ["update v/SHA256SUMS", "unchanged v/a", "update v/b", "remove v/c", "create v/d"]);
+    assert_eq!(steps[2].after.as_deref(), Some("2\r\n"));
+    assert_eq!(list(&steps, false), "update  v/\nremove  v/\ncreate  v/\n");
+    assert_eq!(summary(&steps, Mode::Apply), "v/ written");
+    assert!(vendor(&new, &new, &new).iter().all(Step::is_unchanged));
+}
+
+#[test]
+fn an_edited_file_of_a_vendored_folder_is_a_conflict() {
+    let old = [("a", "1\n"), ("b", "1\n"), ("c", "1\n"), ("e", "1\n")];
+    let new = [("a", "2\n"), ("b", "2\n"), ("d", "2\n"), ("e", "1\n")];
+    let disk = [("a", "mine\n"), ("b", "2\n"), ("c", "mine\n"), ("d", "mine\n"), ("e", "mine\n")];
+    let steps = vendor(&new, &old, &disk);
+    assert_eq!(
+        verdicts(&steps),
+        ["update v/SHA256SUMS", "conflict v/a", "unchanged v/b", "conflict v/c", "conflict v/d", "conflict v/e"]
+    );
+    snapbox::assert_data_eq!(
+        list(&steps, false),
+        snapbox::str![[r#"
+update    v/
+conflict  v/a: it was edited: its checksum is not the one in `v/SHA256SUMS`
+          help: drop the edit with `--overwrite v/a`, or delete `v/SHA256SUMS` to keep the whole folder as your own
+conflict  v/c: it was edited: its checksum is not the one in `v/SHA256SUMS`
+          help: drop the edit with `--overwrite v/c`, or delete `v/SHA256SUMS` to keep the whole folder as your own
+conflict  v/d: it exists already, and `v/SHA256SUMS` does not list it
+          help: replace it with `--overwrite v/d`, or move it away and run the command again
+conflict  v/e: it was edited: its checksum is not the one in `v/SHA256SUMS`
+          help: drop the edit with `--overwrite v/e`, or delete `v/SHA256SUMS` to keep the whole folder as your own
+
+"#]]
+    );
+
+    let mut plan = Plan::default();
+    plan.vendor("v", &new, Some(&Sums::of(old).text()));
+    let steps = resolve_with(&plan, &[("v/a", USERS), ("v/c", USERS)], &["v/a", "v/c"]).unwrap();
+    assert_eq!(verdicts(&steps)[1..4], ["update v/a", "create v/b", "remove v/c"]);
+}
+
+/// Else a file of another origin could be overwritten.
+#[test]
+fn a_list_of_another_form_is_not_believed() {
+    let mut plan = Plan::default();
+    plan.vendor("v", &[("a", "2\n")], Some("mine\n"));
+    let steps = steps(&plan, &[("v/a", "1\n"), ("v/SHA256SUMS", "mine\n")]);
+    assert_eq!(verdicts(&steps), ["conflict v/SHA256SUMS", "conflict v/a"]);
 }
 
 #[test]
@@ -245,11 +317,17 @@ impl Folder {
 }
 
 fn create(path: &str) -> Step {
-    Step { path: path.into(), verdict: Verdict::Create, before: None, after: Some("new\n".into()) }
+    Step { path: path.into(), vendored: None, verdict: Verdict::Create, before: None, after: Some("new\n".into()) }
 }
 
 fn update(path: &str, before: &str) -> Step {
-    Step { path: path.into(), verdict: Verdict::Update, before: Some(before.into()), after: Some("new\n".into()) }
+    Step {
+        path: path.into(),
+        vendored: None,
+        verdict: Verdict::Update,
+        before: Some(before.into()),
+        after: Some("new\n".into()),
+    }
 }
 
 #[test]
@@ -320,7 +398,7 @@ fn a_file_that_changed_meanwhile_is_not_lost() {
         "`f` was changed by someone else meanwhile; nothing was written; run the command again"
     );
     lost(create("there"));
-    lost(Step { path: "f".into(), verdict: Verdict::Remove, before: Some(OURS.into()), after: None });
+    lost(Step { path: "f".into(), vendored: None, verdict: Verdict::Remove, before: Some(OURS.into()), after: None });
     let error = folder.refuses(&[create("a"), update("gone", USERS)]);
     assert!(matches!(error, ApplyError::LostUpdate { .. }), "{error}");
 }

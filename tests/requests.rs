@@ -330,25 +330,11 @@ const TYPES: &[&str] =
     &["Api", "Client", "Controller", "Entry", "OccupiedEntry", "Recorder", "Request", "Store", "VacantEntry", "Writer"];
 #[test]
 fn the_table_has_all_of_kube_that_asks() {
-    let table = include_str!("../src/source/requests/signatures.rs");
-    let mut known = Interface::default();
-    known.add(&syn::parse_file(table).unwrap().items);
-    let mut kube = Interface::default();
-    for folder in kube_sources() {
-        for entry in walkdir::WalkDir::new(&folder).sort_by_file_name() {
-            let entry = entry.unwrap();
-            if entry.path().extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(entry.path()).unwrap();
-                let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", entry.path().display()));
-                kube.add(&file.items);
-            }
-        }
-    }
+    let known = Interface::of_table(TYPES, |krate| krate != RUNTIME);
+    let mut kube = Interface { types: TYPES, ..Interface::default() };
+    kube_sources().iter().for_each(|folder| kube.add_folder(folder));
     assert!(kube.methods.len() > 130, "this is not kube: {:?}", kube.methods);
-    let excused: BTreeSet<(String, String)> = ASKS_NOTHING
-        .iter()
-        .flat_map(|(of, _, methods)| methods.iter().map(|method| (of.to_string(), method.to_string())))
-        .collect();
+    let excused = excused(ASKS_NOTHING);
     let missing: Vec<_> =
         kube.methods.iter().filter(|method| !known.methods.contains(method) && !excused.contains(method)).collect();
     assert!(missing.is_empty(), "new in kube, and not in src/source/requests/signatures.rs: {missing:?}");
@@ -363,11 +349,92 @@ fn the_table_has_all_of_kube_that_asks() {
     assert!(stale.is_empty(), "kube no longer has: {stale:?}");
 }
 
+fn excused(asks_nothing: &[(&str, &str, &[&str])]) -> BTreeSet<(String, String)> {
+    let all = asks_nothing.iter();
+    all.flat_map(|(of, _, methods)| methods.iter().map(|method| (of.to_string(), method.to_string()))).collect()
+}
+
+/// The runtime's module in the table.
+const RUNTIME: &str = "opctl_runtime";
+
+/// The types of the runtime all of whose methods are looked at; of others, those that take an `Api`, a `Client` or a `Context`.
+const RUNTIME_TYPES: &[&str] = &["Children", "Context", "Controller", "Conversion", "Defaulting", "Validating"];
+
+/// What of the runtime's interface asks nothing that the project would have to be granted.
+const RUNTIME_ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
+    ("Children", "it looks at what was applied", &["is_pending", "readiness"]),
+    ("Context", "it begins the shutdown", &["stop"]),
+    ("Conversion", "it converts in memory", &["convert"]),
+];
+
+#[test]
+fn the_table_has_all_of_the_runtime_that_asks() {
+    let known = Interface::of_table(RUNTIME_TYPES, |krate| krate == RUNTIME);
+    let mut runtime = Interface { types: RUNTIME_TYPES, ..Interface::default() };
+    runtime.add_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/runtime/src"));
+    let excused = excused(RUNTIME_ASKS_NOTHING);
+    let public = public_names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/runtime/src"));
+    let is_public = |(of, method): &(String, String)| public.contains(if of.is_empty() { method } else { of });
+    runtime.methods.retain(is_public);
+    assert!(runtime.methods.len() > 20, "this is not the runtime: {:?}", runtime.methods);
+    let missing: Vec<_> =
+        runtime.methods.iter().filter(|it| !known.methods.contains(it) && !excused.contains(it)).collect();
+    assert!(missing.is_empty(), "new in the runtime, and not in src/source/requests/signatures.rs: {missing:?}");
+    let gone: Vec<_> = known.asking.keys().filter(|it| !runtime.methods.contains(it)).collect();
+    assert!(gone.is_empty(), "the runtime no longer has: {gone:?}");
+    let stale: Vec<_> = excused.iter().filter(|method| !runtime.methods.contains(method)).collect();
+    assert!(stale.is_empty(), "the runtime no longer has: {stale:?}");
+}
+
+/// The names in `pub use`, and what is declared in files of a `pub mod`.
+fn public_names(folder: &Path) -> BTreeSet<String> {
+    let (mut names, mut open) = (BTreeSet::new(), vec![folder.join("lib.rs")]);
+    for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+        let path = entry.unwrap().into_path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            for item in syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap().items {
+                match item {
+                    Item::Use(item) if matches!(item.vis, Visibility::Public(_)) => {
+                        let words = item.tree.to_token_stream().to_string();
+                        names.extend(words.split(|c: char| !c.is_alphanumeric() && c != '_').map(String::from));
+                    }
+                    Item::Mod(item) if matches!(item.vis, Visibility::Public(_)) => {
+                        let below = if path.ends_with("lib.rs") || path.ends_with("mod.rs") {
+                            path.parent().unwrap().to_owned()
+                        } else {
+                            path.with_extension("")
+                        };
+                        open.extend([
+                            below.join(format!("{}.rs", item.ident)),
+                            below.join(format!("{}/mod.rs", item.ident)),
+                        ]);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    for path in open.iter().filter(|path| path.is_file()) {
+        for item in syn::parse_file(&std::fs::read_to_string(path).unwrap()).unwrap().items {
+            let (vis, ident) = match &item {
+                Item::Struct(item) => (&item.vis, &item.ident),
+                Item::Enum(item) => (&item.vis, &item.ident),
+                Item::Trait(item) => (&item.vis, &item.ident),
+                Item::Fn(item) => (&item.vis, &item.sig.ident),
+                _ => continue,
+            };
+            if matches!(vis, Visibility::Public(_)) {
+                names.insert(ident.to_string());
+            }
+        }
+    }
+    names
+}
+
 /// A case that calls each method that the table says asks something: no verb of the table goes unproven.
 #[test]
 fn every_method_that_asks_has_a_case() {
-    let mut table = Interface::default();
-    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
+    let table = Interface::of_table(TYPES, |krate| krate != RUNTIME);
     let cases: String = sources().into_values().collect();
     let is_called = |(of, method): &&(String, String)| {
         let [dot, path, free] = [format!(".{method}("), format!("::{method}("), format!(" {method}(")];
@@ -387,18 +454,9 @@ fn every_method_that_asks_has_a_case() {
 /// `docs/reference/permissions.md` is made of the table; `SNAPSHOTS=overwrite cargo test --test requests` makes it anew.
 #[test]
 fn the_reference_of_permissions_is_that_of_the_table() {
-    let mut table = Interface::default();
-    table.add(&syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items);
-    let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for ((of, method), asks) in table.asking.iter().filter(|((of, _), _)| of != "Request") {
-        let name = if of.is_empty() { format!("`{method}`") } else { format!("`{of}::{method}`") };
-        let said = asks.iter().map(Asked::of).map(|asked| asked.to_string()).collect::<Vec<_>>().join(", ");
-        rows.entry(said).or_default().push(name);
-    }
-    let mut page = PAGE.to_owned();
-    for (permissions, methods) in &rows {
-        writeln!(page, "| {permissions} | {} |", methods.join(", ")).unwrap();
-    }
+    let kube = Interface::of_table(TYPES, |krate| krate != RUNTIME);
+    let runtime = Interface::of_table(RUNTIME_TYPES, |krate| krate == RUNTIME);
+    let page = [PAGE, &kube.rows(), RUNTIME_PART, &runtime.rows()].concat();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/permissions.md");
     if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
         std::fs::write(&path, &page).unwrap();
@@ -409,9 +467,9 @@ fn the_reference_of_permissions_is_that_of_the_table() {
 const PAGE: &str = "\
 # What asks for which permission
 
-This is what opctl reads in code that uses kube 5: which permission each of its functions needs. The page is made of the
-table that it goes by, `src/source/requests/signatures.rs`. Each row is held against what kube really sends, and against
-what a real API server refuses when just this one permission is missing.
+This is what opctl reads in code that uses kube 5 or [opctl-runtime](#opctl-runtime): which permission each of their functions needs. The page is made of the
+table that it goes by, `src/source/requests/signatures.rs`. Each row about kube is compared with what kube really sends, and with
+what a real API server refuses when just this one permission is missing; those about opctl-runtime with its source.
 
 - *(apply)*: only with `Patch::Apply`, since the API server makes what is applied and not there.
 - *(some clusters)*: only where an admission plugin wants it, here OwnerReferencesPermissionEnforcement. Granted or not, both
@@ -424,6 +482,20 @@ what a real API server refuses when just this one permission is missing.
 Where it is asked follows from the `Api`: in the whole cluster with `Api::all`, in one namespace with `Api::namespaced`, and
 with `Api::default_namespaced` in the one that the client is configured for. `Recorder::publish` asks in the namespace of the
 object that the event is about, and in `default` where that has none.
+
+| permission | asked by |
+|---|---|
+";
+
+const RUNTIME_PART: &str = "
+## opctl-runtime
+
+The functions of `opctl_runtime` that make requests on behalf of the project: it needs markers for them.
+
+- *(outcome)*: only if `reconcile` returns an `Outcome` or a `Condition`, not kube's `Action` or `()`.
+- `{C}`, `{W}`: on the child's or the watched kind. All others are on the kind of the controller, the object or the `Api`.
+
+The requests that the runtime makes for itself are granted by [its own markers](markers.md#markers-of-the-runtime).
 
 | permission | asked by |
 |---|---|
@@ -468,7 +540,14 @@ impl fmt::Display for Asked {
             Some(subresource) => write!(f, " on `/{subresource}`")?,
             None => {}
         }
-        f.write_str(if option("when").is_some() { " *(apply)*" } else { "" })?;
+        if let Some(of) = option("of").filter(|of| *of != "{Child}" && *of != "{Other}" && *of != "{Self}") {
+            write!(f, " on `{of}`")?;
+        }
+        f.write_str(match option("when") {
+            Some(when) if when.contains("::") => " *(outcome)*",
+            Some(_) => " *(apply)*",
+            None => "",
+        })?;
         f.write_str(if option("optional").is_some() { " *(some clusters)*" } else { "" })
     }
 }
@@ -476,12 +555,47 @@ impl fmt::Display for Asked {
 /// Public methods by type and name; free functions have no type.
 #[derive(Default)]
 struct Interface {
+    /// All of whose methods are looked at.
+    types: &'static [&'static str],
     methods: BTreeSet<(String, String)>,
     /// Those with `#[asks(…)]`, and what stands there.
     asking: BTreeMap<(String, String), Vec<Attribute>>,
 }
 
 impl Interface {
+    /// Of the crates in the table that are wanted.
+    fn of_table(types: &'static [&'static str], wanted: impl Fn(&str) -> bool) -> Self {
+        let mut items = syn::parse_file(include_str!("../src/source/requests/signatures.rs")).unwrap().items;
+        items.retain(|item| matches!(item, Item::Mod(module) if wanted(&module.ident.to_string())));
+        let mut interface = Self { types, ..Self::default() };
+        interface.add(&items);
+        interface
+    }
+
+    /// Of all Rust files in a folder.
+    fn add_folder(&mut self, folder: &Path) {
+        for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.unwrap();
+            if entry.path().extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(entry.path()).unwrap();
+                let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", entry.path().display()));
+                self.add(&file.items);
+            }
+        }
+    }
+
+    /// Those that ask, as rows of a table in Markdown.
+    fn rows(&self) -> String {
+        let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for ((of, method), asks) in self.asking.iter().filter(|((of, _), _)| of != "Request") {
+            let name = if of.is_empty() { format!("`{method}`") } else { format!("`{of}::{method}`") };
+            let said = asks.iter().map(Asked::of).map(|asked| asked.to_string()).collect::<Vec<_>>().join(", ");
+            rows.entry(said).or_default().push(name);
+        }
+        let rows = rows.iter().map(|(permissions, methods)| format!("| {permissions} | {} |\n", methods.join(", ")));
+        rows.collect()
+    }
+
     fn add(&mut self, items: &[Item]) {
         for item in items {
             match item {
@@ -518,7 +632,12 @@ impl Interface {
 
     fn method(&mut self, of: &str, vis: &Visibility, signature: &syn::Signature, attributes: &[Attribute]) {
         let takes = signature.inputs.to_token_stream().to_string();
-        let is_of_interest = TYPES.contains(&of) || takes.split(' ').any(|word| matches!(word, "Api" | "Client"));
+        let carries = |word: &str| match word {
+            "Api" | "Client" => true,
+            "Context" => self.types == RUNTIME_TYPES,
+            _ => false,
+        };
+        let is_of_interest = self.types.contains(&of) || takes.split(' ').any(carries);
         if matches!(vis, Visibility::Public(_)) && is_of_interest && !is_test(attributes) {
             let key = (of.to_owned(), signature.ident.to_string());
             let asks = attributes.iter().filter(|attribute| attribute.path().is_ident("asks"));

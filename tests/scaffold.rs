@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
-use opctl::scaffold::{self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, Wiring, Workload};
+use opctl::scaffold::{
+    self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload,
+};
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
     Project {
@@ -17,6 +19,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         header: scaffold::license(license, "The Example Authors").0,
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
+        runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
     }
 }
 
@@ -354,7 +357,7 @@ fn a_kind_says_what_to_insert_where() {
                 Inserted::Module(name) => format!("mod {name}"),
                 Inserted::ListItem { function, item } => format!("{function}: {item}"),
                 Inserted::YamlItem { key, item } => format!("{key}: {item}"),
-                Inserted::Field { structure, field } => format!("{structure}: {field}"),
+                Inserted::Feature { dependency, feature } => format!("{dependency}: {feature}"),
                 Inserted::KubeArgument { version, argument, .. } => format!("{version}: {argument}"),
                 Inserted::Unset { table, key } => format!("{table}: without {key}"),
             };
@@ -394,7 +397,7 @@ fn a_kind_says_what_to_insert_where() {
             "old src/webhook/mod.rs registrations: &server::conversion::Crds",
             "new src/webhook/server/conversion.rs all: crate::webhook::server_::v1::http_route::conversion::CONVERSION",
             "new src/webhook/server_/v1/http_route/conversion.rs spokes: \
-             Spoke::of::<Hub, api::v2::http_route::HTTPRoute>()",
+             Spoke::of::<api::v2::http_route::HTTPRoute>()",
             "old src/api/server/v2/mod.rs mod http_route_conversion",
             "old src/api/server/v2/http_route.rs v2: storage = false",
         ]

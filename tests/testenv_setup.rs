@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 #[path = "../crates/testenv/tests/mirror/mod.rs"]
-#[expect(dead_code, reason = "the library's own tests use the rest")]
 mod mirror;
 
 use std::fs;
@@ -12,6 +11,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use mirror::*;
 use opctl_testenv::assets::platform;
 

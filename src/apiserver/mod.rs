@@ -11,8 +11,10 @@ mod formats;
 mod lists;
 mod names;
 mod object;
+mod sample;
 mod size;
 mod structural;
+mod undecodable;
 mod value;
 pub mod webhooks;
 
@@ -22,6 +24,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 pub use object::{ObjectFinding, ObjectStep, check_object};
+pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
 
 use crate::diagnostic::Severity;
 use crate::model::{Place, Step};

@@ -12,7 +12,7 @@ mod lists;
 mod metadata;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, CustomResourceDefinitionVersion,
+    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
 };
 use serde_json::{Map, Value};
 
@@ -67,13 +67,25 @@ pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<Objec
     let Some(root) = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()) else {
         return findings;
     };
-    let mut object = object.clone();
+    store(version, root, object.clone(), true, &mut findings);
+    findings
+}
+
+/// What the API server stores of an object whose metadata is sound, and what it says to its fields.
+fn store(
+    version: &CustomResourceDefinitionVersion,
+    root: &JSONSchemaProps,
+    mut object: Value,
+    is_created: bool,
+    findings: &mut Vec<ObjectFinding>,
+) -> Value {
     decode::whole_numbers(&mut object);
     decode::default(&mut object, root);
-    decode::prune(&mut object, root, &mut findings);
+    decode::prune(&mut object, root, findings);
     decode::prune_nulls(&mut object, Some(root));
     let subresources = version.subresources.as_ref();
-    if subresources.is_some_and(|subresources| subresources.status.is_some())
+    if is_created
+        && subresources.is_some_and(|subresources| subresources.status.is_some())
         && let Some(fields) = object.as_object_mut()
         && fields.remove("status").is_some_and(|status| !status.is_null())
     {
@@ -85,15 +97,32 @@ pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<Objec
     let misfits = value::check(&object, root);
     let hides_cel = misfits.iter().any(|misfit| misfit.rule.hides_cel());
     findings.extend(misfits.into_iter().map(of_misfit));
-    embedded::check(&object, Some(root), &mut Vec::new(), &mut findings);
-    lists::check(&object, root, &mut Vec::new(), &mut findings);
+    embedded::check(&object, Some(root), &mut Vec::new(), findings);
+    lists::check(&object, root, &mut Vec::new(), findings);
     if let Some(scale) = subresources.and_then(|subresources| subresources.scale.as_ref()) {
-        replicas(&object, &scale.spec_replicas_path, &mut findings);
+        replicas(&object, &scale.spec_replicas_path, findings);
     }
     if !hides_cel {
         findings.extend(cel::evaluate_all(root, &object).into_iter().map(of_rule));
     }
-    findings
+    object
+}
+
+/// Why the API server refuses an object, or may refuse it.
+#[derive(Debug, PartialEq)]
+pub struct Said {
+    pub path: Vec<ObjectStep>,
+    pub message: String,
+}
+
+/// What the API server stores of an object whose metadata is sound, from a client that lets it drop unknown fields, and who
+/// may write the status.
+pub fn stored(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps, object: &Value) -> (Value, Vec<Said>) {
+    let mut findings = Vec::new();
+    let stored = store(version, root, object.clone(), false, &mut findings);
+    // Unknown fields.
+    findings.retain(|finding| finding.code != "OP451");
+    (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Said { path, message }).collect())
 }
 
 fn of_rule(broken: cel::Broken) -> ObjectFinding {

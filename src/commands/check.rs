@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::allow::{Told, allowed};
+use super::decoding::{self, Decoding};
 use super::manifests::{self, Place, crate_at};
 use super::samples;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock};
@@ -12,7 +13,7 @@ use crate::cli::Check;
 use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
-use crate::emit;
+use crate::emit::{self, CustomResourceDefinition};
 use crate::grants::{self, Answer, Home, Missing};
 use crate::model::{Operator, RbacRule, Scope};
 use crate::plan::Plan;
@@ -29,7 +30,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
         Err(error) => return Err(error.into()),
     };
     let examined = Examined::of(&tree, project.as_ref());
-    let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
+    let Examined { source: Source { operator, .. }, home, functions, objects, decoding, .. } = &examined;
     let judged = examined.judged();
     let missing = examined.missing();
     let mut found = examined.found(&tree, project.as_ref(), &missing);
@@ -46,6 +47,10 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     let passed = tell(&found, args.deny_warnings, judged, home, console);
+    if console.verbosity == Verbosity::Verbose && !decoding.unknown.is_empty() {
+        let fields = decoding.unknown.join(", ");
+        console.note(&format!("not checked for values that do not decode, since their own code reads them: {fields}"));
+    }
     let outcome = match plan.changes.is_empty() {
         true => {
             console.say(&summary(&found, operator, objects.len()));
@@ -74,6 +79,8 @@ struct Examined {
     functions: Functions,
     /// Under config.
     objects: Vec<Node>,
+    crds: Vec<CustomResourceDefinition>,
+    decoding: Decoding,
 }
 
 impl Examined {
@@ -83,7 +90,10 @@ impl Examined {
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
         let unjudged = Operator::default();
         let home = home(project, if is_sound { &source.operator } else { &unjudged });
-        Self { source, is_sound, unjudged, home, functions: Functions::default(), objects: config::objects(tree, "") }
+        let crds = emit::crds(&source.operator.apis).unwrap_or_default();
+        let decoding = decoding::check(&source, &crds);
+        let objects = config::objects(tree, "");
+        Self { source, is_sound, unjudged, home, functions: Functions::default(), objects, crds, decoding }
     }
 
     fn judged(&self) -> &Operator {
@@ -108,7 +118,8 @@ impl Examined {
         // Kinds that cannot be derived are told by `opctl manifests`.
         found.extend(config::check(tree, ""));
         found.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
-        samples::check(&self.objects, emit::crds(&operator.apis).unwrap_or_default(), &mut found);
+        found.extend(self.decoding.diagnostics.iter().cloned());
+        samples::check(&self.objects, self.crds.clone(), &mut found);
         let allows = [operator.allows.clone(), config::allows(tree, "")].concat();
         allowed(found, &allows, self.is_sound.then_some(Told::ByCheck))
     }

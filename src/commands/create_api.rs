@@ -12,7 +12,7 @@ use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
-use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, Wiring};
+use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
 pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
@@ -61,6 +61,7 @@ pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::P
         header: tree.read(BOILERPLATE)?.unwrap_or_default().trim_end().to_owned(),
         spdx: None,
         workspace: None,
+        runtime: RuntimeSource::default(),
     })
 }
 
@@ -110,7 +111,9 @@ pub fn edit(what: Inserted) -> Edit {
         Inserted::Module(name) => Edit::RustMod { name },
         Inserted::ListItem { function, item } => Edit::RustListItem { function: function.into(), item },
         Inserted::YamlItem { key, item } => Edit::YamlListItem { key: key.into(), item },
-        Inserted::Field { structure, field } => Edit::RustField { structure: structure.into(), field: field.into() },
+        Inserted::Feature { dependency, feature } => {
+            Edit::CargoFeature { dependency: dependency.into(), feature: feature.into() }
+        }
         Inserted::KubeArgument { kind, version, argument } => {
             Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
         }

@@ -33,12 +33,7 @@ pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
         console.note(&instead_of_validation(&request.resource));
     }
     let mut plan = Plan::default();
-    let mut rendered = webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks);
-    // Parts of the server that an earlier webhook brought are the user's by now.
-    rendered
-        .files
-        .retain(|file| !(request.webhooks.server.is_none() && webhook::is_shared(&file.path) && tree.has(&file.path)));
-    add_rendered(&mut plan, rendered);
+    add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks));
     enter(&mut plan, request.resource.fields());
     refuse_what_exists(&plan, &tree, console)?;
     manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::error::{Refusal, Refusals};
 use super::request::{Request, ask_for};
-use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests};
+use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime};
 use crate::cli::Init;
 use crate::edit::Edit;
 use crate::names::{Domain, Namespace, ProjectName};
@@ -21,6 +21,10 @@ const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "
 
 pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
+    let runtime = args.runtime.as_deref().map(runtime::Choice::parse);
+    if let Some(choice) = runtime.as_ref().filter(|_| dir.join(PROJECT).exists() && is_about_the_runtime(args)) {
+        return runtime::change(choice, &dir, console);
+    }
     refuse_a_project(&dir)?;
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
@@ -34,6 +38,10 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     // Again: another opctl may have been at work while this one asked or waited.
     refuse_a_project(&dir)?;
     let folder = relative(root, &dir)?;
+    let tree = super::tree(root);
+    let mut of_root = Plan::default();
+    let place = runtime::Place { tree: &tree, folder: &folder };
+    let runtime = place.source(&runtime.unwrap_or(runtime::Choice::Vendored), &mut of_root, console)?;
     let project = scaffold::Project {
         name: answers.name,
         domain: answers.domain,
@@ -42,9 +50,9 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         header: answers.header,
         spdx: answers.spdx,
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
+        runtime,
     };
 
-    let tree = super::tree(root);
     let mut plan = Plan::default();
     for file in scaffold::init(&project).into_iter().chain(answers.license_file) {
         plan.scaffold(file.path, file.text);
@@ -55,6 +63,7 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
     }
     let kept = keep(&mut plan, &tree, &folder, console);
     let mut plan = moved(plan, &folder);
+    plan.changes.extend(of_root.changes);
     if !folder.is_empty() {
         plan.edit("Cargo.toml", Edit::CargoMember { path: folder.clone() });
     }
@@ -83,7 +92,18 @@ fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))
-        .help("add to it with `opctl create api`"))
+        .help("add to it with `opctl create api`")
+        .help("`opctl init --runtime vendored`, and no other option, brings its runtime up to date"))
+}
+
+/// Whether nothing is asked of a new project but where it gets the runtime from.
+fn is_about_the_runtime(args: &Init) -> bool {
+    let Init { dir: _, domain, project_name, license, owner, namespaced, watch_namespace, apis, runtime: _, yes: _ } =
+        args;
+    [domain, project_name, license, owner].iter().all(|option| option.is_none())
+        && !namespaced
+        && watch_namespace.is_empty()
+        && apis.is_empty()
 }
 
 /// What was said, checked.
@@ -116,7 +136,7 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         Some(text) => refusals.check(ProjectName::parse(text)),
         None => refusals.check(name_of(dir)),
     };
-    let license = refusals.check(license(&args.license));
+    let license = refusals.check(license(args.license.as_deref().unwrap_or("apache2")));
     let namespaces: BTreeSet<&String> = args.watch_namespace.iter().collect();
     let namespaces = namespaces.into_iter().filter_map(|text| refusals.check(Namespace::parse(text))).collect();
     // The APIs are checked against a project, which may be a stand-in: nothing is made of it once something is wrong.
@@ -185,7 +205,7 @@ fn absolute(dir: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The way down from the root, with `/`.
-fn relative(root: &Path, dir: &Path) -> anyhow::Result<String> {
+pub fn relative(root: &Path, dir: &Path) -> anyhow::Result<String> {
     let rest = dir.strip_prefix(root).expect("the root is an ancestor");
     let parts: Option<Vec<&str>> = rest.iter().map(OsStr::to_str).collect();
     Ok(parts.with_context(|| format!("the path `{}` is not UTF-8", dir.display()))?.join("/"))

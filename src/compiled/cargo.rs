@@ -21,8 +21,8 @@ pub struct Program {
     features: Vec<String>,
 }
 
-/// The binaries of this name of the package in `folder`; a workspace without a package of its own has those of its
-/// members. At least one.
+/// The binaries of this name, or of this name behind the package's, of the package in `folder`; a workspace without a package
+/// of its own has those of its members. At least one.
 pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>> {
     let mut command = cargo(folder);
     command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "always"]);
@@ -35,7 +35,7 @@ pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>>
     let metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| Failure::from(Diagnostic::error("OP040", format!("cargo's answer is not JSON: {error}"))))?;
     let all = binaries(&metadata, folder);
-    let found: Vec<Program> = all.iter().filter(|program| program.name == name).cloned().collect();
+    let found: Vec<Program> = all.iter().filter(|program| program.is(name)).cloned().collect();
     if found.is_empty() { Err(Box::new(no_binary(name, &all).into())) } else { Ok(found) }
 }
 
@@ -102,6 +102,12 @@ fn no_binary(name: &str, all: &[Program]) -> Diagnostic {
 }
 
 impl Program {
+    /// Members of a workspace have their binaries in one folder: `crdgen` is `shop-crdgen` there.
+    fn is(&self, name: &str) -> bool {
+        let own = self.name.strip_prefix(&self.package).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&self.name);
+        own == name || self.name == name
+    }
+
     /// Compiles it and runs it; gives what it prints to stdout.
     pub fn output(&self, folder: &Path, progress: &mut dyn FnMut(&str)) -> Result<String, Box<Failure>> {
         self.build(folder, progress)?;
@@ -224,6 +230,10 @@ mod tests {
         let packages = |folder: &str| -> Vec<String> {
             binaries(&metadata, Path::new(folder)).into_iter().map(|program| program.package).collect()
         };
+        let program = |name: &str| Program { name: name.into(), package: "shop".into(), features: Vec::new() };
+        let names = ["crdgen", "shop-crdgen", "store-crdgen", "shop-shop-crdgen"];
+        assert_eq!(names.map(|name| program(name).is("crdgen")), [true, true, false, false]);
+        assert!(program("shop-crdgen").is("shop-crdgen"));
         assert_eq!(packages("/w/b"), ["b"]);
         assert_eq!(packages("/w"), ["a", "b"]);
         assert_eq!(binaries(&metadata, Path::new("/w/a"))[0].features, ["schema"]);

@@ -37,9 +37,15 @@ pub enum Edit {
     YamlEntry { key: String, identity: Vec<String>, fields: serde_json::Map<String, serde_json::Value> },
     /// A member in `[workspace] members` of a Cargo.toml, unless a glob there already matches it.
     CargoMember { path: String },
+    /// A folder in `[workspace] exclude` of a Cargo.toml, unless it is listed as a member.
+    CargoExclude { path: String },
+    /// The version of a dependency of a Cargo.toml, and its path or none, wherever it is listed.
+    CargoSource { package: String, version: String, path: Option<String> },
     /// No `key` in the table `table` of a Cargo.toml, such as `panic` in `profile.release`. What is said about it alone
     /// goes with it; the header of the table stays.
     CargoUnset { table: String, key: String },
+    /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
+    CargoFeature { dependency: String, feature: String },
 }
 
 /// Why an edit was refused, and the snippet to paste by hand.
@@ -67,7 +73,10 @@ impl Edit {
             Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
             Self::CargoMember { path } => cargo::add_member(text, path),
+            Self::CargoExclude { path } => cargo::add_excluded(text, path),
+            Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
             Self::CargoUnset { table, key } => cargo::unset(text, table, key),
+            Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
         }
     }
 }

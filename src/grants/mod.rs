@@ -53,7 +53,10 @@ fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
         let has = |(number, rule)| (covers(rule, request, home) == wanted).then_some(number);
         rules.iter().enumerate().filter_map(has).collect()
     };
-    match (with(Extent::Whole), with(Extent::Part)) {
+    // A marker of the runtime that grants a part is for requests of its own.
+    let mut narrow = with(Extent::Part);
+    narrow.retain(|number| !rules[*number].is_of_runtime);
+    match (with(Extent::Whole), narrow) {
         (granted, _) if !granted.is_empty() => Answer::Granted(granted),
         (_, narrow) if !narrow.is_empty() => Answer::TooNarrow(narrow),
         _ => Answer::Missing,

@@ -117,7 +117,7 @@ impl Narrow<'_> {
 
 /// `*` in a marker grants what nobody has thought of.
 pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
-    let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty());
+    let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty() && !rule.is_of_runtime);
     let told = rules.flat_map(|rule| {
         let lists = [("groups", &rule.groups), ("resources", &rule.resources), ("verbs", &rule.verbs)];
         lists.into_iter().filter_map(|(argument, words)| {

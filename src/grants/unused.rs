@@ -27,7 +27,8 @@ pub fn unused(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
     if operator.requests.iter().any(grants_on) {
         return Vec::new();
     }
-    operator.rbac.iter().flat_map(|rule| Table::new(rule, operator, home).told()).collect()
+    let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
+    own.flat_map(|rule| Table::new(rule, operator, home).told()).collect()
 }
 
 /// One permission of a marker: the numbers of its group, resource and verb.

@@ -1,5 +1,7 @@
 //! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
 
+pub mod reads;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -98,6 +100,8 @@ pub struct RbacRule {
     pub resource_names: Vec<String>,
     pub verbs: Vec<String>,
     pub urls: Vec<String>,
+    /// It stands in `opctl-runtime`, and is not the user's to change.
+    pub is_of_runtime: bool,
     pub place: Span,
 }
 

@@ -131,7 +131,14 @@ mod tests {
             (_, None) => Verdict::Remove,
             _ => Verdict::Update,
         };
-        Step { path: path.into(), verdict, before: before.map(str::to_owned), after: after.map(str::to_owned) }
+        let vendored = None;
+        Step {
+            path: path.into(),
+            vendored,
+            verdict,
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        }
     }
 
     /// Paths and texts, hidden files and empty folders too.

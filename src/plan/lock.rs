@@ -1,16 +1,17 @@
 //! Two commands in one project take turns.
+//!
+//! The lock is on the handle of the folder, so that no lock file is left and a killed process leaves no lock.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::lock::Lock;
-
-/// Held until it is dropped. Take it before the first file of the project is read. Where there are no locks, the check for lost
-/// updates in `apply` still holds.
+/// Held until it is dropped. Take it before the first file of the project is read.
 #[derive(Debug)]
 #[must_use = "the lock is released when this is dropped"]
 pub struct ProjectLock {
-    _lock: Lock,
+    /// `None` on network file systems without locks. The check for lost updates in `apply` still holds.
+    _folder: Option<File>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +28,20 @@ impl ProjectLock {
         let root = std::path::absolute(root).map_err(|source| LockError { path: root.into(), source })?;
         // What cannot be looked at cannot be locked either, which says why.
         let path = root.ancestors().find(|path| path.try_exists().unwrap_or(true)).unwrap_or(&root);
-        let lock = Lock::acquire(path, || on_wait(path));
-        lock.map(|_lock| Self { _lock }).map_err(|source| LockError { path: path.into(), source })
+        let failed = |source| LockError { path: path.into(), source };
+        let folder = File::open(path).map_err(failed)?;
+        let locked = match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                on_wait(path);
+                folder.lock()
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+            Ok(()) => Ok(()),
+        };
+        match locked {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Self { _folder: None }),
+            locked => locked.map(|()| Self { _folder: Some(folder) }).map_err(failed),
+        }
     }
 }
 

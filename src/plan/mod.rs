@@ -8,6 +8,7 @@ mod apply;
 mod lock;
 mod report;
 mod resolve;
+mod vendor;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ pub use apply::{ApplyError, apply};
 pub use lock::{LockError, ProjectLock};
 pub use report::{Mode, diff, list, summary};
 pub use resolve::{Policy, ResolveError, resolve};
+pub use vendor::{SUMS, Sums, checksum};
 
 /// Changes by path. A path is relative to the root, with `/`, and never leaves it.
 #[derive(Debug, Default)]
@@ -35,6 +37,9 @@ pub enum Change {
     Edit { base: Option<String>, edits: Vec<Edit> },
     /// Ours, and its source is gone.
     Prune,
+    /// A file of the vendored folder `folder`: replaced or removed as long as it has the checksum `written`, that of the
+    /// text that opctl wrote.
+    Vendor { folder: String, text: Option<String>, written: Option<String> },
 }
 
 impl Plan {
@@ -82,6 +87,8 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub path: String,
+    /// The vendored folder that the file is part of.
+    pub vendored: Option<String>,
     pub verdict: Verdict,
     pub before: Option<String>,
     pub after: Option<String>,

@@ -1,5 +1,7 @@
 //! The views of the steps, as plain text; colour is the caller's matter.
 
+use std::collections::BTreeSet;
+
 use similar::TextDiff;
 
 use super::{Step, Verdict};
@@ -17,14 +19,25 @@ pub enum Mode {
     Check,
 }
 
-/// A line for each step: `create  src/main.rs`. Unchanged files only if `verbose`; the ways out of a conflict follow it.
+/// A line for each step: `create  src/main.rs`. Unchanged files only if `verbose`, and each file of a vendored folder;
+/// otherwise such a folder is one line. The ways out of a conflict follow it.
 pub fn list(steps: &[Step], verbose: bool) -> String {
-    let shown = || steps.iter().filter(|step| verbose || step.verdict != Verdict::Unchanged);
-    let width = shown().map(|step| step.verdict.word().len()).max().unwrap_or(0);
+    let mut shown: Vec<(&Verdict, String)> = Vec::new();
+    for step in steps.iter().filter(|step| verbose || step.verdict != Verdict::Unchanged) {
+        let path = match &step.vendored {
+            Some(folder) if !verbose && !step.is_conflict() => format!("{folder}/"),
+            _ => step.path.clone(),
+        };
+        let line = (&step.verdict, path);
+        if !shown.contains(&line) {
+            shown.push(line);
+        }
+    }
+    let width = shown.iter().map(|(verdict, _)| verdict.word().len()).max().unwrap_or(0);
     let mut text = String::new();
-    for step in shown() {
-        text.push_str(&format!("{:width$}  {}", step.verdict.word(), step.path));
-        if let Verdict::Conflict { reason, help } = &step.verdict {
+    for (verdict, path) in shown {
+        text.push_str(&format!("{:width$}  {path}", verdict.word()));
+        if let Verdict::Conflict { reason, help } = verdict {
             text.push_str(&format!(": {reason}"));
             for (number, line) in help.lines().enumerate() {
                 let label = if number == 0 { "help: " } else { "      " };
@@ -52,30 +65,34 @@ pub fn diff(steps: &[Step]) -> String {
     text
 }
 
-/// One line: `12 files written, 3 unchanged`.
+/// One line: `12 files and runtime/ written, 3 unchanged`.
 pub fn summary(steps: &[Step], mode: Mode) -> String {
-    let count = |wanted: fn(&Verdict) -> bool| steps.iter().filter(|step| wanted(&step.verdict)).count();
-    let conflicts = count(|verdict| matches!(verdict, Verdict::Conflict { .. }));
-    let written = count(|verdict| matches!(verdict, Verdict::Create | Verdict::Update));
-    let removed = count(|verdict| *verdict == Verdict::Remove);
-    let unchanged = count(|verdict| *verdict == Verdict::Unchanged);
+    let conflicts = steps.iter().filter(|step| step.is_conflict()).count();
     if conflicts > 0 {
         return format!("{conflicts} {}, nothing was written", plural(conflicts, "conflict"));
     }
-    if written + removed == 0 {
-        return "nothing to do, everything is up to date".into();
+    let count =
+        |wanted: fn(&Verdict) -> bool| steps.iter().filter(|it| it.vendored.is_none() && wanted(&it.verdict)).count();
+    let written = count(|verdict| matches!(verdict, Verdict::Create | Verdict::Update));
+    let removed = count(|verdict| *verdict == Verdict::Remove);
+    let unchanged = count(|verdict| *verdict == Verdict::Unchanged);
+    let vendored: BTreeSet<&String> =
+        steps.iter().filter(|step| !step.is_unchanged()).filter_map(|step| step.vendored.as_ref()).collect();
+    let mut targets: Vec<String> = vendored.iter().map(|folder| format!("{folder}/")).collect();
+    if written > 0 {
+        targets.insert(0, format!("{written} {}", plural(written, "file")));
     }
     let mut parts = Vec::new();
-    if written > 0 {
-        parts.push(format!(
-            "{written} {} {}",
-            plural(written, "file"),
-            if mode == Mode::Apply { "written" } else { "to write" }
-        ));
+    if !targets.is_empty() {
+        let done = if mode == Mode::Apply { "written" } else { "to write" };
+        parts.push(format!("{} {done}", targets.join(" and ")));
     }
     if removed > 0 {
         let files = if written > 0 { String::new() } else { format!(" {}", plural(removed, "file")) };
         parts.push(format!("{removed}{files} {}", if mode == Mode::Apply { "removed" } else { "to remove" }));
+    }
+    if parts.is_empty() {
+        return "nothing to do, everything is up to date".into();
     }
     if unchanged > 0 {
         parts.push(format!("{unchanged} unchanged"));

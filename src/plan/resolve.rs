@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::vendor::{self, SUMS};
 use super::{Change, Plan, Step, Verdict};
 use crate::edit::{Edit, EditError};
 
@@ -40,8 +41,15 @@ pub fn resolve<E: std::error::Error + 'static>(
             Change::Generate(text) => generate(path, before.as_deref(), text, policy),
             Change::Edit { base, edits } => edit(path, before.as_deref(), base.as_deref(), edits),
             Change::Prune => prune(before.as_deref(), policy),
+            Change::Vendor { folder, text, written } => {
+                vendored(path, folder, before.as_deref(), text.as_deref(), written.as_deref())
+            }
         };
-        steps.push(step(path, before, after));
+        let mut step = step(path, before, after);
+        if let Change::Vendor { folder, .. } = change {
+            step.vendored = Some(folder.clone());
+        }
+        steps.push(step);
     }
     let overwritten: BTreeSet<&str> = policy.overwrite.iter().map(|path| path.trim_start_matches("./")).collect();
     for path in overwritten {
@@ -74,7 +82,7 @@ fn step(path: &str, before: Option<String>, outcome: Outcome) -> Step {
             (verdict, after)
         }
     };
-    Step { path: path.into(), verdict, before, after }
+    Step { path: path.into(), vendored: None, verdict, before, after }
 }
 
 fn scaffold(path: &str, before: Option<&str>, text: &str) -> Outcome {
@@ -144,6 +152,27 @@ fn prune(before: Option<&str>, policy: &Policy) -> Outcome {
     Outcome::After(before.filter(|before| !is_ours(before, policy)).map(str::to_owned))
 }
 
+fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, written: Option<&str>) -> Outcome {
+    let text = text.map(|text| before.map_or_else(|| text.to_owned(), |before| with_line_endings_of(before, text)));
+    let Some(before) = before else { return Outcome::After(text) };
+    if text.as_deref() == Some(before) || written.is_some_and(|written| vendor::checksum(before) == written) {
+        return Outcome::After(text);
+    }
+    let (reason, help) = match written {
+        Some(_) => (
+            format!("it was edited: its checksum is not the one in `{folder}/{SUMS}`"),
+            format!(
+                "drop the edit with `--overwrite {path}`, or delete `{folder}/{SUMS}` to keep the whole folder as your own"
+            ),
+        ),
+        None => (
+            format!("it exists already, and `{folder}/{SUMS}` does not list it"),
+            format!("replace it with `--overwrite {path}`, or move it away and run the command again"),
+        ),
+    };
+    Outcome::Conflict { reason, help, wanted: text }
+}
+
 /// Turns the conflict at `path` into an update; an error says why there is nothing to overwrite.
 fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static str> {
     let step = steps.iter_mut().find(|step| step.path == path);
@@ -158,6 +187,8 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
     }
     match change {
         Change::Scaffold(_) | Change::Generate(_) => step.verdict = Verdict::Update,
+        Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
+        Change::Vendor { .. } => step.verdict = Verdict::Update,
         Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),
     }
     Ok(())

@@ -2,11 +2,13 @@
 
 pub mod builtin;
 mod file;
+mod manifest;
 mod sources;
 mod tree;
 mod workspace;
 
 pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, root_above};
+pub use manifest::{Manifest, Requirement};
 pub use sources::{Located, Sources};
-pub use tree::{ReadError, Tree, join};
+pub use tree::{Carried, ReadError, Tree, join};
 pub use workspace::workspace_above;

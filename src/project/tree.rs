@@ -13,6 +13,15 @@ pub struct Tree {
     root: PathBuf,
     overlay: BTreeMap<String, String>,
     cargo_home: Option<PathBuf>,
+    runtime: Option<fn() -> Carried>,
+}
+
+/// A package that opctl has in itself.
+#[derive(Debug)]
+pub struct Carried {
+    pub version: String,
+    /// Its files, in the root.
+    pub tree: Tree,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +33,7 @@ pub struct ReadError {
 
 impl Tree {
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), overlay: BTreeMap::new(), cargo_home: None }
+        Self { root: root.into(), ..Self::default() }
     }
 
     /// Where cargo keeps the sources of other packages (`CARGO_HOME`); without it there are none.
@@ -36,6 +45,17 @@ impl Tree {
 
     pub fn cargo_home(&self) -> Option<&Path> {
         self.cargo_home.as_deref()
+    }
+
+    /// The `opctl-runtime` of opctl itself, for a project whose own is not on disk yet.
+    #[must_use]
+    pub fn with_runtime(mut self, runtime: fn() -> Carried) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    pub fn runtime(&self) -> Option<Carried> {
+        self.runtime.map(|runtime| runtime())
     }
 
     pub fn root(&self) -> &Path {

@@ -24,7 +24,8 @@ static TERA: LazyLock<Tera> = LazyLock::new(|| {
     })
     .expect("no template was added yet");
     tera.autoescape_on(Vec::<&str>::new());
-    tera.add_raw_templates(templates(&TEMPLATES)).expect("the tests parse every template");
+    let templates = files(&TEMPLATES).into_iter().filter(|(name, _)| name.ends_with(".tera"));
+    tera.add_raw_templates(templates).expect("the tests parse every template");
     tera
 });
 
@@ -35,8 +36,7 @@ static TERA: LazyLock<Tera> = LazyLock::new(|| {
 /// If a template uses a variable that the context has not; the tests render every bundle.
 pub fn render(bundle: &str, context: &impl Serialize, placeholders: &[(&str, &str)]) -> Vec<File> {
     let context = Context::from_serialize(context).expect("a context is a struct of plain values");
-    let folder = TEMPLATES.get_dir(bundle).unwrap_or_else(|| panic!("there is no bundle `{bundle}`"));
-    let mut files: Vec<File> = templates(folder)
+    let mut files: Vec<File> = files(folder(bundle))
         .into_iter()
         .map(|(name, _)| {
             let text = TERA.render(name, &context).unwrap_or_else(|error| panic!("cannot render `{name}`: {error}"));
@@ -49,13 +49,22 @@ pub fn render(bundle: &str, context: &impl Serialize, placeholders: &[(&str, &st
     files
 }
 
-/// The name (path below `templates/`) and text of each template below a folder.
-fn templates(folder: &'static Dir<'static>) -> Vec<(&'static str, &'static str)> {
+/// The files of a bundle that has no templates, as they are, by their paths in it.
+pub fn verbatim(bundle: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    files(folder(bundle)).into_iter().map(|(name, text)| (&name[bundle.len() + 1..], text))
+}
+
+fn folder(bundle: &str) -> &'static Dir<'static> {
+    TEMPLATES.get_dir(bundle).unwrap_or_else(|| panic!("there is no bundle `{bundle}`"))
+}
+
+/// The name (path below `templates/`) and text of each file below a folder.
+fn files(folder: &'static Dir<'static>) -> Vec<(&'static str, &'static str)> {
     let mut found: Vec<_> = folder
         .files()
         .map(|file| (file.path().to_str(), file.contents_utf8()))
         .map(|(name, text)| (name.expect("paths are UTF-8"), text.expect("templates are UTF-8")))
         .collect();
-    found.extend(folder.dirs().flat_map(templates));
+    found.extend(folder.dirs().flat_map(files));
     found
 }

@@ -8,8 +8,19 @@
 /// rustfmt's default.
 const WIDTH: usize = 100;
 
-/// rustfmt's `fn_call_width`: the longest arguments that stay on one line.
-const CALL_WIDTH: usize = 60;
+/// rustfmt's `chain_width`: the longest chain of calls that stays on one line.
+const CHAIN_WIDTH: usize = 60;
+
+/// Rust text without two blank lines in a row, which optional parts of a template leave.
+pub fn single_blank_lines(text: &str) -> String {
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        if line != "\n" || !kept.ends_with("\n\n") {
+            kept.push_str(line);
+        }
+    }
+    kept
+}
 
 /// Rust text with its long signatures and imports broken.
 pub fn break_long_lines(text: &str) -> String {
@@ -18,7 +29,7 @@ pub fn break_long_lines(text: &str) -> String {
 
 fn break_line(line: &str) -> String {
     let broken = signature(line).or_else(|| import(line)).or_else(|| binding(line)).or_else(|| constant(line));
-    broken.or_else(|| method(line)).unwrap_or_else(|| line.to_owned())
+    broken.or_else(|| chain(line)).unwrap_or_else(|| line.to_owned())
 }
 
 /// The value of a `let` with a type on a line of its own.
@@ -31,16 +42,30 @@ fn binding(line: &str) -> Option<String> {
     Some(format!("{indent}{head} =\n{indent}    {value}"))
 }
 
-/// One argument a line, where they are longer than [`CALL_WIDTH`].
-fn method(line: &str) -> Option<String> {
+/// One call a line, where a chain of them is longer than [`CHAIN_WIDTH`].
+fn chain(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
-    let (head, rest) = text.split_once('(').filter(|(head, _)| matches!(*head, ".owns" | ".watches"))?;
-    let (arguments, tail) = rest.rsplit_once(')')?;
-    if arguments.len() <= CALL_WIDTH {
+    let text = text.trim_end();
+    if !text.starts_with("Controller::<") || text.len() <= CHAIN_WIDTH {
         return None;
     }
-    let arguments: String = arguments.split(", ").map(|each| format!("{indent}    {each},\n")).collect();
-    Some(format!("{indent}{head}(\n{arguments}{indent}){tail}"))
+    let mut broken = indent.to_owned();
+    let (mut depth, mut is_quoted, mut calls) = (0_u32, false, 0);
+    for character in text.chars() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '.' if depth == 0 && !is_quoted => {
+                broken.extend(["\n", indent, "    "]);
+                calls += 1;
+            }
+            _ => {}
+        }
+        broken.push(character);
+    }
+    // A single call is no chain.
+    (calls > 1).then(|| broken + "\n")
 }
 
 fn indented(line: &str) -> (&str, &str) {

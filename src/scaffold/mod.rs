@@ -7,6 +7,7 @@
 mod bundle;
 mod layout;
 mod license;
+mod runtime;
 pub mod webhook;
 mod wiring;
 
@@ -17,6 +18,7 @@ use wiring::WiringContext;
 use crate::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
 
 pub use license::{License, license};
+pub use runtime::{Runtime, RuntimeSource};
 pub use wiring::{Related, Wiring};
 
 /// A file of the generated project: its path from the project root, and its text.
@@ -52,8 +54,8 @@ pub enum Inserted {
     ListItem { function: &'static str, item: String },
     /// A string in the YAML sequence under a top-level key.
     YamlItem { key: &'static str, item: String },
-    /// A field of a struct, with its attributes.
-    Field { structure: &'static str, field: &'static str },
+    /// A feature of a dependency.
+    Feature { dependency: &'static str, feature: &'static str },
     /// An argument of the `#[kube(…)]` that declares a version of a kind.
     KubeArgument { kind: Kind, version: Version, argument: &'static str },
     /// A key that goes from a table of Cargo.toml.
@@ -76,6 +78,8 @@ pub struct Project {
     pub spdx: Option<&'static str>,
     /// From the project's root to the workspace's root, e.g. `../..`, when it is a member of one.
     pub workspace: Option<String>,
+    /// Where its Cargo.toml takes `opctl-runtime` from.
+    pub runtime: RuntimeSource,
 }
 
 /// One version of a kind.
@@ -158,9 +162,9 @@ impl Api {
         format!("{}::{version}::{}::{kind}::crd()", group.module(), kind.module())
     }
 
-    /// What `all` in `src/controller/mod.rs` lists: `cache::memcached::CONTROLLER`.
+    /// What `all` in `src/controller/mod.rs` lists: `cache::memcached::controller()`.
     pub fn controller_item(&self) -> String {
-        format!("{}::{}::CONTROLLER", self.group.module(), self.wiring.module(&self.kind))
+        format!("{}::{}::controller()", self.group.module(), self.wiring.module(&self.kind))
     }
 
     /// What a controller that cleans up puts on an object: each one its own.
@@ -292,7 +296,7 @@ impl Rendered {
 fn finish(project: &Project, file: File) -> File {
     let File { path, mut text } = file;
     if path.ends_with(".rs") {
-        text = layout::break_long_lines(&layout::sort_imports(&text));
+        text = layout::break_long_lines(&layout::sort_imports(&layout::single_blank_lines(&text)));
     }
     if !project.header.is_empty()
         && let Some(comment) = license::comment(&path, &project.header)
@@ -314,12 +318,27 @@ struct ProjectContext {
     namespaces: String,
     spdx: Option<&'static str>,
     workspace: Option<String>,
+    /// The names of the binaries: those of the members of a workspace have one folder, so they begin with the project's.
+    manager: String,
+    crdgen: String,
+    /// What Cargo.toml says of `opctl-runtime` besides features: `version = "5.0.0", path = "runtime"`.
+    runtime: String,
+    /// The folder of the vendored copy, from the project's.
+    vendored: Option<String>,
     opctl_version: &'static str,
 }
 
 impl ProjectContext {
     fn new(project: &Project) -> Self {
+        let binary = |name: &str| match project.workspace {
+            Some(_) => format!("{}-{name}", project.name),
+            None => name.to_owned(),
+        };
         Self {
+            manager: binary("manager"),
+            crdgen: binary("crdgen"),
+            runtime: project.runtime.keys(),
+            vendored: project.runtime.path.clone().filter(|_| project.runtime.is_vendored),
             name: project.name.to_string(),
             crate_name: project.name.crate_name(),
             domain: project.domain.to_string(),
@@ -363,6 +382,8 @@ struct ApiContext<'a> {
     #[serde(flatten)]
     wiring: WiringContext<'a>,
     workload: Option<WorkloadContext<'a>>,
+    /// The Rust module of the kind's own types.
+    types_module: String,
     has_image: bool,
     /// The finalizer that the controller sets, if it cleans up: one of the project's, `example.com/memcached-operator`.
     finalizer: Option<String>,
@@ -391,7 +412,8 @@ impl<'a> ApiContext<'a> {
             rust_path: api.core.as_ref().map(|core| core.rust_path.as_str()),
             types: "",
             wiring: WiringContext::new(project, api),
-            workload: api.workload.as_ref().map(|workload| WorkloadContext::new(workload, api)),
+            workload: api.workload.as_ref().map(WorkloadContext::new),
+            types_module: api.types_module(),
             has_image: api.has_image,
             finalizer: api.finalizer.then(|| api.finalizer(project)),
         }
@@ -405,24 +427,15 @@ struct WorkloadContext<'a> {
     /// As Rust writes them, with quotes.
     command: Vec<String>,
     user: Option<i64>,
-    /// Where the object `sample` of the tests has what is made for it, in the order in which it is applied.
-    paths: Vec<String>,
 }
 
 impl<'a> WorkloadContext<'a> {
-    fn new(workload: &'a Workload, api: &Api) -> Self {
-        let path = |api: &str, plural: &str, name: &str| format!("{api}/namespaces/default/{plural}/{name}");
-        let service = workload.port.map(|_| path("/api/v1", "services", "sample"));
-        let name = format!("sample-{}", api.kind.singular());
-        let owned = api.wiring.owns.iter().filter(|child| child.is_bare);
-        let owned = owned.map(|child| path("/api/v1", child.plural.as_str(), &name));
-        let deployment = path("/apis/apps/v1", "deployments", "sample");
+    fn new(workload: &'a Workload) -> Self {
         Self {
             image: workload.image.as_str(),
             port: workload.port,
             command: workload.command.iter().map(|word| format!("{word:?}")).collect(),
             user: workload.user,
-            paths: service.into_iter().chain(owned).chain([deployment]).collect(),
         }
     }
 }

@@ -34,22 +34,6 @@ impl Admission {
         let group = api.api_group(project).replace('.', "-");
         format!("/{verb}-{group}-{}-{}", api.version, api.kind.singular())
     }
-
-    /// The module of what sends the API server there.
-    fn configuration(self) -> &'static str {
-        match self {
-            Self::Defaulting => "mutating",
-            Self::Validation => "validating",
-        }
-    }
-}
-
-/// The folder of a group's webhooks; `server` is taken.
-pub fn group_module(api: &Api) -> String {
-    match api.group.module().as_str() {
-        "server" => "server_".into(),
-        module => module.into(),
-    }
 }
 
 /// What to make for a kind.
@@ -66,17 +50,12 @@ pub struct Webhooks {
 /// Where the webhooks of a project are listed.
 pub const LIST: &str = "src/webhook/mod.rs";
 
-/// Whether a file is of the server, which all webhooks of a project have in common.
-pub fn is_shared(path: &str) -> bool {
-    path.starts_with("src/webhook/server/")
-}
-
 /// Where all conversions are served.
 pub const CONVERT: &str = "/convert";
 
 /// Where a webhook of a kind answers.
 pub fn file(api: &Api, module: &str) -> String {
-    format!("src/webhook/{}/{}/{}/{module}.rs", group_module(api), api.version, api.kind.module())
+    format!("src/webhook/{}/{}/{}/{module}.rs", api.group.module(), api.version, api.kind.module())
 }
 
 /// Where a version of a kind is converted, to the one that is stored and back.
@@ -114,10 +93,9 @@ fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
     let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
     let list = |key, item: &str| Inserted::YamlItem { key, item: item.into() };
     edit("src/lib.rs", Inserted::Module("webhook".into()));
-    let item = "crate::webhook::server::SERVER".into();
+    let item = "crate::webhook::server()".into();
     edit("src/controller/mod.rs", Inserted::ListItem { function: "all", item });
-    let field = "#[command(flatten)]\npub webhook: crate::webhook::server::WebhookOptions";
-    edit("src/manager/options.rs", Inserted::Field { structure: "Options", field });
+    edit("Cargo.toml", Inserted::Feature { dependency: "opctl-runtime", feature: "webhook" });
     // A member of a workspace has no profile.
     edit("Cargo.toml", Inserted::Unset { table: "profile.release", key: "panic" });
     let kustomization = "config/default/kustomization.yaml";
@@ -131,34 +109,24 @@ fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
 
 fn add_admission(rendered: &mut Rendered, project: &Project, api: &Api, admission: Admission, path: &str) {
     let module = admission.module();
-    let registration = format!("&server::{}::CONFIGURATION", admission.configuration());
     let path_of_it = add_module(rendered, project, api, module, module, &WebhookContext::new(project, api, path));
-    let edit = |what| (LIST.to_owned(), what).into();
-    let server = Inserted::Module(admission.configuration().into());
-    rendered.insertions.extend([
-        ("src/webhook/server/mod.rs".to_owned(), server).into(),
-        edit(Inserted::ListItem { function: "all", item: format!("{path_of_it}::WEBHOOK") }),
-        edit(Inserted::ListItem { function: "registrations", item: registration }),
-    ]);
+    let item = format!("{path_of_it}::webhook()");
+    rendered.insertions.push((LIST.to_owned(), Inserted::ListItem { function: "all", item }).into());
 }
 
 /// The hub's part, and that of each spoke.
 fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes: &[Version]) {
-    rendered.files.extend(files("conversion", project, &[], &ServerContext::new(project)));
     let context = ApiContext::new(project, hub);
     let path_of_it = add_module(rendered, project, hub, "conversion-hub", "conversion", &context);
-    let server = "src/webhook/server";
     let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
     let list = |function, item: &str| Inserted::ListItem { function, item: item.into() };
-    edit(&format!("{server}/mod.rs"), Inserted::Module("conversion".into()));
-    edit(LIST, list("all", "server::conversion::WEBHOOK"));
-    edit(LIST, list("registrations", "&server::conversion::Crds"));
-    edit(&format!("{server}/conversion.rs"), list("all", &format!("crate::webhook::{path_of_it}::CONVERSION")));
+    edit("Cargo.toml", Inserted::Feature { dependency: "opctl-runtime", feature: "conversion" });
+    edit(LIST, list("all", &format!("{path_of_it}::webhook()")));
 
     let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
     for version in spokes {
         let spoke = Api { version: version.clone(), ..hub.clone() };
-        let item = format!("Spoke::of::<Hub, api::{version}::{module}::{kind}>()");
+        let item = format!("Spoke::of::<api::{version}::{module}::{kind}>()");
         let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
         edit(&file(hub, "conversion"), list("spokes", &item));
         edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));
@@ -180,7 +148,7 @@ fn add_module(
     module: &str,
     context: &impl Serialize,
 ) -> String {
-    let (group, version, kind) = (group_module(api), api.version.as_str(), api.kind.module());
+    let (group, version, kind) = (api.group.module(), api.version.as_str(), api.kind.module());
     let placeholders = [("_group_", group.as_str()), ("_version_", version), ("_kind_", &kind)];
     rendered.files.extend(files(bundle, project, &placeholders, context));
     // The same each time, and each the base of an insertion: the first counts.
@@ -234,7 +202,7 @@ struct WebhookContext<'a> {
 impl<'a> WebhookContext<'a> {
     fn new(project: &'a Project, api: &'a Api, path: &'a str) -> Self {
         let kind = api.kind.as_str();
-        let is_taken = ["Rejection", "Request", "Warnings", "Webhook"].contains(&kind);
+        let is_taken = ["Defaulting", "Rejection", "Request", "Validating", "Warnings", "Webhook"].contains(&kind);
         let name_of_type = if is_taken { format!("{kind}Object") } else { kind.into() };
         let rust_path = match &api.core {
             Some(core) => core.rust_path.clone(),

@@ -57,6 +57,8 @@ pub struct WiringContext<'a> {
     /// Whether the annotation says the namespace too, because objects without one have it.
     says_namespace: bool,
     is_kubernetes: bool,
+    /// Whether one of the kinds that it owns is [`Related::is_bare`].
+    has_bare_child: bool,
 }
 
 #[derive(Serialize)]
@@ -76,9 +78,6 @@ impl<'a> WiringContext<'a> {
     pub fn new(project: &Project, api: &'a Api) -> Self {
         let Wiring { name, owns, watches } = &api.wiring;
         let mut names = BTreeSet::from([api.kind.to_string()]);
-        if api.workload.is_some() {
-            names.extend(["deployments", "services"].map(str::to_owned));
-        }
         let mut imports = vec![match &api.core {
             Some(core) => import(&core.rust_path, api.kind.as_str()),
             None => types(api),
@@ -97,6 +96,7 @@ impl<'a> WiringContext<'a> {
             own_imports,
             annotation: format!("{prefix}/{}", api.kind.singular()),
             says_namespace: api.namespaced && watches.iter().any(|kind| !kind.namespaced),
+            has_bare_child: owns.iter().any(|child| child.bare),
             owns,
             watches,
             is_kubernetes: api.core.as_ref().is_some_and(|core| core.rust_path.starts_with("k8s_openapi::")),
@@ -128,14 +128,12 @@ impl<'a> RelatedContext<'a> {
     }
 }
 
-/// What `use` says to have the types of the project's own kind.
+/// What `use` has to import of the project's own kind.
 fn types(api: &Api) -> String {
-    let Api { kind, wiring, .. } = api;
-    let module = api.types_module();
-    match wiring.name {
-        // It writes one condition, not the whole status.
-        Some(_) => format!("{module}::{kind}"),
-        None => format!("{module}::{{{kind}, {kind}Status}}"),
+    let (module, kind) = (api.types_module(), &api.kind);
+    match api.workload {
+        Some(_) => format!("{module}::{{{kind}, {kind}Status}}"),
+        None => format!("{module}::{kind}"),
     }
 }
 

@@ -40,6 +40,8 @@ pub enum Missing {
     Entry { package: String },
     /// Its source is not on disk.
     Source { package: String },
+    /// There is no package in the folder that Cargo.toml names.
+    Folder { path: String },
     /// It has no library, or its Cargo.toml cannot be read.
     Library { package: String },
 }
@@ -58,6 +60,10 @@ impl Missing {
             Self::Source { package } => {
                 (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into())
             }
+            Self::Folder { path } => (
+                format!("there is no package in `{path}`"),
+                "correct the path in Cargo.toml, or restore the folder".into(),
+            ),
             Self::Library { package } => (
                 format!("`{package}` has no library that can be read"),
                 "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`".into(),
@@ -157,7 +163,7 @@ mod tests {
     use std::process::Command;
 
     use super::super::known;
-    use super::super::modules::Modules;
+    use super::super::modules::{self, Modules};
     use super::super::resolve::{self, Namespace, Target};
     use super::super::types::{Deriver, Scope};
     use super::*;
@@ -197,7 +203,8 @@ mod tests {
     #[test]
     fn every_package_has_the_features_that_cargo_gives_it() {
         let root = env!("CARGO_MANIFEST_DIR");
-        let format = ["tree", "--offline", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}"];
+        let format =
+            ["tree", "--package", "opctl", "--offline", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}"];
         let platform = ["--edges", "normal,no-proc-macro", "--target", "x86_64-unknown-linux-gnu"];
         let output = Command::new(env!("CARGO")).args(format).args(platform).current_dir(root).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -214,7 +221,8 @@ mod tests {
         assert!(expected.len() > 50, "this is not the graph");
 
         let tree = own_tree();
-        let own: Vec<Rc<Package>> = Package::read(&tree, "").unwrap().into_iter().map(Rc::new).collect();
+        let own = modules::local(&tree, &Package::read(&tree, "").unwrap());
+        let own: Vec<Rc<Package>> = own.into_iter().map(|(package, _)| package).collect();
         let foreign = Foreign::read(Rc::new(tree), &own, 1).unwrap();
         let label = |index: usize| foreign.found(index).unwrap().label.clone();
         let read: BTreeMap<String, BTreeSet<String>> =

@@ -1,6 +1,8 @@
 //! A [`Place`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
 //! there, so the way is walked anew, by the names that serde gives.
 
+use std::rc::Rc;
+
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
@@ -30,18 +32,7 @@ impl Source {
 
 fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, place: &Place) -> Span {
     let mut way = Way { deriver, found: api.place.clone() };
-    let mut declaring = modules.candidates().into_iter().flat_map(|file| modules.in_file(file));
-    let declared = declaring.find_map(|module| {
-        let here = modules.module(module);
-        let is_here = here.file.path == api.place.file.path;
-        here.types.values().filter(|_| is_here).find_map(|declared| match declared {
-            TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
-                Some((module, input.clone()))
-            }
-            _ => None,
-        })
-    });
-    if let Some((module, input)) = declared {
+    if let Some((module, input)) = declaration(modules, api) {
         match place {
             Place::Kind => {}
             Place::Argument(name, nth) => way.argument(module, &input, name, *nth),
@@ -51,6 +42,36 @@ fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, place:
         }
     }
     way.found
+}
+
+/// The type that declares the kind, and its module.
+pub(super) fn declaration(modules: &Modules, api: &Api) -> Option<(ModuleId, Rc<DeriveInput>)> {
+    let mut declaring = modules.candidates().into_iter().flat_map(|file| modules.in_file(file));
+    declaring.find_map(|module| {
+        let here = modules.module(module);
+        let is_here = here.file.path == api.place.file.path;
+        here.types.values().filter(|_| is_here).find_map(|declared| match declared {
+            TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
+                Some((module, input.clone()))
+            }
+            _ => None,
+        })
+    })
+}
+
+/// Whether the type is the kind's `spec`, rather than the kind itself.
+pub(super) fn has_spec(input: &DeriveInput) -> bool {
+    !kube_arguments(&input.attrs).iter().any(|meta| meta.path().is_ident("no_spec"))
+}
+
+/// The argument of `#[kube(…)]` that names the type of the status, and the type.
+pub(super) fn status_type(input: &DeriveInput) -> Option<(Meta, Type)> {
+    let status = kube_arguments(&input.attrs).into_iter().find(|meta| meta.path().is_ident("status"))?;
+    let ty = match value(status.clone()).ok()? {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.parse().ok()?,
+        expr => syn::parse2(quote::quote!(#expr)).ok()?,
+    };
+    Some((status, ty))
 }
 
 struct Way<'a, 'm> {
@@ -76,23 +97,13 @@ impl Way<'_, '_> {
 
     fn resource(&mut self, module: ModuleId, input: &DeriveInput, steps: &[Step]) {
         let scope = Scope::of(module);
-        let arguments = kube_arguments(&input.attrs);
         match steps {
             [Step::Property(name), rest @ ..] if name == "status" => {
-                let status = arguments.into_iter().find(|meta| meta.path().is_ident("status"));
-                let Some(status) = status else { return };
+                let Some((status, ty)) = status_type(input) else { return };
                 self.found = self.deriver.span(&scope, &status);
-                let ty = value(status).map(|expr| match &expr {
-                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.parse::<Type>(),
-                    expr => syn::parse2(quote::quote!(#expr)),
-                });
-                if let Ok(Ok(ty)) = ty {
-                    self.value(&ty, &scope, rest);
-                }
+                self.value(&ty, &scope, rest);
             }
-            [Step::Property(name), rest @ ..]
-                if name == "spec" && !arguments.iter().any(|meta| meta.path().is_ident("no_spec")) =>
-            {
+            [Step::Property(name), rest @ ..] if name == "spec" && has_spec(input) => {
                 self.data(input, &scope, rest);
             }
             steps => {

@@ -23,8 +23,10 @@ mod lock;
 pub mod markers;
 mod modules;
 mod package;
+mod reads;
 mod requests;
 mod resolve;
+mod runtime;
 mod serialized;
 mod skim;
 mod types;
@@ -175,7 +177,7 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
 pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     let mut source = read(tree, folder);
     // What is wrong with the packages is told already.
-    let packages = Package::read(tree, folder).unwrap_or_default();
+    let packages = operators(tree, folder).unwrap_or_default();
     let modules = Modules::read_as(tree, &packages, Reading::Whole);
     let mut found = requests::read(&modules);
     source.operator.requests = found.told;
@@ -195,10 +197,19 @@ pub fn can_name(tree: &Tree, folder: &str, krate: &str) -> bool {
     packages.is_ok_and(|packages| packages.iter().any(|package| package.dependencies.contains_key(krate)))
 }
 
+/// The package in a folder, or the members of the workspace there: a runtime beside them is no operator.
+fn operators(tree: &Tree, folder: &str) -> Result<Vec<Package>, Diagnostic> {
+    let mut packages = Package::read(tree, folder)?;
+    if packages.len() > 1 {
+        packages.retain(|package| package.name != runtime::PACKAGE);
+    }
+    Ok(packages)
+}
+
 /// The packages and their modules, and a source with nothing but what is wrong with them.
 fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let mut source = Source { tree: tree.clone(), folder: folder.into(), ..Source::default() };
-    let packages = Package::read(tree, folder).unwrap_or_else(|diagnostic| {
+    let packages = operators(tree, folder).unwrap_or_else(|diagnostic| {
         source.diagnostics.push(diagnostic);
         Vec::new()
     });
@@ -211,7 +222,11 @@ impl Source {
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {
-            let mut markers = markers::read_but(file, |at| modules.removes(file, at));
+            let removes = |at| modules.removes(file, at);
+            let mut markers = match modules.package_of(file).filter(|(package, _)| package.name == runtime::PACKAGE) {
+                Some((package, _)) => markers::read_but(&runtime::for_operator(file, &package.name), removes),
+                None => markers::read_but(file, removes),
+            };
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
             self.operator.rbac.append(&mut markers.rbac);
@@ -224,6 +239,9 @@ impl Source {
                 self.trust(authority);
             }
         }
+        let mut needs = runtime::needs(modules, packages);
+        self.operator.rbac.append(&mut needs.rbac);
+        self.diagnostics.append(&mut needs.diagnostics);
         let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         for folder in packages.iter().map(|package| join(&package.folder, "src")) {
             let mut paths = self.tree.files_below(&folder);

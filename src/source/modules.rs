@@ -24,6 +24,7 @@ use super::known::Minor;
 use super::known::kubernetes::K8S_OPENAPI;
 use super::kubernetes_version::{self, Unclear};
 use super::package::{Dependency, Package, normalize};
+use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::project::{Tree, join};
@@ -41,6 +42,8 @@ pub struct Modules {
     /// The packages in the project's own tree, first those that opctl was asked to read.
     local: Vec<Rc<Package>>,
     roots: usize,
+    /// The `opctl-runtime`s among them: their markers and requests count only as far as the project uses them.
+    runtimes: Vec<(Rc<Package>, Cfg)>,
     /// The project's files that may declare a custom resource.
     candidates: RefCell<Vec<ModuleId>>,
     foreign: OnceCell<Result<Foreign, Missing>>,
@@ -181,6 +184,7 @@ impl Modules {
             crates: RefCell::default(),
             local: enabled.iter().map(|(package, _)| package.clone()).collect(),
             roots: packages.len(),
+            runtimes: Vec::new(),
             candidates: RefCell::default(),
             foreign: OnceCell::new(),
             files: RefCell::default(),
@@ -191,8 +195,12 @@ impl Modules {
         modules.local.iter_mut().skip(packages.len()).for_each(|package| {
             Rc::make_mut(package).binaries.clear();
         });
-        for (package, (_, features)) in modules.local.iter().zip(enabled) {
+        for (index, (package, (_, features))) in modules.local.iter().zip(enabled).enumerate() {
             let cfg = Cfg { features, set: Vec::new(), open: package.has_build_script };
+            if package.name == runtime::PACKAGE && index >= packages.len() {
+                modules.runtimes.push((package.clone(), cfg));
+                continue;
+            }
             let library = package.library.iter().map(|(name, root)| (Some(name.clone()), root));
             for (name, root) in library.chain(package.binaries.iter().map(|root| (None, root))) {
                 modules.open(package, name, root, cfg.clone(), None);
@@ -275,12 +283,82 @@ impl Modules {
 
     /// Whether a `cfg` removes the inline module around the byte `at` of such a file.
     pub fn removes(&self, file: &SourceFile, at: usize) -> bool {
+        self.owner(file).is_some_and(|krate| krate.cfg.removes(&file.text, at))
+    }
+
+    /// The crate that such a file belongs to.
+    fn owner(&self, file: &SourceFile) -> Option<Rc<Krate>> {
         let crates = self.crates.borrow();
         let own = crates.iter().filter(|krate| {
             let folder = &krate.package.folder;
             krate.foreign.is_none() && (folder.is_empty() || file.path.starts_with(&format!("{folder}/")))
         });
-        own.max_by_key(|krate| krate.package.folder.len()).is_some_and(|krate| krate.cfg.removes(&file.text, at))
+        own.max_by_key(|krate| krate.package.folder.len()).cloned()
+    }
+
+    /// The package that such a file belongs to, and what it is compiled with.
+    pub fn package_of(&self, file: &SourceFile) -> Option<(Rc<Package>, Cfg)> {
+        self.owner(file).map(|krate| (krate.package.clone(), krate.cfg.clone()))
+    }
+
+    /// The packages in the project's own tree.
+    pub fn local_packages(&self) -> &[Rc<Package>] {
+        &self.local
+    }
+
+    /// The `opctl-runtime` that a package of the project depends on; `None`: it depends on none.
+    pub fn runtime_of(&self, package: &Package) -> Option<Result<Runtime, Missing>> {
+        let index = self
+            .crates
+            .borrow()
+            .iter()
+            .position(|krate| krate.foreign.is_none() && krate.package.folder == package.folder)?;
+        let (name, dependency) = package.dependencies.iter().find(|(_, it)| it.package == runtime::PACKAGE)?;
+        Some(match &dependency.folder {
+            Some(folder) => self.runtime_in(folder),
+            None => self.runtime_by(&Via { krate: index, name: name.clone() }),
+        })
+    }
+
+    /// No lock file is needed to read the one in a folder.
+    fn runtime_in(&self, folder: &str) -> Result<Runtime, Missing> {
+        let (package, cfg) = self
+            .runtimes
+            .iter()
+            .find(|(package, _)| package.folder == folder)
+            .ok_or_else(|| Missing::Folder { path: folder.into() })?;
+        Ok(Runtime { tree: self.tree.clone(), package: package.clone(), cfg: cfg.clone(), label: folder.into() })
+    }
+
+    /// What Cargo.lock pins; as long as that is not on disk, the runtime that opctl carries, if it is the same.
+    fn runtime_by(&self, via: &Via) -> Result<Runtime, Missing> {
+        let located = self.entry(via).and_then(|(foreign, entry)| {
+            let found = foreign.found(entry)?;
+            let cfg = Cfg { features: foreign.features(entry)?, ..Cfg::default() };
+            let tree = found.tree.clone().unwrap_or_else(|| self.tree.clone());
+            Ok(Runtime { tree, package: found.package.clone(), cfg, label: found.label.clone() })
+        });
+        located.or_else(|missing| self.carried_runtime(via, &missing).ok_or(missing))
+    }
+
+    fn carried_runtime(&self, via: &Via, missing: &Missing) -> Option<Runtime> {
+        let carried = self.tree.runtime()?;
+        let dependency = self.declared(via);
+        let is_it = match missing {
+            // Cargo has not chosen a version yet.
+            Missing::Lock { .. } | Missing::Entry { .. } => dependency.allows(&carried.version),
+            _ => self.version(via).is_ok_and(|version| version == carried.version),
+        };
+        let package = Package::read(&carried.tree, "").ok().filter(|_| is_it)?.pop()?;
+        let default = dependency.default_features.then_some("default".to_owned());
+        let features = package.closure(dependency.features.into_iter().chain(default));
+        let label = format!("{}-{}", runtime::PACKAGE, carried.version);
+        Some(Runtime {
+            tree: Rc::new(carried.tree),
+            package: Rc::new(package),
+            cfg: Cfg { features, ..Cfg::default() },
+            label,
+        })
     }
 
     /// What was wrong with the files that were read since it was asked last.
@@ -655,7 +733,7 @@ impl Modules {
 }
 
 /// The packages and the path dependencies that are compiled with them, each with its features.
-fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
+pub(super) fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
     let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
     let roots: Vec<_> = all.iter().cloned().enumerate().collect();
     let enabled = features::enable(&roots, |_, dependency| {
@@ -807,6 +885,10 @@ impl Reader<'_> {
         if self.modules.reading == Reading::Whole
             && let Some(root) = custom_resource::root_type(&input)
         {
+            let (kind, spec) = (&root.ident, &input.ident);
+            self.module
+                .impls
+                .push(Rc::new(syn::parse_quote!(impl #kind { pub fn new(name: &str, spec: #spec) -> Self {} })));
             self.module.types.insert(name(&root.ident), TypeDecl::Data(Rc::new(root)));
         }
         self.module.types.insert(bound, TypeDecl::Data(Rc::new(input)));

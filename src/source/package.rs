@@ -86,6 +86,21 @@ impl Dependency {
     }
 }
 
+impl Dependency {
+    /// Whether cargo could choose this version.
+    pub fn allows(&self, version: &str) -> bool {
+        let Some(asked) = &self.version else { return true };
+        let asked = asked.trim_start_matches(['^', ' ']);
+        let numbers = |text: &str| -> Option<Vec<u64>> { text.split('.').map(|part| part.parse().ok()).collect() };
+        match (asked.strip_prefix('='), numbers(asked), numbers(version)) {
+            (Some(exact), ..) => exact.trim() == version,
+            // A first number that is not 0 alone says what is compatible.
+            (None, Some(asked), Some(version)) => asked[0] == version[0] && asked[0] > 0 && asked <= version,
+            _ => false,
+        }
+    }
+}
+
 impl Package {
     /// One that depends on nothing, and whose library is one file.
     pub fn of_root(root: &str) -> Self {
@@ -129,11 +144,16 @@ impl Package {
 
     /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
     pub fn by_default(&self) -> BTreeSet<String> {
+        self.closure(["default".to_owned()])
+    }
+
+    /// These values in `[features]`, and all that follow from them.
+    pub fn closure(&self, values: impl IntoIterator<Item = String>) -> BTreeSet<String> {
         let mut enabled = BTreeSet::new();
-        let mut open = vec!["default"];
+        let mut open: Vec<String> = values.into_iter().collect();
         while let Some(value) = open.pop() {
-            if enabled.insert(value.to_string()) {
-                open.extend(self.features.get(value).into_iter().flatten().map(String::as_str));
+            if enabled.insert(value.clone()) {
+                open.extend(self.features.get(&value).into_iter().flatten().cloned());
             }
         }
         enabled

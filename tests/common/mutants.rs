@@ -29,14 +29,38 @@ pub fn read(changed: Option<(&str, String)>) -> Operator {
     source.operator
 }
 
-/// One for each permission of each marker.
+/// One for each permission that its code asks for: what the runtime asks for itself (Leases, reviews of tokens) is granted by
+/// markers that a project cannot lose, and no business of `opctl check`.
 pub fn mutants() -> Vec<Mutant> {
-    read(None).rbac.iter().flat_map(|rule| rule.verbs.iter().map(|verb| without(rule, verb))).collect()
+    let whole = read(None);
+    let asks = |rule: &RbacRule| {
+        !rule.is_of_runtime || whole.requests.iter().any(|request| rule.resources.contains(&request.resource))
+    };
+    let rules = whole.rbac.iter().enumerate().filter(|(_, rule)| asks(rule));
+    rules.flat_map(|(index, rule)| rule.verbs.iter().map(move |verb| without(index, rule, verb))).collect()
 }
 
-fn without(rule: &RbacRule, verb: &str) -> Mutant {
-    let RbacRule { groups, resources, verbs, place, .. } = rule;
+fn without(index: usize, rule: &RbacRule, verb: &str) -> Mutant {
+    let RbacRule { groups, resources, .. } = rule;
     let ([group], [resource]) = (&groups[..], &resources[..]) else { panic!("the example has a marker a resource") };
+    let operator = if rule.is_of_runtime { without_in_runtime(index, verb) } else { without_in_text(rule, verb) };
+    Mutant {
+        verb: verb.to_owned(),
+        group: if group == "core" { String::new() } else { group.clone() },
+        resource: resource.clone(),
+        operator,
+    }
+}
+
+/// The runtime's source is not the example's to change, so here the rule is.
+fn without_in_runtime(index: usize, verb: &str) -> Operator {
+    let mut operator = read(None);
+    operator.rbac[index].verbs.retain(|other| other != verb);
+    operator
+}
+
+fn without_in_text(rule: &RbacRule, verb: &str) -> Operator {
+    let RbacRule { verbs, place, .. } = rule;
     let left: Vec<&str> = verbs.iter().map(String::as_str).filter(|other| *other != verb).collect();
     let text = &place.file.text;
     let list = |verbs: &[&str]| format!("verbs={}", verbs.join(";"));
@@ -49,10 +73,5 @@ fn without(rule: &RbacRule, verb: &str) -> Mutant {
         }
     };
     let text = [&text[..place.range.start], &marker, &text[place.range.end..]].concat();
-    Mutant {
-        verb: verb.to_owned(),
-        group: if group == "core" { String::new() } else { group.clone() },
-        resource: resource.clone(),
-        operator: read(Some((&place.file.path, text))),
-    }
+    read(Some((&place.file.path, text)))
 }

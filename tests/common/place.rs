@@ -23,7 +23,17 @@ pub fn replace(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
     for (path, text) in files.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
         fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
         fs::write(folder.join(path), text).unwrap();
+        if path.contains("runtime/") {
+            is_as_old_as_opctl(&folder.join(path));
+        }
     }
+}
+
+/// The vendored runtime is the same in all projects, and cargo identifies it by its path below the project: what it compiled for one
+/// project serves the others as long as no file is newer.
+fn is_as_old_as_opctl(file: &Path) {
+    let opctl = fs::metadata(env!("CARGO_BIN_EXE_opctl")).unwrap();
+    fs::File::options().append(true).open(file).unwrap().set_modified(opctl.modified().unwrap()).unwrap();
 }
 
 /// The committed Cargo.lock, which is that of one project, with this name for it and maybe the workspace's other member.
@@ -32,7 +42,9 @@ pub fn lock(name: &str, in_workspace: bool) -> String {
     let text = fs::read_to_string(file).unwrap();
     let (head, packages) = text.split_once("[[package]]\n").unwrap();
     let mut packages: Vec<String> = packages.split("[[package]]\n").map(|each| each.trim_end().to_owned()).collect();
-    let own = packages.iter_mut().find(|package| !package.contains("\nsource = ")).unwrap();
+    let is_own =
+        |package: &&mut String| !package.contains("\nsource = ") && !package.contains("\"opctl-runtime\"\nversion");
+    let own = packages.iter_mut().find(is_own).unwrap();
     *own = format!("name = \"{name}\"\n{}", own.split_once('\n').unwrap().1);
     if in_workspace {
         packages.push("name = \"tools\"\nversion = \"0.1.0\"".into());

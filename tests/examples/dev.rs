@@ -1,6 +1,7 @@
 //! `opctl dev` on a copy of an example, while its source is edited.
 
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -68,6 +69,10 @@ impl Project {
             .arg(&folder)
             .current_dir(example);
         common::output(copy);
+        // Its path to the runtime goes by here.
+        let crates = common::operators_target().join("crates");
+        let _ = fs::remove_file(&crates);
+        symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates"), crates).unwrap();
         let project = Self(folder);
         project.edit("Cargo.toml", "version = \"0.1.0\"", "version = \"0.1.8\"");
         let lock = fs::read_to_string(project.0.join("Cargo.lock")).unwrap();

@@ -68,7 +68,7 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     leader.0.signal("CONT");
     assert_eq!(leader.0.exit().code(), Some(1));
     let log = leader.0.log();
-    assert!(log.contains("this replica may not lead any more"), "{log}");
+    assert!(log.contains("this replica is no longer the leader"), "{log}");
 
     history.never_has_two_leaders(23);
 }

@@ -49,7 +49,7 @@ fn reconciles_where_it_watches_and_has_rights() {
     assert_eq!(manager.exit().code(), Some(1));
     let log = manager.log();
     let reason = r#"cannot list resource "memcacheds" in API group "cache.example.com" in the namespace "team-b""#;
-    assert!(log.contains("missing rights: ") && log.contains(reason), "{log}");
+    assert!(log.contains("missing permissions: ") && log.contains(reason), "{log}");
 }
 
 /// The roles and bindings that follow from its markers in an operator for these namespaces.

@@ -93,8 +93,8 @@ fn prove(tree: Tree) {
     project.replace(whole, "transformers:\n", "transformers:\n  - ../webhook/certificate\n");
     project.replace(
         "src/webhook/mod.rs",
-        "\npub mod server;",
-        "\n// +opctl:ca:certificate=serving-cert\npub mod server;",
+        "\n/// Every webhook.",
+        "\n// +opctl:ca:certificate=serving-cert\n\n/// Every webhook.",
     );
     project.shell("opctl manifests");
     project.is_sound();
@@ -137,7 +137,7 @@ fn the_rust_of_every_tree_compiles_and_passes_its_tests() {
             continue;
         }
         let tested = place.compiles(&tree.make().files());
-        assert!(tested.contains("\ntest webhook::server::tests::"), "{tested}");
+        assert!(tested.contains("::the_manifests_list_every_webhook ... ok\n"), "{tested}");
         assert!(tested.contains("\ntest config_crd_equals_the_compiled_types ... ok\n"), "{tested}");
         let converts = tested.contains("::conversion::tests::nothing_is_lost ... ok\n");
         assert_eq!(converts, tree.has(CONVERSION), "{tested}");

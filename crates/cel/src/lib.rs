@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well.
+//! [`mod@format`] and [`pattern`] check strings by the rules of schemas, which CEL's libraries use as well.
 
 #![deny(missing_docs)]
 

@@ -1,5 +1,6 @@
 //! What every controller is given.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,7 @@ use kube::api::Api;
 use kube::core::NamespaceResourceScope;
 use kube::runtime::controller::Action;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use kube::runtime::reflector::Store;
 use kube::{Client, Resource};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -38,6 +40,8 @@ pub struct Context {
     /// leaves out is removed, so two controllers with one field manager would remove what the other applied.
     pub field_manager: Arc<str>,
     pub(crate) owned: Arc<Owned>,
+    /// The `Store<K>` of a controller.
+    objects: Option<Arc<dyn Any + Send + Sync>>,
     /// Empty: the whole cluster.
     namespaces: Vec<String>,
     /// One tick for each reconcile, where `--rate` limits them.
@@ -64,6 +68,7 @@ impl Context {
             field_manager: operator.name.into(),
             operator,
             owned: Arc::default(),
+            objects: None,
             namespaces: named.into_iter().map(str::to_owned).collect(),
             options: options.into(),
             rate,
@@ -116,6 +121,25 @@ impl Context {
         };
         let tick = async { ticks.lock().await.tick().await };
         self.shutdown.run_until_cancelled(tick).await.map(drop)
+    }
+
+    /// All objects of the controller's kind, as its watch has seen them last. None outside of a
+    /// [`Controller`](crate::Controller), and for any other kind.
+    pub fn objects<K>(&self) -> Vec<Arc<K>>
+    where
+        K: Resource<DynamicType = ()> + Clone + 'static,
+    {
+        let store = self.objects.as_ref().and_then(|store| store.downcast_ref::<Store<K>>());
+        store.map(Store::state).unwrap_or_default()
+    }
+
+    /// The same with these [`objects`](Self::objects), for a controller and for tests.
+    #[must_use]
+    pub fn with_objects<K>(self, objects: Store<K>) -> Self
+    where
+        K: Resource<DynamicType = ()> + Send + Sync + 'static,
+    {
+        Self { objects: Some(Arc::new(objects)), ..self }
     }
 
     /// For an object that needs nothing more: reconcile it again after `--requeue-interval`, in case an event was lost.

@@ -152,7 +152,6 @@ impl Election {
         self.write(self.identity.clone(), self.options.lease_duration).await
     }
 
-    // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get,namespace=system,roleName=leader-election-role
     async fn read(&mut self) -> Result<(), kube::Error> {
         let get = self.api.get_opt(&self.name);
         let now = self.in_time(get).await?.unwrap_or_default();
@@ -166,7 +165,6 @@ impl Election {
     }
 
     /// Does nothing if another replica wrote it first.
-    // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;update,namespace=system,roleName=leader-election-role
     async fn write(&mut self, holder: String, duration: u16) -> Result<(), kube::Error> {
         loop {
             let (since, now) = (Instant::now(), Some(MicroTime(Timestamp::now())));

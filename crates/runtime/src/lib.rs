@@ -47,7 +47,6 @@
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | an API server for unit tests, round-trip tests of conversions |
 //! | `latest` | the latest version of Kubernetes that k8s-openapi knows, to build this crate alone |
-//! | `source` | the sources of this crate, for opctl |
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -72,11 +71,13 @@ pub mod manager;
 #[cfg(feature = "manager")]
 mod names;
 #[cfg(feature = "manager")]
-mod server;
+pub mod server;
 #[cfg(feature = "manager")]
 pub mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 #[cfg(feature = "manager")]
 pub use {

@@ -22,6 +22,9 @@
 
 #![deny(missing_docs)]
 
+#[cfg(not(unix))]
+compile_error!("opctl-testenv runs on Linux and macOS; on Windows, in WSL");
+
 pub mod assets;
 mod client;
 mod crds;

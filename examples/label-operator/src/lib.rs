@@ -12,13 +12,7 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! label-operator: the kinds it serves and the controllers that reconcile them.
+//! label-operator: the kinds that it serves and the controllers that reconcile them.
 
 pub mod api;
 pub mod controller;
-pub mod leader_election;
-pub mod manager;
-#[cfg(test)]
-mod mock;
-pub mod server;
-pub mod telemetry;

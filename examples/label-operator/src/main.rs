@@ -12,51 +12,14 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! The process: arguments, logs, a client, then the controllers until it is told to stop.
+//! Starts the manager of label-operator, which runs all controllers.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use kube::Client;
-
-use label_operator::manager::Options;
-use label_operator::telemetry::{self, LogOptions};
-use label_operator::{controller, manager};
-
-/// Runs the controllers of label-operator.
-#[derive(Parser)]
-#[command(version)]
-struct Args {
-    #[command(flatten)]
-    manager: Options,
-    #[command(flatten)]
-    logs: LogOptions,
-}
+use label_operator::controller;
+use opctl_runtime::{Manager, operator};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let args = Args::parse();
-    // Dropped at the very end.
-    let _telemetry = match telemetry::init(&args.logs) {
-        Ok(telemetry) => telemetry,
-        Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    match run(args.manager).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tracing::error!("{}", manager::with_causes(&error));
-            // Without waiting for tasks that do not yield: another replica may lead soon.
-            std::process::exit(1)
-        }
-    }
-}
-
-async fn run(options: Options) -> Result<(), manager::Error> {
-    let client = Client::try_default()
-        .await
-        .map_err(manager::Error::NoCluster)?;
-    manager::run(client, options, controller::all()).await
+    Manager::new(operator!()).run(controller::all()).await
 }

@@ -22,12 +22,10 @@ use crate::cluster::{self, Object};
 use crate::compiled;
 use crate::interrupt::{self, Process, Shield};
 use crate::plan::Mode;
-use crate::project::ProjectFile;
+use crate::project::{Manifest, ProjectFile};
 use place::{Account, Place};
 use watch::Files;
 
-/// The binary of the scaffold.
-const BINARY: &str = "manager";
 /// Longer than an operator takes to end its reconciles.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -37,11 +35,12 @@ pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
         return Err(refusal.help("`opctl manifests` has `--dry-run`, `--diff` and `--check`").into());
     }
     let root = rendered::project()?;
-    let mut seen = Files::of(&root);
+    let watched = watch::watched(&tree(&root))?;
+    let mut seen = Files::of(&root, &watched);
     let sound = bring_up_to_date(&root, console);
     // Neither needs the other.
     let (built, place) = thread::scope(|scope| {
-        let build = scope.spawn(|| compiled::build(&root, BINARY));
+        let build = scope.spawn(|| build(&root));
         let place = open(args, console);
         if place.is_err() {
             interrupt::stop_children();
@@ -57,11 +56,11 @@ pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
     while !shield.is_interrupted() {
         dev.look_after_operator()?;
         thread::sleep(watch::PAUSE);
-        let now = Files::of(&root);
+        let now = Files::of(&root, &watched);
         if now == seen {
             continue;
         }
-        let now = now.settled(&root);
+        let now = now.settled(&root, &watched);
         console.status("Changed", &named(&now.changed_since(&seen)));
         seen = now;
         let round = dev.round();
@@ -90,7 +89,7 @@ impl Dev<'_> {
     fn round(&mut self) -> anyhow::Result<()> {
         bring_up_to_date(self.root, self.console)?;
         self.apply()?;
-        let built = compiled::build(self.root, BINARY)?;
+        let built = build(self.root)?;
         self.start(built)
     }
 
@@ -188,6 +187,13 @@ impl Dev<'_> {
         }
         Ok(())
     }
+}
+
+/// The binary that `cargo run` runs, or, where Cargo.toml names none, the one that is called as in a scaffolded project.
+fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let manifest = Manifest::read(&tree(root), "")?;
+    let name = manifest.as_ref().and_then(Manifest::default_run).unwrap_or("manager");
+    Ok(compiled::build(root, name)?)
 }
 
 fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {

@@ -7,9 +7,20 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
+use crate::project::{Manifest, ReadError, Tree};
+use crate::scaffold::Runtime;
+
 /// Looked at over and over rather than announced by the system: that works for every file system, containers' too, a look
 /// takes a millisecond, and what opctl itself writes is not among it.
 const WATCHED: [&str; 4] = ["src", "Cargo.toml", "build.rs", "PROJECT"];
+
+/// The folders and files to look at, from the project's folder. A runtime in a folder is built with the operator, too, and may
+/// be brought up to date while it runs.
+pub fn watched(tree: &Tree) -> Result<Vec<String>, ReadError> {
+    let runtime = Manifest::read(tree, "")?.and_then(|manifest| manifest.requirement(Runtime::PACKAGE)?.path);
+    let runtime = runtime.iter().flat_map(|folder| ["src", "Cargo.toml"].map(|name| format!("{folder}/{name}")));
+    Ok(WATCHED.map(String::from).into_iter().chain(runtime).collect())
+}
 
 /// Between two looks.
 pub const PAUSE: Duration = Duration::from_millis(200);
@@ -19,9 +30,9 @@ pub const PAUSE: Duration = Duration::from_millis(200);
 pub struct Files(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
 
 impl Files {
-    pub fn of(root: &Path) -> Self {
+    pub fn of(root: &Path, watched: &[String]) -> Self {
         let mut files = BTreeMap::new();
-        for entry in WATCHED.iter().flat_map(|name| WalkDir::new(root.join(name))) {
+        for entry in watched.iter().flat_map(|name| WalkDir::new(root.join(name))) {
             // What is gone meanwhile is missed the next time.
             let Some((entry, metadata)) = entry.ok().and_then(|entry| Some((entry.clone(), entry.metadata().ok()?)))
             else {
@@ -36,11 +47,11 @@ impl Files {
     }
 
     /// The same once nothing has changed for a moment: an editor writes several files, git many.
-    pub fn settled(self, root: &Path) -> Self {
+    pub fn settled(self, root: &Path, watched: &[String]) -> Self {
         let mut before = self;
         loop {
             sleep(PAUSE / 2);
-            let now = Self::of(root);
+            let now = Self::of(root, watched);
             if now == before {
                 return now;
             }
@@ -75,15 +86,20 @@ mod tests {
             fs::write(root.path().join(path), text).unwrap();
         };
         write("src/a.rs", "a");
+        write("Cargo.toml", "[dependencies]\nopctl-runtime = { path = \"runtime\" }");
+        write("runtime/src/lib.rs", "");
+        let watched = watched(&Tree::at(root.path())).unwrap();
         write("src/deep/b.rs", "b");
-        let before = Files::of(root.path());
+        let before = Files::of(root.path(), &watched);
         write("config/crd.yaml", "");
-        assert_eq!(Files::of(root.path()), before, "manifests are not what the operator is built from");
+        assert_eq!(Files::of(root.path(), &watched), before, "manifests are not what the operator is built from");
         write("src/deep/b.rs", "bb");
         write("Cargo.toml", "");
+        write("runtime/src/lib.rs", "//");
+        write("runtime/SHA256SUMS", "");
         fs::remove_file(root.path().join("src/a.rs")).unwrap();
-        let after = Files::of(root.path()).settled(root.path());
+        let after = Files::of(root.path(), &watched).settled(root.path(), &watched);
         let changed: Vec<String> = after.changed_since(&before).iter().map(|path| path.display().to_string()).collect();
-        assert_eq!(changed, ["Cargo.toml", "src/deep/b.rs", "src/a.rs"]);
+        assert_eq!(changed, ["Cargo.toml", "runtime/src/lib.rs", "src/deep/b.rs", "src/a.rs"]);
     }
 }

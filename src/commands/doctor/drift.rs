@@ -109,7 +109,7 @@ mod tests {
     use crate::plan::Verdict;
 
     fn step(path: &str, verdict: Verdict) -> Step {
-        Step { path: path.into(), verdict, before: None, after: None }
+        Step { path: path.into(), vendored: None, verdict, before: None, after: None }
     }
 
     fn said(found: &[Finding]) -> Vec<String> {

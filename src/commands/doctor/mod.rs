@@ -7,6 +7,7 @@ mod cluster;
 mod drift;
 mod project;
 mod rights;
+mod runtime;
 mod toolchain;
 mod versions;
 
@@ -125,6 +126,16 @@ impl Patient {
         Ok(Self { tree, root, project })
     }
 
+    /// What `opctl init` has to be told to work on it: nothing in its folder.
+    fn folder(&self) -> String {
+        let current = std::env::current_dir().unwrap_or_default();
+        self.root
+            .as_ref()
+            .filter(|root| **root != current)
+            .map(|root| format!(" {}", root.display()))
+            .unwrap_or_default()
+    }
+
     /// What `opctl manifests` and `opctl check` have to be told to work on it: nothing within a project.
     fn here(&self) -> String {
         let current = std::env::current_dir().unwrap_or_default();
@@ -150,6 +161,10 @@ pub fn run(args: &Doctor, console: &Console) -> anyhow::Result<Outcome> {
     let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl))];
     if patient.root.is_some() {
         sections.push(section("versions", versions::examine(&packages)));
+        let runtime = runtime::examine(&patient);
+        if !runtime.is_empty() {
+            sections.push(section("runtime", runtime));
+        }
         sections.push(section("PROJECT", project::examine(&patient)));
         sections.push(section("drift", drift::examine(&patient, console)));
     } else {
@@ -217,7 +232,7 @@ fn summary(sections: &[Section]) -> String {
 }
 
 /// `1.89`, `v1.36.2`, `0.29.0-alpha` → numbers; what is not said is 0.
-fn numbers(version: &str) -> [u64; 3] {
+pub fn numbers(version: &str) -> [u64; 3] {
     let mut numbers = [0; 3];
     let version = version.trim_start_matches('v').split(['-', '+', ' ']).next().unwrap_or_default();
     for (number, text) in numbers.iter_mut().zip(version.split('.')) {

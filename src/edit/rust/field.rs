@@ -107,9 +107,9 @@ impl Place {
             (source.range_of(*pair.value()), comma)
         });
         let inside = Self::braces(source, fields);
-        let commas = fields.named.pairs().rev().skip(1).filter_map(|pair| Some(source.range_of(pair.punct()?).end));
+        let mut commas = fields.named.pairs().rev().skip(1).filter_map(|pair| Some(source.range_of(pair.punct()?).end));
         let has_comment = |comma: &usize| !comments(source.text, *comma..line_end(source.text, *comma)).is_empty();
-        let before_comments = commas.skip_while(has_comment).next().unwrap_or(inside.start);
+        let before_comments = commas.find(|comma| !has_comment(comma)).unwrap_or(inside.start);
         Self { inside, last, before_comments, keyword: source.range_of(&item.struct_token).start }
     }
 

@@ -4,6 +4,7 @@
 //! opctl has derived. The types of Kubernetes are in a table, for their version is the user's choice.
 
 pub mod kubernetes;
+pub mod parsed;
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -28,6 +28,7 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Rba
         resource_names: list("resourceNames"),
         verbs: list("verbs"),
         urls: list("urls"),
+        is_of_runtime: false,
         place: arguments.place(),
     }
 }

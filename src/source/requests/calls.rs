@@ -331,6 +331,7 @@ impl Body<'_, '_> {
             let atoms = match reach {
                 Reach::Cluster => vec![Atom::Cluster],
                 Reach::Some => vec![Atom::SomeNamespace],
+                Reach::Any => vec![Atom::SomeNamespace, Atom::Cluster],
                 Reach::Argument(name) => self.namespaces(&argument(name)),
             };
             self.vars.unify(&parameter("Reach"), &Type::set(atoms));
@@ -342,8 +343,15 @@ impl Body<'_, '_> {
         }
         for asks in &function.rules.asks {
             let kind = parameter(asks.of.as_deref().unwrap_or("K"));
-            let reach = parameter(asks.reach.as_deref().unwrap_or("Reach"));
-            let when = asks.when.as_deref().map(parameter);
+            let reach = match asks.reach.as_deref() {
+                Some("some") => Type::set([Atom::SomeNamespace]),
+                Some("cluster") => Type::set([Atom::Cluster]),
+                name => parameter(name.unwrap_or("Reach")),
+            };
+            let when = asks.when.as_ref().map(|(name, belonging)| match belonging {
+                Some(belonging) => self.world.project(&mut self.vars, &parameter(name), belonging),
+                None => parameter(name),
+            });
             let subresource = match &asks.subresource {
                 Some(Subresource::Named(name)) => Some(Some(name.as_str().into())),
                 Some(Subresource::Argument(name)) => Some(self.text(&argument(name))),

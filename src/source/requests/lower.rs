@@ -322,6 +322,10 @@ impl World<'_> {
             }
             Type::Fn(_, result) if wanted == "Output" => (*result).clone(),
             Type::Param(name) => Type::Param(format!("{name}::{wanted}").into()),
+            base @ Type::Tuple(_) => {
+                let mut tuples = self.impls.iter().filter(|found| matches!(found.pattern, Type::Tuple(_)));
+                tuples.find_map(|found| self.belonging(vars, found, &base, wanted)).unwrap_or(Type::Unknown)
+            }
             _ => Type::Unknown,
         }
     }

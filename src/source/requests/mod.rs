@@ -134,7 +134,7 @@ impl Search<'_, '_> {
         let Some((group, plural, is_namespaced)) = resource else {
             return self.wonder(at, fact);
         };
-        if fact.when.as_ref().is_some_and(|when| *when == Type::set([Atom::Text("No".into())])) {
+        if fact.when.as_ref().is_some_and(|when| self.world.is_no(when)) {
             return;
         }
         let resource = match &fact.subresource {

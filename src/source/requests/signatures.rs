@@ -1,5 +1,5 @@
-//! What kube, and what stands between its calls in the code of operators, takes and gives: declarations that the rest
-//! of this folder reads, and nobody compiles.
+//! What kube and opctl-runtime, and what stands between their calls in the code of operators, take and give: declarations that
+//! the rest of this folder reads, and nobody compiles.
 //!
 //! Each module in the root is a crate, and names in it are resolved as in any other code; `std::prelude` is what
 //! stands in every module. What is not declared here is of an unknown type, and asks nothing: declare what gets a
@@ -21,8 +21,10 @@
 //!   every cluster or case needs it.
 //!   `subresource = name` without quotes is what the argument of that name says. `when = Way` is for a phantom parameter
 //!   of a type: the request is made if the parameter is `Yes`, and not if it is `No`; it is made where it is unclear.
-//! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is; the last
-//!   form names the argument that says it.
+//!   `when = O::Writes` looks at the type that belongs to a parameter. `reach = some` is for requests in one namespace, whichever,
+//!   and `reach = cluster` for those about what is in none.
+//! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(any)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is: the
+//!   whole cluster, a namespace, either of them, or what the argument of that name says.
 //! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say.
 //! - `#[collects(C, Item)]` on a function: what goes into a `C` is an `Item`.
 //! - `#[same_kind]` on a struct: its requests are about its first argument (`PartialObjectMeta<K>`).
@@ -163,6 +165,15 @@ mod kube {
     }
 
     pub mod core {
+        pub mod admission {
+            pub struct AdmissionRequest<T> {
+                pub object: Option<T>,
+                pub old_object: Option<T>,
+                pub name: String,
+                pub namespace: Option<String>,
+            }
+        }
+
         pub use self::crd::CustomResourceExt;
         pub use self::dynamic::{ApiResource, DynamicObject};
         pub use self::gvk::{GroupVersion, GroupVersionKind};
@@ -1023,8 +1034,236 @@ mod k8s_openapi {
                             pub owner_references: Option<Vec<OwnerReference>>,
                         }
                         pub struct OwnerReference;
+                        pub struct Condition;
                     }
                 }
+            }
+        }
+    }
+}
+
+/// What the runtime asks on behalf of the project. Requests that it makes for itself (Leases, TokenReviews, its certificates) are not
+/// here: the markers in its source grant them.
+mod opctl_runtime {
+    pub use self::context::Context;
+    pub use self::controller::{Children, Controller, Outcome};
+    pub use self::error::{Error, Result, ResultExt};
+    pub use self::manager::{Manager, Operator, Options, Runnable, Runs};
+    use kube::{Api, Client};
+
+    #[asks("create", "patch")]
+    pub async fn apply<K, Reach>(
+        field_manager: &str,
+        api: &Api<K, Reach>,
+        name: &str,
+        object: &impl Serialize,
+    ) -> std::result::Result<K, kube::Error> {
+    }
+    #[asks("patch", subresource = "status", reach = some)]
+    pub async fn apply_status<K>(
+        field_manager: &str,
+        client: &Client,
+        object: &K,
+        status: &impl Serialize,
+    ) -> std::result::Result<(), kube::Error> {
+    }
+    pub fn child_name<K>(parent: &K, suffix: &str) -> String {}
+
+    pub mod client {
+        pub async fn connect(metrics: &Metrics) -> Result<kube::Client, Error> {}
+        pub fn from_config(config: kube::Config, metrics: &Metrics) -> Result<kube::Client, Error> {}
+    }
+
+    pub mod context {
+        use super::manager::{Operator, Options};
+        use kube::runtime::controller::Action;
+        use kube::{Api, Client};
+
+        pub struct Context {
+            pub client: Client,
+            pub operator: Operator,
+            pub options: Options,
+        }
+        impl Context {
+            pub fn new(client: Client, operator: Operator, options: Options) -> Self {}
+            #[reach(any)]
+            pub fn api<K, Reach>(&self) -> Api<K, Reach> {}
+            pub fn namespace(&self) -> Option<&str> {}
+            // They come from the watch of the controller.
+            pub fn objects<K>(&self) -> Vec<Arc<K>> {}
+            pub fn with_objects<K>(self, objects: kube::runtime::reflector::Store<K>) -> Self {}
+            pub fn requeue(&self) -> Action {}
+            #[asks("create", "patch", group = "events.k8s.io", resource = "events")]
+            pub async fn event<K>(&self, object: &K, type_: EventType, reason: &str, note: impl Into<String>) {}
+            pub async fn shutdown(&self) {}
+        }
+    }
+
+    pub mod controller {
+        pub use self::outcome::{IntoOutcome, Outcome};
+        use super::{Context, Error};
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+        use kube::runtime::controller::Action;
+
+        pub struct Controller<K>;
+        impl<K> Controller<K> {
+            #[asks("list", "watch")]
+            #[asks("patch", subresource = "status", when = O::Writes, reach = some)]
+            pub fn new<O, E>(reconcile: impl Fn(Arc<K>, Arc<Context>) -> Future<Result<O, E>>) -> Self {}
+            pub fn named(self, name: &str) -> Self {}
+            pub fn condition(self, name: &str) -> Self {}
+            pub fn config(self, config: Config) -> Self {}
+            #[asks("list", "watch", of = C)]
+            pub fn owns<C>(self) -> Self {}
+            #[asks("list", "watch", of = C)]
+            pub fn owns_with<C>(self, config: Config) -> Self {}
+            #[asks("list", "watch", of = W)]
+            pub fn watches<W, I>(self, related: impl Fn(W) -> I) -> Self {}
+            #[asks("list", "watch", of = W)]
+            pub fn watches_with<W, I>(self, config: Config, related: impl Fn(W) -> I) -> Self {}
+            #[asks("list", "watch", of = W)]
+            pub fn watches_when<W>(self, is_related: impl Fn(&K, &W) -> bool) -> Self {}
+            #[asks("patch", reach = some)]
+            pub fn finalizer<E>(
+                self,
+                name: &str,
+                cleanup: impl Fn(Arc<K>, Arc<Context>) -> Future<Result<(), E>>,
+            ) -> Self {
+            }
+        }
+
+        pub async fn drive<K, E>(
+            name: &str,
+            controller: kube::runtime::Controller<K>,
+            reconcile: impl Fn(Arc<K>, Arc<Context>) -> Future<Result<Action, E>>,
+            ctx: Context,
+        ) -> Result<(), super::manager::Error> {
+        }
+
+        pub mod outcome {
+            use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+            use kube::runtime::controller::Action;
+            use kube::{No, Yes};
+
+            pub struct Outcome;
+            impl Outcome {
+                pub fn ready(reason: &str, message: impl Into<String>) -> Self {}
+                pub fn not_ready(reason: &str, message: impl Into<String>) -> Self {}
+                pub fn failed(reason: &str, message: impl Into<String>) -> Self {}
+                pub fn unchanged() -> Self {}
+                pub fn condition(self, condition: Condition) -> Self {}
+                pub fn status(self, status: impl Serialize) -> Self {}
+                pub fn requeue_after(self, time: Duration) -> Self {}
+            }
+
+            /// `Writes`: whether a reconcile that returns it has its controller write the status.
+            pub trait IntoOutcome {
+                type Writes;
+            }
+            impl IntoOutcome for Outcome {
+                type Writes = Yes;
+            }
+            impl IntoOutcome for Condition {
+                type Writes = Yes;
+            }
+            impl IntoOutcome for Action {
+                type Writes = No;
+            }
+            impl IntoOutcome for () {
+                type Writes = No;
+            }
+        }
+
+        pub struct Children;
+        impl Children {
+            // See `Resource::controller_owner_ref`.
+            #[asks("update", subresource = "finalizers", reach = some, optional)]
+            pub fn of<K>(object: &K, ctx: &Context) -> Self {}
+            #[asks("create", "patch", of = C, reach = some)]
+            pub async fn apply<C>(&mut self, child: C) -> Result<C, Error> {}
+            #[asks("delete", of = C, reach = some)]
+            pub async fn prune<C>(&mut self) -> Result<(), Error> {}
+            pub fn ready(&self) -> Condition {}
+            pub fn outcome(&self) -> Outcome {}
+        }
+    }
+
+    pub mod error {
+        pub struct Error;
+        pub type Result<T, E> = std::result::Result<T, E>;
+        pub trait ResultExt {}
+        impl<T, E> std::result::Result<T, E> {
+            pub fn reason(self, reason: &str) -> std::result::Result<T, Error> {}
+        }
+    }
+
+    pub mod manager {
+        use super::Context;
+        use kube::Client;
+
+        pub struct Error;
+        pub struct Operator;
+        pub struct Options;
+        pub struct Runs;
+
+        pub struct Runnable;
+        impl Runnable {
+            pub fn new<E>(name: &str, runs: Runs, run: impl Fn(Context) -> Future<Result<(), E>>) -> Self {}
+            pub async fn run(&self, ctx: Context) -> Result<(), Error> {}
+        }
+
+        pub struct Manager;
+        impl Manager {
+            pub fn new(operator: Operator) -> Self {}
+            pub async fn run(self, runnables: Vec<Runnable>) -> ExitCode {}
+            pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {}
+        }
+    }
+
+    pub mod webhook {
+        pub use self::conversion::{Conversion, Spoke};
+        use super::{Context, Runnable};
+        use kube::core::admission::AdmissionRequest;
+
+        pub struct Webhook;
+        pub struct Rejection;
+        pub type Warnings = Vec<String>;
+        pub fn server(webhooks: Vec<Webhook>) -> Runnable {}
+
+        pub struct Request<T> {
+            pub review: AdmissionRequest<T>,
+            pub ctx: Context,
+        }
+
+        pub struct Defaulting;
+        impl Defaulting {
+            pub fn new<T>(path: &str, default: impl Fn(T, Request<T>) -> Future<Result<(), Rejection>>) -> Self {}
+        }
+
+        pub struct Validating<T>;
+        impl<T> Validating<T> {
+            pub fn new(path: &str) -> Self {}
+            pub fn create(self, function: impl Fn(T, Request<T>) -> Future<Result<Warnings, Rejection>>) -> Self {}
+            pub fn update(self, function: impl Fn(T, T, Request<T>) -> Future<Result<Warnings, Rejection>>) -> Self {}
+            pub fn delete(self, function: impl Fn(T, Request<T>) -> Future<Result<Warnings, Rejection>>) -> Self {}
+        }
+
+        pub mod conversion {
+            pub struct Conversion<Hub>;
+            impl<Hub> Conversion<Hub> {
+                // The webhooks' server registers its certificate in the CRD.
+                #[asks(
+                    "get",
+                    "patch",
+                    group = "apiextensions.k8s.io",
+                    resource = "customresourcedefinitions",
+                    reach = cluster
+                )]
+                pub fn new(spokes: Vec<Spoke<Hub>>) -> Self {}
+            }
+            pub struct Spoke<Hub>;
+            impl<Hub> Spoke<Hub> {
+                pub fn of<T>() -> Self {}
             }
         }
     }

@@ -23,15 +23,15 @@ pub struct Rules {
 #[derive(Debug, Default)]
 pub struct Asks {
     pub verbs: Vec<&'static str>,
-    /// The parameters that tell the kind and the namespaces.
+    /// The parameters that tell the kind and the namespaces; for these `some` and `cluster` as well.
     pub of: Option<String>,
     pub reach: Option<String>,
     pub subresource: Option<Subresource>,
     pub group: Option<String>,
     pub resource: Option<String>,
     pub optional: bool,
-    /// Only if this parameter is `Yes`, or may be.
-    pub when: Option<String>,
+    /// Only if this parameter is `Yes`, or may be; with a type that belongs to it, if that is.
+    pub when: Option<(String, Option<String>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub enum Subresource {
 pub enum Reach {
     Cluster,
     Some,
+    /// Only runs tell: some namespace, or the whole cluster.
+    Any,
     /// The argument that names it.
     Argument(String),
 }
@@ -62,6 +64,7 @@ impl Rules {
                 rules.reach = names().pop().map(|name| match name.as_str() {
                     "cluster" => Reach::Cluster,
                     "some" => Reach::Some,
+                    "any" => Reach::Any,
                     _ => Reach::Argument(name),
                 });
             } else if attribute.path().is_ident("kind") {
@@ -93,7 +96,7 @@ impl Asks {
                             let of = if named { Subresource::Named } else { Subresource::Argument };
                             asks.subresource = value.map(of);
                         }
-                        "when" => asks.when = value,
+                        "when" => asks.when = parameter(&assign.right),
                         "group" => asks.group = value,
                         "resource" => asks.resource = value,
                         _ => return None,
@@ -111,6 +114,13 @@ pub fn when(attributes: &[Attribute]) -> Option<(String, String)> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("when"))?;
     let Expr::Assign(assign) = attribute.parse_args().ok()? else { return None };
     Some((text(&assign.left)?, text(&assign.right)?))
+}
+
+/// `Parameter` or `Parameter::Belonging`.
+fn parameter(expr: &Expr) -> Option<(String, Option<String>)> {
+    let Expr::Path(ExprPath { path, .. }) = expr else { return None };
+    let mut segments = path.segments.iter().map(|segment| segment.ident.to_string());
+    Some((segments.next()?, segments.next()))
 }
 
 /// A name or a text.

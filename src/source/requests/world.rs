@@ -15,7 +15,7 @@ use syn::{
 
 use super::function::Analysis;
 use super::table::Rules;
-use super::types::{Decl, Type, Vars};
+use super::types::{Atom, Decl, Type, Vars};
 use crate::source::Options;
 use crate::source::modules::{ModuleId, Modules, TypeDecl, UsePath, name};
 use crate::source::resolve::{Foreign, Namespace, Target, resolve};
@@ -80,6 +80,8 @@ pub struct Known {
     pub option: Decl,
     pub result: Decl,
     pub string: Decl,
+    /// `kube::No` of the table.
+    pub no: Decl,
 }
 
 pub enum What {
@@ -271,6 +273,7 @@ impl<'a> World<'a> {
                 option: Decl(0),
                 result: Decl(0),
                 string: Decl(0),
+                no: Decl(0),
             },
             declarations: RefCell::default(),
             types: RefCell::default(),
@@ -299,6 +302,10 @@ impl<'a> World<'a> {
             option: known("Option"),
             result: known("Result"),
             string: known("String"),
+            no: match world.find_segments(table, &path(&["kube", "No"])) {
+                Some(Named::Decl(decl)) => decl,
+                _ => Decl(0),
+            },
         };
         for module in modules.whole_crate(table) {
             world.add(module, true);
@@ -406,6 +413,14 @@ impl<'a> World<'a> {
         match self.find(module, path)? {
             Named::Decl(decl) => self.declaration(decl).is_transparent.then_some(decl),
             Named::Alias(..) => None,
+        }
+    }
+
+    /// Whether a parameter says `No`, as a type or as what a variant gives it.
+    pub fn is_no(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Named(decl, _) => *decl == self.known.no,
+            ty => *ty == Type::set([Atom::Text("No".into())]),
         }
     }
 

@@ -1,7 +1,8 @@
 //! `Backup` from v1alpha1 to v1, which is stored, and back.
 
+use opctl_runtime::webhook::conversion::{ConversionError, carry};
+
 use crate::api::cache as api;
-use crate::webhook::server::conversion::{ConversionError, carry};
 
 impl TryFrom<api::v1alpha1::backup::Backup> for api::v1::backup::Backup {
     type Error = ConversionError;

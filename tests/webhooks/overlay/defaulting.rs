@@ -1,15 +1,13 @@
 //! What a `Backup` does not say is filled in before it is stored.
 
 use kube::ResourceExt;
+use opctl_runtime::webhook::{Defaulting, Rejection, Request, Webhook};
 
 use crate::api::cache::v1::backup::Backup;
-use crate::webhook::server::Webhook;
-use crate::webhook::server::admission::{self, Rejection, Request};
 
-pub const WEBHOOK: Webhook = Webhook {
-    path: "/mutate-cache-example-com-v1-backup",
-    answer: |body, ctx| Box::pin(admission::default(body, ctx, default)),
-};
+pub fn webhook() -> Webhook {
+    Defaulting::new("/mutate-cache-example-com-v1-backup", default).into()
+}
 
 // +kubebuilder:webhook:mutating=true,path=/mutate-cache-example-com-v1-backup,failurePolicy=fail,sideEffects=None,\
 //     groups=cache.example.com,resources=backups,verbs=create;update,versions=v1,\

@@ -2,14 +2,11 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
+use opctl_runtime::webhook::{Defaulting, Rejection, Request, Webhook};
 
-use crate::webhook::server::Webhook;
-use crate::webhook::server::admission::{self, Rejection, Request};
-
-pub const WEBHOOK: Webhook = Webhook {
-    path: "/mutate--v1-pod",
-    answer: |body, ctx| Box::pin(admission::default(body, ctx, default)),
-};
+pub fn webhook() -> Webhook {
+    Defaulting::new("/mutate--v1-pod", default).into()
+}
 
 // +kubebuilder:webhook:mutating=true,path=/mutate--v1-pod,failurePolicy=fail,sideEffects=None,\
 //     groups=core,resources=pods,verbs=create,versions=v1,\

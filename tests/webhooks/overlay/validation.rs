@@ -4,24 +4,18 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, ResourceExt};
+use opctl_runtime::webhook::{Rejection, Request, Validating, Warnings, Webhook};
 use tokio::time::sleep;
 
 use crate::api::cache::v1::backup::Backup;
-use crate::webhook::server::Webhook;
-use crate::webhook::server::admission::{self, Rejection, Request, Warnings};
 
-pub const WEBHOOK: Webhook = Webhook {
-    path: "/validate-cache-example-com-v1-backup",
-    answer: |body, ctx| {
-        Box::pin(admission::validate(
-            body,
-            ctx,
-            validate_create,
-            validate_update,
-            validate_delete,
-        ))
-    },
-};
+pub fn webhook() -> Webhook {
+    Validating::new("/validate-cache-example-com-v1-backup")
+        .create(validate_create)
+        .update(validate_update)
+        .delete(validate_delete)
+        .into()
+}
 
 // +kubebuilder:webhook:mutating=false,path=/validate-cache-example-com-v1-backup,failurePolicy=fail,sideEffects=None,\
 //     groups=cache.example.com,resources=backups,verbs=create;update;delete,versions=v1,timeoutSeconds=2,\

@@ -22,7 +22,7 @@ use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
 use kube::core::DynamicResourceScope;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::controller::{Action, Controller as KubeController};
-use kube::runtime::reflector::{self, ObjectRef};
+use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::watcher::{self, Event};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,6 +99,7 @@ impl<K> Kind for K where
 {
 }
 
+type Cleanup<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<(), Error>> + Send + Sync;
 type Reconcile<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<Outcome, Error>> + Send + Sync;
 /// Adds a watch to the controller of this name, and returns what reports the objects that do not fit their type.
 type Relation<K> = dyn Fn(KubeController<K>, &'static str, &Context) -> (KubeController<K>, Option<BoxFuture<'static, ()>>)
@@ -108,7 +109,7 @@ type Check = fn(Context) -> BoxFuture<'static, Result<(), manager::Error>>;
 
 struct Finalizer<K> {
     name: &'static str,
-    cleanup: Arc<dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>,
+    cleanup: Arc<Cleanup<K>>,
 }
 
 impl<K: Kind> Controller<K> {
@@ -194,7 +195,7 @@ impl<K: Kind> Controller<K> {
     /// The same for those that this selects.
     #[must_use]
     pub fn watches_with<W, I>(
-        mut self,
+        self,
         config: watcher::Config,
         related: impl Fn(W) -> I + Clone + Send + Sync + 'static,
     ) -> Self
@@ -202,14 +203,42 @@ impl<K: Kind> Controller<K> {
         W: Kind,
         I: IntoIterator<Item = ObjectRef<K>, IntoIter: Send> + 'static,
     {
+        self.relate(config, move |_| related.clone())
+    }
+
+    /// Reconciles the objects that `is_related` accepts, of all that the controller knows, after a change of a `W`, which they do not
+    /// own: for objects that name what they depend on.
+    #[must_use]
+    pub fn watches_when<W: Kind>(self, is_related: impl Fn(&K, &W) -> bool + Clone + Send + Sync + 'static) -> Self {
+        self.relate(watcher::Config::default(), move |objects: Store<K>| {
+            let is_related = is_related.clone();
+            move |changed: W| {
+                let mut related = objects.state();
+                related.retain(|object| is_related(object, &changed));
+                Vec::from_iter(related.iter().map(|object| ObjectRef::from_obj(&**object)))
+            }
+        })
+    }
+
+    fn relate<W, I, F>(
+        mut self,
+        config: watcher::Config,
+        related: impl Fn(Store<K>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        W: Kind,
+        I: IntoIterator<Item = ObjectRef<K>, IntoIter: Send> + 'static,
+        F: Fn(W) -> I + Clone + Send + Sync + 'static,
+    {
         self.checks.push(|ctx| check::<W>(ctx).boxed());
         self.relations.push(Box::new(move |controller, name, ctx| {
+            let store = controller.store();
             let misfits = Misfits::new::<W>(name, ctx.clone(), None, None);
             let api: Api<Received<W>> = watched::<W, _>(ctx);
             let events = watch::watch(name, ctx, api, config.clone());
             // Without a store, there is nothing to take an object out of.
             let changes = watch::fitting(events, misfits.clone(), |_: &ObjectMeta| None).touched_objects();
-            (controller.watches_stream(changes, related.clone()), Some(misfits.report().boxed()))
+            (controller.watches_stream(changes, related(store)), Some(misfits.report().boxed()))
         }));
         self
     }
@@ -249,6 +278,7 @@ impl<K: Kind> Controller<K> {
             Misfits::new::<K>(name, ctx.clone(), writer, self.finalizer.as_ref().map(|it| it.name))
         };
         let (store, writer) = reflector::store::<K>();
+        let ctx = ctx.with_objects(store.clone());
         let last = {
             let store = store.clone();
             move |object: &ObjectMeta| {

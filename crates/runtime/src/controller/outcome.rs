@@ -112,6 +112,11 @@ impl Outcome {
         }
     }
 
+    /// When the object is reconciled again; `None` is after `--requeue-interval`.
+    pub fn action(&self) -> Option<&Action> {
+        self.action.as_ref()
+    }
+
     /// Whether the status of the object stays as it is.
     pub fn is_unchanged(&self) -> bool {
         !self.writes

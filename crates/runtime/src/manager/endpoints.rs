@@ -1,34 +1,39 @@
-//! What the operator tells of itself by HTTP: probes for the kubelet, metrics for Prometheus.
+//! The servers of every operator: probes for the kubelet, metrics for Prometheus.
 
 use std::io;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Router, middleware};
-use tokio::task::JoinSet;
+use http::{StatusCode, header};
 
 use crate::Context;
-use crate::server::{Certificate, access, serve};
+use crate::server::{Access, Certificate, Limits, Server};
 
-/// Serves until the set is dropped.
-pub async fn start(ctx: &Context) -> io::Result<JoinSet<()>> {
+/// How many clients ask at the same time: few.
+const CONNECTIONS: usize = 64;
+
+/// Serves until the servers are dropped.
+pub async fn start(ctx: &Context) -> io::Result<Vec<Server>> {
     let options = &ctx.options;
-    let mut servers = JoinSet::new();
+    let limits = Limits { connections: CONNECTIONS, ..Limits::default() };
     let probes =
         Router::new().route("/healthz", get(|| async { "ok" })).route("/readyz", get(ready)).with_state(ctx.clone());
     let address = options.health_probe_bind_address;
-    serve(&mut servers, address, probes, None).await?;
+    let mut servers = vec![Server::start(address, probes, None, limits.clone()).await?];
     if let Some(address) = options.metrics_bind_address {
         let mut router = Router::new().route("/metrics", get(metrics)).with_state(ctx.clone());
         let mut certificate = None;
         if options.metrics_secure {
-            let guard = middleware::from_fn_with_state(ctx.client.clone(), access::guard);
-            router = router.route_layer(guard);
-            certificate = Some(Certificate::new(options.metrics_cert_path.clone())?);
+            let access = Access::new(ctx.client.clone());
+            router = router.route_layer(middleware::from_fn_with_state(access, Access::guard));
+            certificate = Some(match options.metrics_cert_path.clone() {
+                Some(folder) => Certificate::from_folder(folder)?,
+                None => Certificate::self_signed()?,
+            });
         }
-        serve(&mut servers, address, router, certificate).await?;
+        servers.push(Server::start(address, router, certificate, limits).await?);
     }
     Ok(servers)
 }

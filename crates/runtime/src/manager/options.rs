@@ -41,6 +41,10 @@ pub struct Options {
     /// Leader election.
     #[command(flatten)]
     pub leader_election: LeaseOptions,
+    /// Webhooks.
+    #[cfg(feature = "webhook")]
+    #[command(flatten)]
+    pub webhook: crate::webhook::WebhookOptions,
 }
 
 /// Parses `HOST:PORT`. Without a host, that is all of this machine's addresses.

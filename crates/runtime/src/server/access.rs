@@ -1,59 +1,183 @@
-//! Who may read the metrics: those of whom the API server says that they may `get` the path.
+//! Who may read a path: users that the API server authenticates by their bearer token and that RBAC allows to `get` it.
 
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use futures::future::{BoxFuture, WeakShared};
+use http::{StatusCode, header};
 use k8s_openapi::api::authentication::v1::TokenReview;
 use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReview};
 use kube::Client;
 use kube::api::{Api, PostParams};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tracing::warn;
 
-use crate::brief;
+use crate::error::brief;
 
-/// Less than Prometheus waits for an answer.
+/// Less than the usual timeout of Prometheus.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// For how long a user may read on whose right was taken away.
+const ALLOWED: Duration = Duration::from_secs(10);
+/// For how long a user is refused who has just been given the right.
+const REFUSED: Duration = Duration::from_secs(2);
+/// How many verdicts are kept.
+const ENTRIES: usize = 256;
+/// How many tokens are reviewed at the same time: one who tries many does not flood the API server.
+const REVIEWS: usize = 8;
 
-/// Lets a request pass whose bearer token may make it.
-pub async fn guard(State(client): State<Client>, request: Request, next: Next) -> Response {
-    let header = request.headers().get(header::AUTHORIZATION);
-    let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let Some(token) = token.map(str::to_owned) else {
-        return StatusCode::UNAUTHORIZED.into_response();
-    };
-    let path = request.uri().path().to_owned();
-    match tokio::time::timeout(PATIENCE, ask(client, token, path)).await {
-        Ok(Ok(StatusCode::OK)) => return next.run(request).await,
-        Ok(Ok(refused)) => return refused.into_response(),
-        Ok(Err(error)) => warn!("cannot ask who reads the metrics: {}", brief(&error)),
-        Err(_) => warn!("cannot ask who reads the metrics: no answer in {PATIENCE:?}"),
-    }
-    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+/// What the API server said about a token and a path; an error is logged where it occurs.
+type Verdict = Option<StatusCode>;
+
+/// Asks the API server, and remembers its answers for some seconds.
+#[derive(Clone)]
+pub(crate) struct Access {
+    client: Client,
+    reviews: Arc<Semaphore>,
+    entries: Arc<Mutex<HashMap<Key, Entry>>>,
+    hashers: [RandomState; 2],
 }
 
-/// Asks anew for each request: two small ones every some seconds, and a right that is taken away is gone at once.
-// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create,roleName=metrics-auth-role
-// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create,roleName=metrics-auth-role
-async fn ask(client: Client, token: String, path: String) -> Result<StatusCode, kube::Error> {
+/// Hashes of the token and the path, with keys that nobody outside of the process knows.
+type Key = [u64; 2];
+
+enum Entry {
+    /// Dropped with the last request that waits for it.
+    Asked(WeakShared<BoxFuture<'static, Verdict>>),
+    Known(StatusCode, Instant),
+}
+
+impl Access {
+    pub fn new(client: Client) -> Self {
+        Self {
+            client,
+            reviews: Arc::new(Semaphore::new(REVIEWS)),
+            entries: Arc::default(),
+            hashers: [RandomState::new(), RandomState::new()],
+        }
+    }
+
+    /// A layer that lets a request pass if its bearer token may make it.
+    pub async fn guard(State(access): State<Self>, request: Request, next: Next) -> Response {
+        let header = request.headers().get(header::AUTHORIZATION);
+        let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let Some(token) = token else {
+            return StatusCode::UNAUTHORIZED.into_response();
+        };
+        match access.verdict(token, request.uri().path()).await {
+            Some(StatusCode::OK) => next.run(request).await,
+            Some(refused) => refused.into_response(),
+            None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
+    }
+
+    /// Several requests with the same token wait for the same answer.
+    fn verdict(&self, token: &str, path: &str) -> impl Future<Output = Verdict> + use<> {
+        let key = self.hashers.each_ref().map(|it| it.hash_one((token, path)));
+        let mut entries = self.entries();
+        match entries.get(&key) {
+            Some(Entry::Known(status, until)) if Instant::now() < *until => {
+                return std::future::ready(Some(*status)).left_future();
+            }
+            Some(Entry::Asked(asked)) => {
+                if let Some(asked) = asked.upgrade() {
+                    return asked.right_future();
+                }
+            }
+            _ => {}
+        }
+        if entries.len() >= ENTRIES {
+            make_room(&mut entries);
+        }
+        let access = self.clone();
+        let (token, path) = (token.to_owned(), path.to_owned());
+        let asked = async move { access.ask(key, token, path).await };
+        let asked = asked.boxed().shared();
+        let weak = asked.downgrade().expect("it has not been polled");
+        entries.insert(key, Entry::Asked(weak));
+        asked.right_future()
+    }
+
+    async fn ask(self, key: Key, token: String, path: String) -> Verdict {
+        let review = async {
+            let _permit = self.reviews.acquire().await;
+            review(&self.client, token, path).await
+        };
+        let verdict = match tokio::time::timeout(PATIENCE, review).await {
+            Ok(Ok(status)) => Some(status),
+            Ok(Err(error)) => {
+                warn!("cannot authenticate a request for metrics: {}", brief(&error));
+                None
+            }
+            Err(_) => {
+                warn!("cannot authenticate a request for metrics: no answer within {PATIENCE:?}");
+                None
+            }
+        };
+        let mut entries = self.entries();
+        match verdict {
+            None => entries.remove(&key),
+            Some(status) => {
+                let time = if status == StatusCode::OK { ALLOWED } else { REFUSED };
+                entries.insert(key, Entry::Known(status, Instant::now() + time))
+            }
+        };
+        verdict
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets what has expired, and else what expires next: a refusal rather than a permission. What is being asked stays: a question
+/// for each connection at most.
+fn make_room(entries: &mut HashMap<Key, Entry>) {
+    let now = Instant::now();
+    entries.retain(|_, entry| match entry {
+        Entry::Known(_, until) => now < *until,
+        Entry::Asked(asked) => asked.upgrade().is_some(),
+    });
+    let expiry = |entry: &Entry| match entry {
+        Entry::Known(_, until) => Some(*until),
+        Entry::Asked(_) => None,
+    };
+    while entries.len() >= ENTRIES {
+        let known = entries.iter().filter_map(|(key, entry)| Some((expiry(entry)?, *key)));
+        let Some((_, next)) = known.min() else { return };
+        entries.remove(&next);
+    }
+}
+
+async fn review(client: &Client, token: String, path: String) -> kube::Result<StatusCode> {
     let params = PostParams::default();
-    let mut who = TokenReview::default();
-    who.spec.token = token;
-    let who = Api::all(client.clone()).create(&params, &who).await?;
-    let Some((true, user)) = who.status.and_then(|it| Some((it.authenticated?, it.user?))) else {
+    let mut user = TokenReview::default();
+    user.spec.token = token;
+    let user = Api::all(client.clone()).create(&params, &user).await?;
+    let user = user.status.filter(|status| status.authenticated == Some(true));
+    let Some(user) = user.and_then(|status| status.user) else {
         return Ok(StatusCode::UNAUTHORIZED);
     };
-    let mut may = SubjectAccessReview::default();
-    may.spec.user = user.username;
-    may.spec.uid = user.uid;
-    may.spec.groups = user.groups;
-    may.spec.extra = user.extra;
-    may.spec.non_resource_attributes = Some(NonResourceAttributes { path: Some(path), verb: Some("get".to_owned()) });
-    let may = Api::all(client).create(&params, &may).await?;
-    Ok(match may.status {
+    let mut access = SubjectAccessReview::default();
+    access.spec.user = user.username;
+    access.spec.uid = user.uid;
+    access.spec.groups = user.groups;
+    access.spec.extra = user.extra;
+    access.spec.non_resource_attributes =
+        Some(NonResourceAttributes { path: Some(path), verb: Some("get".to_owned()) });
+    let access = Api::all(client.clone()).create(&params, &access).await?;
+    Ok(match access.status {
         Some(status) if status.allowed => StatusCode::OK,
         _ => StatusCode::FORBIDDEN,
     })
 }
+
+#[cfg(test)]
+mod tests;

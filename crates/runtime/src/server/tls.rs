@@ -1,94 +1,132 @@
-//! The certificate of a server: from files, which are followed, or made at the start.
+//! The certificate of a server: from files, which are followed, or from memory.
 
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use axum_server::tls_rustls::RustlsConfig;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tracing::warn;
+use rustls::server::NoServerSessionStorage;
+use tracing::{info, warn};
 
-/// How often the files are read, which are small and in memory: few watchers tell of the symbolic link by which the kubelet
-/// replaces a Secret.
-const LOOK: Duration = Duration::from_secs(2);
+/// How often the files are read. Few file watchers notice the symbolic link by which the kubelet replaces a Secret, and the files
+/// are small and in memory.
+const INTERVAL: Duration = Duration::from_secs(2);
 
-/// Clones are one: what replaces it is served by all.
-#[derive(Clone)]
+/// The certificate of a [`Server`](super::Server) and its key. Clones share it: when one is replaced, all serve the new one.
+#[derive(Clone, Debug)]
 pub struct Certificate {
-    pub config: RustlsConfig,
+    config: Arc<RwLock<Arc<ServerConfig>>>,
     folder: Option<PathBuf>,
 }
 
 impl Certificate {
-    /// What `tls.crt` and `tls.key` of a folder hold, such as a Secret that is mounted there. Without a folder, it is signed by
-    /// itself: nobody on the way can read along, but a client cannot tell who answers.
-    pub fn new(folder: Option<PathBuf>) -> io::Result<Self> {
-        let config = RustlsConfig::from_config(load(folder.as_deref()).map_err(in_vain)?);
-        Ok(Self { config, folder })
+    /// Reads `tls.crt` and `tls.key` in a folder, such as a mounted Secret. The server follows the files: a replaced
+    /// pair is served within seconds.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or the key does not belong to the certificate.
+    pub fn from_folder(folder: PathBuf) -> io::Result<Self> {
+        let (chain, key) = read(&folder).map_err(failure)?;
+        let mut certificate = Self::from_pem(&chain, &key)?;
+        certificate.folder = Some(folder);
+        Ok(certificate)
     }
 
-    /// A chain and its key, in PEM.
+    /// Issues a certificate that is signed with its own key. Traffic is encrypted, but clients cannot verify who answers.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no random numbers.
+    pub fn self_signed() -> io::Result<Self> {
+        let issued =
+            rcgen::generate_simple_self_signed(["localhost".to_owned()]).map_err(|error| failure(error.into()))?;
+        let key = issued.signing_key.serialize_pem();
+        Self::from_pem(issued.cert.pem().as_bytes(), key.as_bytes())
+    }
+
+    /// A certificate, followed by those of its issuers, and its key, all in PEM.
+    ///
+    /// # Errors
+    ///
+    /// If the PEM is invalid, or the key does not belong to the certificate.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> io::Result<Self> {
-        let config = RustlsConfig::from_config(parse(chain, key).map_err(in_vain)?);
-        Ok(Self { config, folder: None })
+        let config = parse(chain, key).map_err(failure)?;
+        Ok(Self { config: Arc::new(RwLock::new(config)), folder: None })
     }
 
-    /// Serves another pair to those who connect from now on.
+    /// Serves another pair to clients that connect from now on.
+    ///
+    /// # Errors
+    ///
+    /// If the PEM is invalid, or the key does not belong to the certificate; the pair stays as it was.
     pub fn replace(&self, chain: &[u8], key: &[u8]) -> io::Result<()> {
-        let config = parse(chain, key).map_err(in_vain)?;
-        self.config.reload_from_config(config);
+        let config = parse(chain, key).map_err(failure)?;
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
         Ok(())
     }
 
-    /// Follows the files. With files that do not fit together, the server goes on as before.
-    pub async fn follow(self) {
-        while self.folder.is_some() {
-            tokio::time::sleep(LOOK).await;
-            match load(self.folder.as_deref()) {
-                Ok(config) => self.config.reload_from_config(config),
-                Err(error) => warn!("the certificate stays as it was: {error}"),
+    pub(super) fn config(&self) -> Arc<ServerConfig> {
+        let config = self.config.read();
+        config.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Follows the files, if there are any; never returns otherwise. While they do not fit together, the pair stays as it was.
+    pub(super) async fn follow(self) {
+        let Some(folder) = &self.folder else { return };
+        let mut served = read(folder).ok();
+        let mut failed = None;
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let result = match read(folder) {
+                Ok(pair) if served.as_ref() == Some(&pair) => Ok(()),
+                Ok(pair) => self.replace(&pair.0, &pair.1).map(|()| {
+                    info!("serving the new certificate in {}", folder.display());
+                    served = Some(pair);
+                }),
+                Err(problem) => Err(failure(problem)),
+            };
+            // Each problem is logged once.
+            let problem = result.err().map(|error| error.to_string());
+            if let Some(problem) = problem.as_ref().filter(|_| failed != problem) {
+                warn!("the previous certificate stays in use: {problem}");
             }
+            failed = problem;
         }
     }
 }
 
 type Problem = Box<dyn Error + Send + Sync>;
 
-fn in_vain(error: Problem) -> io::Error {
-    io::Error::other(format!("cannot serve by HTTPS: {error}"))
+fn failure(problem: Problem) -> io::Error {
+    io::Error::other(format!("cannot serve HTTPS: {problem}"))
 }
 
-fn load(folder: Option<&Path>) -> Result<Arc<ServerConfig>, Problem> {
-    let (chain, key) = match folder {
-        Some(folder) => {
-            let file = |name| {
-                let path = folder.join(name);
-                std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
-            };
-            (file("tls.crt")?, file("tls.key")?)
-        }
-        None => {
-            let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
-            let key = made.signing_key.serialize_pem();
-            (made.cert.pem().into(), key.into())
-        }
+fn read(folder: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
+    let file = |name| {
+        let path = folder.join(name);
+        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    parse(&chain, &key)
+    Ok((file("tls.crt")?, file("tls.key")?))
 }
 
 fn parse(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Problem> {
     let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>();
     let chain = chain.map_err(|error| format!("tls.crt: {error}"))?;
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("tls.key: {error}"))?;
-    // Named, so that it does not depend on what other crates enable of rustls.
-    let config = ServerConfig::builder_with_provider(ring::default_provider().into())
+    // The provider is named, so that it does not depend on the features of rustls that other crates enable.
+    let mut config = ServerConfig::builder_with_provider(ring::default_provider().into())
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    // Clients keep their connections, so sessions would only take memory.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
     Ok(config.into())
 }

@@ -189,7 +189,7 @@ impl Metrics {
         self.undecodable.get_or_create(&labels).set(i64::try_from(number).unwrap_or(i64::MAX));
     }
 
-    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `convert`. Anybody can send
+    /// Counts a request to a webhook. `operation` is `CREATE`, `UPDATE`, `DELETE`, `CONNECT`, `CONVERT` or `UNKNOWN`. Anybody can send
     /// requests, so these are words of the operator, and not of the request.
     pub fn webhook(&self, path: &str, operation: &'static str, outcome: &'static str, duration: Duration) {
         let path = label("path", path);

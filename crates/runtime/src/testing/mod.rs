@@ -42,6 +42,10 @@ use serde::de::DeserializeOwned;
 use crate::Options;
 use crate::apply::is_namespaced;
 
+#[cfg(feature = "conversion")]
+pub use crate::webhook::conversion::round_trip::round_trip;
+#[cfg(feature = "webhook")]
+pub use crate::webhook::testing::{ask, assert_webhooks};
 pub use crds::assert_crds;
 pub use mock::{
     Call, Calls, Object, api_server, context, context_having, context_with, default_answers, object, status,
@@ -79,7 +83,7 @@ where
 }
 
 /// A file that has to be there.
-fn read_yaml<T: DeserializeOwned + Debug>(path: &Path) -> T {
+pub(crate) fn read_yaml<T: DeserializeOwned + Debug>(path: &Path) -> T {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     yaml_serde::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

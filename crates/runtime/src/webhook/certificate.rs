@@ -6,65 +6,75 @@ mod shared;
 use std::io;
 use std::time::SystemTime;
 
-use axum::http::Uri;
+use http::Uri;
 use k8s_openapi::ByteString;
 
-use super::SERVER;
-use super::registration::{Local, Undo};
-use crate::manager::{Context, Error};
+use super::registration::{Local, Registration, Undo};
+use super::{NAME, Webhook};
+use crate::Context;
+use crate::manager::Error;
 use crate::server::Certificate;
-use crate::webhook;
 use pair::Pair;
 use shared::Shared;
 
 pub enum Source {
-    /// From a folder. Who made it, such as cert-manager, makes it known.
+    /// Files in a folder. Whoever issued them, such as cert-manager, has the API server trust them.
     Files(Certificate),
-    /// Made here for a Service: one for all replicas, in a Secret.
+    /// Issued here for a Service: one for all replicas, in a Secret.
     Shared(Box<Shared>),
-    /// Made here for a URL, where only this process answers.
-    Own(Certificate, Local),
+    /// Issued here for a URL, where only this process answers.
+    Own(Box<Own>),
+}
+
+pub struct Own {
+    certificate: Certificate,
+    local: Local,
+    registrations: Vec<Registration>,
 }
 
 impl Source {
-    /// None where nothing says by which name the API server calls.
-    pub async fn open(ctx: &Context) -> Result<Option<Self>, Error> {
+    /// None if no argument says how the API server reaches this process.
+    pub async fn open(webhooks: &[Webhook], ctx: &Context) -> Result<Option<Self>, Error> {
         let options = &ctx.options.webhook;
         if !options.enabled {
             return Ok(None);
         }
         if let Some(folder) = options.webhook_cert_dir.clone() {
-            return Ok(Some(Self::Files(Certificate::new(Some(folder))?)));
+            return Ok(Some(Self::Files(Certificate::from_folder(folder)?)));
         }
+        let registrations = Registration::all(webhooks, ctx.operator.name);
         if let Some(service) = &options.webhook_service {
-            let shared = Shared::open(ctx, service).await?;
+            let shared = Shared::open(ctx, service, registrations).await?;
             return Ok(Some(Self::Shared(shared.into())));
         }
         let Some(url) = options.webhook_url.clone() else {
             return Ok(None);
         };
-        let pair = Pair::issue(&names_of_url(&url)?, SystemTime::now())?;
+        let pair = Pair::issue(ctx.operator.name, &names_of_url(&url)?, SystemTime::now())?;
         let certificate = pair.certificate()?;
         let local = Local {
             client: ctx.client.clone(),
+            field_manager: ctx.operator.name,
             url,
             bundle: ByteString(pair.bundle.into()),
+            paths: webhooks.iter().map(Webhook::path).collect(),
         };
-        Ok(Some(Self::Own(certificate, local)))
+        Ok(Some(Self::Own(Own { certificate, local, registrations }.into())))
     }
 
     pub fn certificate(&self) -> Certificate {
         match self {
-            Self::Files(certificate) | Self::Own(certificate, _) => certificate.clone(),
+            Self::Files(certificate) => certificate.clone(),
+            Self::Own(own) => own.certificate.clone(),
             Self::Shared(shared) => shared.certificate.clone(),
         }
     }
 
-    /// Has the API server call what is served here, and trust it, until shutdown.
+    /// Has the API server call this process and trust its certificate, until shutdown.
     pub async fn keep(self, ctx: &Context) -> Result<(), Error> {
         match self {
             Self::Files(_) => {
-                ctx.readiness.reached(SERVER.name);
+                ctx.readiness.reached(NAME);
                 ctx.shutdown().await;
                 Ok(())
             }
@@ -72,11 +82,11 @@ impl Source {
                 () = ctx.shutdown() => Ok(()),
                 never = shared.keep() => match never {},
             },
-            Self::Own(_, local) => {
+            Self::Own(own) => {
                 let mut undos = Vec::new();
-                let registered = register(&local, &mut undos).await;
+                let registered = register(&own.registrations, &own.local, &mut undos).await;
                 if registered.is_ok() {
-                    ctx.readiness.reached(SERVER.name);
+                    ctx.readiness.reached(NAME);
                     ctx.shutdown().await;
                 }
                 for undo in undos {
@@ -88,9 +98,9 @@ impl Source {
     }
 }
 
-/// Until one fails: those before it have to be undone nevertheless.
-async fn register(local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
-    for registration in webhook::registrations() {
+/// Registers until one fails: those before it have to be undone nevertheless.
+async fn register(registrations: &[Registration], local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
+    for registration in registrations {
         registration.register(local, undos).await?;
     }
     Ok(())
@@ -99,9 +109,9 @@ async fn register(local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
 fn names_of_url(url: &str) -> Result<Vec<String>, io::Error> {
     let parsed = url.parse().ok();
     let parsed = parsed.filter(|it: &Uri| it.scheme_str() == Some("https"));
-    let in_vain = || io::Error::other(format!("`--webhook-url {url}` is no `https://HOST:PORT`"));
-    let host = parsed.as_ref().and_then(Uri::host).ok_or_else(in_vain)?;
-    // An IPv6 address is in brackets only as part of a URL.
+    let failure = || io::Error::other(format!("`--webhook-url {url}` is not `https://HOST:PORT`"));
+    let host = parsed.as_ref().and_then(Uri::host).ok_or_else(failure)?;
+    // An IPv6 address has brackets only as a part of a URL.
     let host = host.trim_matches(['[', ']']).to_owned();
     Ok(vec![host, "localhost".to_owned()])
 }

@@ -1,144 +1,348 @@
-//! The HTTPS server that the API server calls: a path for each webhook.
+//! Webhooks: the API server asks the operator to fill in, check or convert objects before it stores them.
+//!
+//! A [`Webhook`] is a [`Defaulting`], a [`Validating`] or, with the feature `conversion`, a [`Conversion`]. [`server`] serves them
+//! all over HTTPS, looks after the certificate, and has the API server trust it.
 
-pub mod admission;
+mod admission;
 mod certificate;
-#[cfg(test)]
-pub mod mock;
+#[cfg(feature = "conversion")]
+pub mod conversion;
+mod defaulting;
+mod function;
 mod options;
 mod patch;
-pub mod registration;
+mod registration;
+mod rejection;
+#[cfg(feature = "testing")]
+pub(crate) mod testing;
+mod validating;
 
 use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::Router;
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use axum::{Router, middleware};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde::Serialize;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use http::{StatusCode, header};
+use hyper::body::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout};
 use tracing::{error, warn};
 
-use crate::manager::{self, Context, Runnable, Runs};
-use crate::server;
-use crate::webhook;
+use crate::Context;
+use crate::manager::{self, Runnable, Runs};
+use crate::server::{Limits, Server};
 use certificate::Source;
 
+pub use admission::{Request, Warnings};
+#[cfg(feature = "conversion")]
+pub use conversion::{Conversion, Spoke};
+pub use defaulting::Defaulting;
+pub use function::Function;
 pub use options::WebhookOptions;
-pub use registration::Registration;
+pub use rejection::Rejection;
+pub use validating::Validating;
 
-/// One path that the API server calls.
+/// What the API server calls: a path, and the function that answers.
+///
+/// [`Defaulting`], [`Validating`] and [`Conversion`] become one by `into()`.
+#[derive(Clone)]
 pub struct Webhook {
-    /// As its marker says it.
-    pub path: &'static str,
-    /// From the body of a request to the whole response.
-    pub answer: fn(Bytes, Context) -> BoxFuture<'static, Response>,
+    path: &'static str,
+    serves: Serves,
 }
 
-/// What `controller::all` lists.
-pub const SERVER: Runnable = Runnable {
-    name: "webhooks",
-    runs: Runs::InEveryReplica,
-    run: |ctx| Box::pin(run(ctx)),
-};
+#[derive(Clone)]
+enum Serves {
+    Mutating(Handler),
+    Validating(Handler),
+    /// Those of all kinds share a path.
+    #[cfg(feature = "conversion")]
+    Conversion(conversion::Versions),
+}
+
+/// From the body of a request to the answer.
+type Handler = Arc<dyn Fn(Bytes, Context) -> BoxFuture<'static, Answer> + Send + Sync>;
+
+impl Webhook {
+    /// The path that the API server calls, as in the webhook's marker.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+}
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.serves {
+            Serves::Mutating(_) => "Mutating",
+            Serves::Validating(_) => "Validating",
+            #[cfg(feature = "conversion")]
+            Serves::Conversion(_) => "Conversion",
+        };
+        f.debug_struct("Webhook").field("path", &self.path).field("serves", &kind).finish()
+    }
+}
+
+/// What a webhook answers, and what metrics count.
+struct Answer {
+    /// As in a review, e.g. `CREATE`; `CONVERT` for conversions.
+    operation: &'static str,
+    result: WebhookResult,
+    response: Response,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum WebhookResult {
+    Allowed,
+    Refused,
+    /// There was no verdict, so that the `failurePolicy` decides.
+    Failed,
+}
+
+impl WebhookResult {
+    /// In metrics.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Answer {
+    fn of(operation: &'static str, result: WebhookResult, review: &impl Serialize) -> Self {
+        match serde_json::to_vec(review) {
+            Ok(body) => {
+                let response = ([(header::CONTENT_TYPE, "application/json")], body).into_response();
+                Self { operation, result, response }
+            }
+            Err(error) => Self::failed(operation, StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
+    }
+
+    /// An answer without a review, for which the API server has the `failurePolicy`.
+    fn failed(operation: &'static str, status: StatusCode, why: String) -> Self {
+        let response = (status, why).into_response();
+        Self { operation, result: WebhookResult::Failed, response }
+    }
+}
+
+/// The operation of a request that could not be read.
+const UNKNOWN: &str = "UNKNOWN";
+
+/// An AdmissionReview or ConversionReview. kube's own types would keep fields in memory that no review has.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Review<R> {
+    api_version: String,
+    kind: String,
+    // Its whole name: a plain `Option` may be missing, which is another error than a review of another kind.
+    #[serde(default = "Option::default")]
+    request: Option<R>,
+}
+
+const NAME: &str = "webhooks";
+
+/// The server of these webhooks, to be listed with the controllers. It runs in every replica.
+///
+/// At the start it looks for its certificate: files in `--webhook-cert-dir`; else a Secret that all replicas share, for the
+/// Service `--webhook-service`; else a new one for `--webhook-url`, where only this process answers. In the last two cases the API
+/// server is made to trust the certificate wherever it calls these webhooks: in the configurations
+/// `<operator>-mutating-webhook-configuration` and `<operator>-validating-webhook-configuration`, and in the
+/// CustomResourceDefinitions of conversions.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::ConfigMap;
+/// use opctl_runtime::Runnable;
+/// use opctl_runtime::webhook::{self, Defaulting, Rejection, Request, Validating, Warnings, Webhook};
+///
+/// async fn default(object: &mut ConfigMap, _: &Request<ConfigMap>) -> Result<(), Rejection> {
+///     object.immutable.get_or_insert(false);
+///     Ok(())
+/// }
+///
+/// async fn validate(object: &ConfigMap, _: &Request<ConfigMap>) -> Result<Warnings, Rejection> {
+///     let mut rejection = Rejection::default();
+///     if object.data.is_none() {
+///         rejection.required("data", "must not be empty");
+///     }
+///     rejection.or(Warnings::new())
+/// }
+///
+/// fn all() -> Vec<Webhook> {
+///     vec![
+///         Defaulting::new("/mutate-v1-configmap", default).into(),
+///         Validating::new("/validate-v1-configmap").create(validate).into(),
+///     ]
+/// }
+///
+/// fn server() -> Runnable {
+///     webhook::server(all())
+/// }
+/// ```
+// +kubebuilder:rbac:groups=core,resources=secrets,resourceNames={operator}-webhook-certificate,verbs=get;update,namespace=system
+// No name restricts `create`: its request has none.
+// +kubebuilder:rbac:groups=core,resources=secrets,verbs=create,namespace=system
+pub fn server(webhooks: Vec<Webhook>) -> Runnable {
+    let webhooks: Arc<[Webhook]> = webhooks.into();
+    Runnable::new(NAME, Runs::InEveryReplica, move |ctx| run(webhooks.clone(), ctx))
+}
 
 /// As much as two objects of the largest size take in a review.
 const LARGEST: usize = 7 << 20;
 
-/// How long an API server waits unless it is told otherwise.
+/// How long an API server waits by default.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// From the beginning of the shutdown to the end of connections on which nothing was asked.
+/// No API server waits longer.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// From the beginning of the shutdown to the end of connections without a request.
 const LEAVE: Duration = Duration::from_secs(1);
 
-async fn run(ctx: Context) -> Result<(), manager::Error> {
+async fn run(webhooks: Arc<[Webhook]>, ctx: Context) -> Result<(), manager::Error> {
     let options = &ctx.options.webhook;
-    let Some(source) = Source::open(&ctx).await? else {
+    let Some(source) = Source::open(&webhooks, &ctx).await? else {
         if options.enabled {
-            warn!("no webhooks: say by `--webhook-url` where the API server finds this process");
+            warn!("no webhooks are served: set `--webhook-url` to where the API server reaches this process");
         }
-        ctx.readiness.reached(SERVER.name);
+        ctx.readiness.reached(NAME);
         ctx.shutdown().await;
         return Ok(());
     };
     if cfg!(panic = "abort") {
-        warn!("a panic in a webhook will end the process: Cargo.toml has `panic = \"abort\"`");
+        warn!("a panic in a webhook will end the process, since Cargo.toml sets `panic = \"abort\"`");
     }
-    let mut servers = JoinSet::new();
-    let address = options.webhook_bind_address;
+    let router = router(&webhooks, &ctx)?;
+    let limits = Limits { body_size: LARGEST, ..Limits::default() };
     let certificate = Some(source.certificate());
-    let server = server::serve(&mut servers, address, router(&ctx), certificate).await?;
-    let ended = source.keep(&ctx).await;
-    if server.connection_count() > 0 {
+    let server = Server::start(options.webhook_bind_address, router, certificate, limits).await?;
+    let mut kept = std::pin::pin!(source.keep(&ctx));
+    let ended = tokio::select! {
+        ended = kept.as_mut() => ended,
+        () = ctx.shutdown() => {
+            server.announce_shutdown();
+            kept.await
+        }
+    };
+    if server.connections() > 0 {
+        server.announce_shutdown();
         sleep(LEAVE).await;
     }
-    // What is asked already is answered.
-    server.graceful_shutdown(Some(PATIENCE));
-    while server.connection_count() > 0 {
-        sleep(Duration::from_millis(10)).await;
-    }
+    server.shut_down(PATIENCE).await;
     ended
 }
 
-/// All paths.
-pub fn router(ctx: &Context) -> Router {
-    let mut router = Router::new();
-    for Webhook { path, answer } in webhook::all() {
-        let handler = async move |State(ctx), RawQuery(query), body| {
-            guard(path, limit(query.as_deref()), answer(body, ctx)).await
+/// A route for each path.
+fn router(webhooks: &[Webhook], ctx: &Context) -> Result<Router, io::Error> {
+    let mut handlers = BTreeMap::new();
+    #[cfg(feature = "conversion")]
+    let mut versions = Vec::new();
+    for webhook in webhooks {
+        let path = webhook.path;
+        let handler = match &webhook.serves {
+            Serves::Mutating(handler) | Serves::Validating(handler) => handler.clone(),
+            #[cfg(feature = "conversion")]
+            Serves::Conversion(kind) => {
+                versions.push(kind.clone());
+                continue;
+            }
         };
-        router = router.route(path, post(handler));
+        if !path.starts_with('/') || path.contains(['{', '}']) {
+            return Err(io::Error::other(format!("`{path}` cannot be the path of a webhook")));
+        }
+        if handlers.insert(path, handler).is_some() {
+            return Err(io::Error::other(format!("two webhooks have the path `{path}`")));
+        }
     }
-    router
-        .layer(DefaultBodyLimit::max(LARGEST))
-        .layer(middleware::map_response_with_state(ctx.clone(), part))
-        .with_state(ctx.clone())
+    #[cfg(feature = "conversion")]
+    if !versions.is_empty() {
+        let versions: Arc<[conversion::Versions]> = versions.into();
+        let handler = move |body: Bytes, _| {
+            let versions = versions.clone();
+            async move { conversion::answer(&body, &versions) }.boxed()
+        };
+        handlers.insert(conversion::PATH, Arc::new(handler));
+    }
+    let memory = Arc::new(Semaphore::new(DECODED));
+    let mut router = Router::new();
+    for (path, handler) in handlers {
+        let memory = memory.clone();
+        let route = async move |State(ctx): State<Context>, RawQuery(query), body: Bytes| {
+            let (start, metrics) = (Instant::now(), ctx.metrics.clone());
+            let answer = guard(path, limit(query.as_deref()), &memory, body, |body| handler(body, ctx)).await;
+            metrics.webhook(path, answer.operation, answer.result.label(), start.elapsed());
+            answer.response
+        };
+        router = router.route(path, post(route));
+    }
+    Ok(router.with_state(ctx.clone()))
 }
 
-/// At shutdown each answer ends its connection: one that is closed unasked may have a request on its way, which is then lost.
-async fn part(State(ctx): State<Context>, mut response: Response) -> Response {
-    if ctx.shutdown().now_or_never().is_some() {
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(header::CONNECTION, close);
-    }
-    response
-}
-
-/// What a webhook has to say.
-pub fn json(answer: &impl Serialize) -> Response {
-    match serde_json::to_vec(answer) {
-        Ok(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
-    }
-}
-
-/// How long the API server waits, which it says with each request: `?timeout=10s`.
+/// How long the API server waits for this request: `?timeout=10s`.
 fn limit(query: Option<&str>) -> Duration {
-    let said = query.and_then(|it| it.strip_prefix("timeout=")?.strip_suffix('s')?.parse().ok());
-    said.map_or(PATIENCE, Duration::from_secs)
+    let limit = query.and_then(|it| it.strip_prefix("timeout=")?.strip_suffix('s')?.parse().ok());
+    limit.map_or(PATIENCE, Duration::from_secs).min(LONGEST)
 }
 
-/// An answer in time. Where there is none, `failurePolicy` decides.
-async fn guard(path: &str, limit: Duration, answer: BoxFuture<'static, Response>) -> Response {
+/// Calls a handler, and answers instead of one that panics or is slow.
+async fn guard(
+    path: &str,
+    limit: Duration,
+    memory: &Semaphore,
+    body: Bytes,
+    handler: impl FnOnce(Bytes) -> BoxFuture<'static, Answer>,
+) -> Answer {
+    let Some(cost) = cost(&body) else {
+        let why = "the review has too many values".to_owned();
+        return Answer::failed(UNKNOWN, StatusCode::PAYLOAD_TOO_LARGE, why);
+    };
+    let answer = async {
+        // Small ones do not wait for large ones.
+        let _permit = match cost {
+            ..=SMALL => None,
+            cost => memory.acquire_many(cost).await.ok(),
+        };
+        handler(body).await
+    };
     let why = match timeout(limit, AssertUnwindSafe(answer).catch_unwind()).await {
-        Ok(Ok(response)) => return response,
-        Ok(Err(panic)) => format!("it panicked: {}", text(&*panic)),
+        Ok(Ok(answer)) => return answer,
+        Ok(Err(panic)) => format!("it panicked: {}", message(&*panic)),
         Err(_) => format!("it took longer than {limit:?}"),
     };
     error!(path, "a webhook failed: {why}");
-    (StatusCode::INTERNAL_SERVER_ERROR, why).into_response()
+    Answer::failed(UNKNOWN, StatusCode::INTERNAL_SERVER_ERROR, why)
 }
 
-fn text(panic: &(dyn Any + Send)) -> &str {
+/// KiB that all reviews together may take once they are decoded. What a client writes in two bytes can take a hundred then.
+const DECODED: usize = 64 << 10;
+
+/// KiB that a review may take in any case.
+const SMALL: u32 = 256;
+
+/// What a review takes at most once it is decoded, in KiB; none if that is too much even for one alone.
+fn cost(body: &[u8]) -> Option<u32> {
+    let values = body.iter().filter(|byte| **byte == b',').count();
+    let kibibytes = (body.len() + 100 * values) >> 10;
+    let cost = u32::try_from(kibibytes.min(DECODED)).ok();
+    cost.filter(|_| values <= 1 << 20)
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     let borrowed = || panic.downcast_ref::<&str>().copied();
-    owned.or_else(borrowed).unwrap_or("without a text")
+    owned.or_else(borrowed).unwrap_or("without a message")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What a webhook changed, as a JSON patch of the object that it was sent.
+//! What a webhook changed, as a JSON patch of the object as it was sent.
 
 use serde_json::{Value, json};
 
-/// From what the API server sent, and what the type made of it before and after the webhook: only what differs between the
-/// two is changed, so fields that the type does not know stay, and those that it fills in by itself are not written.
+/// The difference between what the type writes before and after the webhook, laid over what the API server sent. So fields that the
+/// type does not know stay, and those that it fills in when it is decoded are not written.
 pub fn changes(sent: &Value, before: &Value, after: &Value) -> Vec<Value> {
     let mut patch = Vec::new();
     compare("", sent, before, after, &mut patch);
@@ -38,13 +38,10 @@ fn compare(path: &str, sent: &Value, before: &Value, after: &Value, patch: &mut 
             }
         }
         (Value::Array(sent), Value::Array(before), Value::Array(after)) => {
-            // Elements that are as they were stay as they were sent.
+            // Unchanged elements stay as they were sent.
             let place = |element| before.iter().position(|before| before == element);
             let as_sent = |element| place(element).and_then(|place| sent.get(place));
-            let value: Vec<&Value> = after
-                .iter()
-                .map(|element| as_sent(element).unwrap_or(element))
-                .collect();
+            let value: Vec<&Value> = after.iter().map(|element| as_sent(element).unwrap_or(element)).collect();
             patch.push(json!({ "op": "replace", "path": path, "value": value }));
         }
         _ => patch.push(json!({ "op": "replace", "path": path, "value": after })),
@@ -63,14 +60,9 @@ mod tests {
     #[test]
     fn changes_what_the_webhook_changed_and_nothing_else() {
         for (sent, before, after, patch) in [
-            // Filled in by the type: by the webhook nothing.
+            // Filled in by the type, not by the webhook.
             (json!({}), json!({ "a": 1 }), json!({ "a": 1 }), json!([])),
-            (
-                json!({}),
-                json!({ "a": 1 }),
-                json!({ "a": 2 }),
-                json!([{ "op": "add", "path": "/a", "value": 2 }]),
-            ),
+            (json!({}), json!({ "a": 1 }), json!({ "a": 2 }), json!([{ "op": "add", "path": "/a", "value": 2 }])),
             (
                 json!({ "a": 1, "unknown": 1 }),
                 json!({ "a": 1 }),

@@ -1,40 +1,89 @@
-//! The objects of a cluster that send the API server here, and say by which CA it knows that it is there.
+//! The objects of a cluster by which the API server calls this operator, and trusts its certificate.
 
 use std::fs;
 use std::io;
 
 use futures::future::BoxFuture;
 use k8s_openapi::ByteString;
+use k8s_openapi::api::admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration};
 use kube::Client;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
-use crate::manager::{Error, FIELD_MANAGER, apply, brief};
-use crate::webhook;
+#[cfg(feature = "conversion")]
+use super::conversion::crds;
+use super::{Serves, Webhook};
+use crate::manager::Error;
+use crate::{apply, brief};
 
-pub trait Registration: Send + Sync {
-    /// Has the API server trust these CAs where it is sent here.
-    fn trust<'a>(
-        &'a self,
-        client: &'a Client,
-        bundle: &'a ByteString,
-    ) -> BoxFuture<'a, Result<(), kube::Error>>;
-
-    /// Sends the API server to this process. What undoes it is added first, for it may be done though it seems to fail.
-    fn register<'a>(
-        &'a self,
-        local: &'a Local,
-        undos: &'a mut Vec<Undo>,
-    ) -> BoxFuture<'a, Result<(), Error>>;
+pub enum Registration {
+    Admission(Configuration),
+    /// The name of a CustomResourceDefinition.
+    #[cfg(feature = "conversion")]
+    Conversion(String),
 }
 
-/// A process outside of the cluster, with the rights of who started it.
+impl Registration {
+    /// Those that the webhooks need.
+    pub fn all(webhooks: &[Webhook], operator: &str) -> Vec<Self> {
+        let mut all = Vec::new();
+        if webhooks.iter().any(|it| matches!(it.serves, Serves::Mutating(_))) {
+            let resource = ApiResource::erase::<MutatingWebhookConfiguration>(&());
+            all.push(Self::Admission(Configuration::new(operator, "mutating", resource)));
+        }
+        if webhooks.iter().any(|it| matches!(it.serves, Serves::Validating(_))) {
+            let resource = ApiResource::erase::<ValidatingWebhookConfiguration>(&());
+            all.push(Self::Admission(Configuration::new(operator, "validating", resource)));
+        }
+        #[cfg(feature = "conversion")]
+        all.extend(webhooks.iter().filter_map(|webhook| match &webhook.serves {
+            Serves::Conversion(versions) => Some(Self::Conversion(versions.crd.clone())),
+            _ => None,
+        }));
+        all
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Admission(configuration) => &configuration.name,
+            #[cfg(feature = "conversion")]
+            Self::Conversion(crd) => crd,
+        }
+    }
+
+    /// Has the API server trust these CAs where it calls this operator.
+    pub async fn trust(&self, client: &Client, field_manager: &str, bundle: &ByteString) -> Result<(), kube::Error> {
+        let written = match self {
+            Self::Admission(configuration) => configuration.trust(client, field_manager, bundle).await?,
+            #[cfg(feature = "conversion")]
+            Self::Conversion(crd) => crds::trust(client, field_manager, crd, bundle).await?,
+        };
+        if written {
+            info!("registered the CA of webhooks in `{}`", self.name());
+        }
+        Ok(())
+    }
+
+    /// Has the API server call this process. What undoes it is added first, since a request may succeed although it seems to fail.
+    pub async fn register(&self, local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
+        match self {
+            Self::Admission(configuration) => configuration.register(local, undos).await,
+            #[cfg(feature = "conversion")]
+            Self::Conversion(crd) => Ok(crds::register(local, crd, undos).await?),
+        }
+    }
+}
+
+/// A process outside of the cluster, with the permissions of whoever started it.
 pub struct Local {
     pub client: Client,
+    pub field_manager: &'static str,
     pub url: String,
     pub bundle: ByteString,
+    /// The paths that it serves.
+    pub paths: Vec<&'static str>,
 }
 
 impl Local {
@@ -45,7 +94,7 @@ impl Local {
 
 /// Leaves an object of the cluster as it was.
 pub struct Undo {
-    pub name: &'static str,
+    pub name: String,
     pub request: BoxFuture<'static, Result<(), kube::Error>>,
 }
 
@@ -56,80 +105,69 @@ impl Undo {
             Err(kube::Error::Api(gone)) if gone.is_not_found() => {}
             Err(error) => {
                 let (name, why) = (self.name, brief(&error));
-                warn!("`{name}` still sends the API server here: {why}");
+                warn!("the API server still calls this process because of `{name}`: {why}");
             }
         }
     }
 }
 
-/// All webhooks of a kind, under the name that kustomize makes of the project's and that in the manifests.
+/// All webhooks of a kind.
 pub struct Configuration {
-    pub name: &'static str,
-    /// While a process outside of the cluster serves.
-    pub local: &'static str,
-    pub resource: fn(&()) -> ApiResource,
+    /// The name that kustomize makes of that in the manifests.
+    pub name: String,
+    /// The name while a process outside of the cluster serves.
+    pub local: String,
+    pub resource: ApiResource,
 }
 
-/// What `opctl manifests` writes, from the folder of the project.
+/// The output of `opctl manifests`, relative to the folder of the project.
 const MANIFESTS: &str = "config/webhook/manifests.yaml";
 
-impl Registration for Configuration {
-    // +opctl:allow:OP401 of each configuration above, under its name
-    fn trust<'a>(
-        &'a self,
-        client: &'a Client,
-        bundle: &'a ByteString,
-    ) -> BoxFuture<'a, Result<(), kube::Error>> {
-        Box::pin(async move {
-            let api = Api::all_with(client.clone(), &(self.resource)(&()));
-            let Some(patch) = trusting(&api.get(self.name).await?, bundle) else {
-                return Ok(());
-            };
-            let patch = Patch::Strategic(patch);
-            api.patch(self.name, &params(), &patch).await?;
-            info!("the API server trusts this operator by `{}`", self.name);
-            Ok(())
-        })
+impl Configuration {
+    fn new(operator: &str, kind: &str, resource: ApiResource) -> Self {
+        Self {
+            name: format!("{operator}-{kind}-webhook-configuration"),
+            local: format!("{operator}-local-{kind}-webhook-configuration"),
+            resource,
+        }
     }
 
-    // +opctl:allow:OP401 with the rights of who started the process, and outside of the cluster
-    fn register<'a>(
-        &'a self,
-        local: &'a Local,
-        undos: &'a mut Vec<Undo>,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(async move {
-            let (name, resource) = (self.local, (self.resource)(&()));
-            let Some(configuration) = localized(local, &resource.kind, name)? else {
-                return Ok(());
-            };
-            info!(
-                "`{name}` sends the API server to {} until this process ends; if it is killed, `kubectl delete {} {name}`",
-                local.url, resource.plural
-            );
-            let api = Api::<DynamicObject>::all_with(local.client.clone(), &resource);
-            let undo = api.clone();
-            let undo = async move { undo.delete(name, &DeleteParams::default()).await.map(drop) };
-            undos.push(Undo {
-                name,
-                request: Box::pin(undo),
-            });
-            apply(FIELD_MANAGER, &api, name, &configuration).await?;
-            Ok(())
-        })
+    /// Returns whether anything had to be written.
+    // +opctl:allow:OP401 granted by the markers of `Defaulting` and `Validating`
+    async fn trust(&self, client: &Client, field_manager: &str, bundle: &ByteString) -> Result<bool, kube::Error> {
+        let api = Api::all_with(client.clone(), &self.resource);
+        let Some(patch) = trusting(&api.get(&self.name).await?, bundle) else {
+            return Ok(false);
+        };
+        api.patch(&self.name, &params(field_manager), &Patch::Strategic(patch)).await?;
+        Ok(true)
+    }
+
+    // +opctl:allow:OP401 outside of the cluster, with the permissions of whoever started the process
+    async fn register(&self, local: &Local, undos: &mut Vec<Undo>) -> Result<(), Error> {
+        let (name, resource) = (&self.local, &self.resource);
+        let Some(configuration) = localized(local, &resource.kind, name)? else {
+            return Ok(());
+        };
+        info!(
+            "`{name}` has the API server call {} until this process ends; if it is killed, run `kubectl delete {} {name}`",
+            local.url, resource.plural
+        );
+        let api = Api::<DynamicObject>::all_with(local.client.clone(), resource);
+        let undo = (api.clone(), name.clone());
+        let request = async move { undo.0.delete(&undo.1, &DeleteParams::default()).await.map(drop) };
+        undos.push(Undo { name: name.clone(), request: Box::pin(request) });
+        apply(local.field_manager, &api, name, &configuration).await?;
+        Ok(())
     }
 }
 
-/// Of a patch that is no apply.
-pub fn params() -> PatchParams {
-    let field_manager = Some(FIELD_MANAGER.to_owned());
-    PatchParams {
-        field_manager,
-        ..PatchParams::default()
-    }
+/// Parameters of a patch other than server-side apply.
+pub fn params(field_manager: &str) -> PatchParams {
+    PatchParams { field_manager: Some(field_manager.to_owned()), ..PatchParams::default() }
 }
 
-/// None where all webhooks have this bundle. The list is merged by name.
+/// None if all webhooks have this bundle. The list is merged by name.
 fn trusting(configuration: &DynamicObject, bundle: &ByteString) -> Option<Value> {
     let webhooks = configuration.data["webhooks"].as_array()?;
     let bundle = json!(bundle);
@@ -137,15 +175,13 @@ fn trusting(configuration: &DynamicObject, bundle: &ByteString) -> Option<Value>
     if webhooks.iter().all(trusted) {
         return None;
     }
-    let webhooks = webhooks
-        .iter()
-        .map(|webhook| json!({ "name": webhook["name"], "clientConfig": { "caBundle": bundle } }));
+    let webhooks =
+        webhooks.iter().map(|webhook| json!({ "name": webhook["name"], "clientConfig": { "caBundle": bundle } }));
     Some(json!({ "webhooks": Vec::from_iter(webhooks) }))
 }
 
-/// What the manifests say of this kind, if anything, as it is to be while this process serves.
+/// The configuration of this kind in the manifests, if there is one, as it is while this process serves.
 fn localized(local: &Local, kind: &str, name: &str) -> Result<Option<Value>, io::Error> {
-    let paths: Vec<_> = webhook::all().iter().map(|it| it.path).collect();
     let read = || -> Result<_, String> {
         let manifests = match fs::read_to_string(MANIFESTS) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -154,7 +190,7 @@ fn localized(local: &Local, kind: &str, name: &str) -> Result<Option<Value>, io:
         for document in yaml_serde::Deserializer::from_str(&manifests) {
             let object = Value::deserialize(document).map_err(|error| error.to_string())?;
             if object["kind"] == kind {
-                return localize(object, local, name, &paths).map(Some);
+                return localize(object, local, name).map(Some);
             }
         }
         Ok(None)
@@ -162,30 +198,16 @@ fn localized(local: &Local, kind: &str, name: &str) -> Result<Option<Value>, io:
     read().map_err(|why| io::Error::other(format!("{MANIFESTS}: {why}")))
 }
 
-/// Each webhook at this process instead of behind a Service.
-fn localize(
-    mut configuration: Value,
-    local: &Local,
-    name: &str,
-    paths: &[&str],
-) -> Result<Value, String> {
+/// Has the API server call this process instead of a Service.
+fn localize(mut configuration: Value, local: &Local, name: &str) -> Result<Value, String> {
     configuration["metadata"] = json!({ "name": name });
-    for webhook in configuration["webhooks"]
-        .as_array_mut()
-        .into_iter()
-        .flatten()
-    {
-        let path = webhook["clientConfig"]["service"]["path"]
-            .as_str()
-            .unwrap_or_default();
-        if !paths.contains(&path) {
+    for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
+        let path = webhook["clientConfig"]["service"]["path"].as_str().unwrap_or_default();
+        if !local.paths.contains(&path) {
             let name = &webhook["name"];
-            return Err(format!(
-                "{name} has the path `{path}`, which none of `webhook::all` serves"
-            ));
+            return Err(format!("{name} has the path `{path}`, which no webhook of `webhook::all` serves"));
         }
-        let config = json!({ "url": local.url(path), "caBundle": local.bundle });
-        webhook["clientConfig"] = config;
+        webhook["clientConfig"] = json!({ "url": local.url(path), "caBundle": local.bundle });
     }
     Ok(configuration)
 }

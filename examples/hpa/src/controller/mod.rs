@@ -12,16 +12,16 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! The controllers of this operator: a folder a group, a file a kind.
+//! The controllers of this operator: a folder per group, a file per kind.
 
 pub mod autoscaling;
 
-use crate::manager::Runnable;
+use opctl_runtime::Runnable;
 
-/// Every controller; the manager runs them together.
+/// Everything that the manager runs.
 pub fn all() -> Vec<Runnable> {
     vec![
-        // `opctl create api` adds one line a controller.
-        autoscaling::cron_hpa::CONTROLLER,
+        // `opctl create api` adds a line for each controller.
+        autoscaling::cron_hpa::controller(),
     ]
 }

@@ -12,13 +12,8 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! Prints every CustomResourceDefinition as the compiled types give it, in YAML.
+//! Prints every CustomResourceDefinition of the compiled types as YAML.
 
-use memcached_operator::api;
-
-fn main() -> Result<(), yaml_serde::Error> {
-    for crd in api::crds() {
-        print!("---\n{}", yaml_serde::to_string(&crd)?);
-    }
-    Ok(())
+fn main() -> std::io::Result<()> {
+    opctl_runtime::crds::print(&memcached_operator::api::crds())
 }

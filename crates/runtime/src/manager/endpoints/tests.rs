@@ -2,33 +2,30 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Parser;
 use kube::client::{Body, Client};
 use kube::config::Config;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manager::Options;
-use crate::mock;
+use crate::Operator;
+use crate::testing as mock;
 
-/// What is served with these arguments, at an address that was free a moment ago; an API server of which this is the answer to
-/// each request.
-async fn serving<F>(arguments: &[&str], answer: F) -> (SocketAddr, JoinSet<()>)
+/// The servers for these arguments, the last of which is that for metrics; the API server gives these answers.
+async fn serving<F>(arguments: &[&str], answer: F) -> Vec<Server>
 where
     F: Fn(&mock::Call) -> (u16, Value) + Send + 'static,
 {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
-    let standard = ["manager", "--health-probe-bind-address=127.0.0.1:0"];
-    let mut options = Options::parse_from(standard.iter().chain(arguments));
-    options.metrics_bind_address = options.metrics_bind_address.and(Some(address));
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let mut options = mock::options(arguments.iter().copied());
+    options.health_probe_bind_address = any;
+    options.metrics_bind_address = options.metrics_bind_address.and(Some(any));
     let (client, _) = mock::api_server(answer);
-    let servers = start(&Context::new(client, options)).await;
-    (address, servers.unwrap())
+    start(&Context::new(client, OPERATOR, options)).await.unwrap()
 }
 
-/// The answer to `GET /metrics`. An HTTPS server must have a certificate that this one vouches for, if there is one.
+const OPERATOR: Operator = Operator { name: "sample", version: "1.2.3" };
+
+/// The answer to `GET /metrics`. The certificate of an HTTPS server must be the trusted one, if there is one.
 async fn get(url: &str, token: &str, trusted: Option<Vec<u8>>) -> Result<(u16, String), kube::Error> {
     let mut config = Config::new(url.parse().unwrap());
     config.accept_invalid_certs = trusted.is_none();
@@ -44,7 +41,7 @@ async fn get(url: &str, token: &str, trusted: Option<Vec<u8>>) -> Result<(u16, S
     Ok((status, String::from_utf8(body.to_vec()).unwrap()))
 }
 
-/// An API server that knows `reader`, who may read metrics, and `other`.
+/// An API server that knows `reader`, who may read metrics, and `other`, who may not.
 fn knows(call: &mock::Call) -> (u16, Value) {
     let spec = &call.body["spec"];
     let answer = match call.path.as_str() {
@@ -64,7 +61,8 @@ fn knows(call: &mock::Call) -> (u16, Value) {
 
 #[tokio::test]
 async fn serves_metrics_to_those_who_may_read_them() {
-    let (address, _servers) = serving(&["--metrics-secure"], knows).await;
+    let servers = serving(&["--metrics-secure"], knows).await;
+    let address = servers[1].address();
     let url = format!("https://{address}");
     for (token, expected) in [("", 401), ("unknown", 401), ("other", 403), ("reader", 200)] {
         let (status, body) = get(&url, token, None).await.unwrap();
@@ -77,55 +75,46 @@ async fn serves_metrics_to_those_who_may_read_them() {
 #[tokio::test]
 async fn serves_nothing_when_it_cannot_ask() {
     let refuse = |_: &mock::Call| (403, mock::status(403, "Forbidden"));
-    let (address, _servers) = serving(&["--metrics-secure"], refuse).await;
-    let (status, body) = get(&format!("https://{address}"), "reader", None).await.unwrap();
+    let servers = serving(&["--metrics-secure"], refuse).await;
+    let url = format!("https://{}", servers[1].address());
+    let (status, body) = get(&url, "reader", None).await.unwrap();
     assert_eq!((status, body.as_str()), (500, ""));
 }
 
 #[tokio::test]
-async fn serves_everyone_by_http_or_nobody() {
+async fn serves_everyone_over_http_or_nobody() {
     let never = |_: &mock::Call| panic!("nothing to ask");
-    let (address, servers) = serving(&[], never).await;
+    let servers = serving(&[], never).await;
     assert_eq!(servers.len(), 2);
-    assert_eq!(get(&format!("http://{address}"), "", None).await.unwrap().0, 200);
-    let (_, servers) = serving(&["--metrics-bind-address=0"], never).await;
+    assert_eq!(get(&format!("http://{}", servers[1].address()), "", None).await.unwrap().0, 200);
+    let servers = serving(&["--metrics-bind-address=0"], never).await;
     assert_eq!(servers.len(), 1);
 }
 
-#[tokio::test]
-async fn a_slow_client_keeps_nobody_waiting() {
-    let (address, _servers) = serving(&["--metrics-secure"], knows).await;
-    let _silent = tokio::net::TcpStream::connect(address).await.unwrap();
-    let answer = get(&format!("https://{address}"), "reader", None).await;
-    assert_eq!(answer.unwrap().0, 200);
-}
-
-/// Writes a certificate for 127.0.0.1 and gives it, as DER.
+/// Writes a certificate for 127.0.0.1 and returns it as DER.
 fn write_certificate(folder: &Path) -> Vec<u8> {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    std::fs::write(folder.join("tls.crt"), made.cert.pem()).unwrap();
-    std::fs::write(folder.join("tls.key"), made.signing_key.serialize_pem()).unwrap();
-    made.cert.der().to_vec()
+    let issued = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    std::fs::write(folder.join("tls.crt"), issued.cert.pem()).unwrap();
+    std::fs::write(folder.join("tls.key"), issued.signing_key.serialize_pem()).unwrap();
+    issued.cert.der().to_vec()
 }
 
 #[tokio::test]
 async fn follows_its_certificate() {
-    let folder = std::env::temp_dir().join(format!("certificate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let first = write_certificate(&folder);
-    let argument = format!("--metrics-cert-path={}", folder.display());
-    let (address, _servers) = serving(&["--metrics-secure", &argument], knows).await;
-    let url = format!("https://{address}");
+    let folder = tempfile::tempdir().unwrap();
+    let first = write_certificate(folder.path());
+    let argument = format!("--metrics-cert-path={}", folder.path().display());
+    let servers = serving(&["--metrics-secure", &argument], knows).await;
+    let url = format!("https://{}", servers[1].address());
     let is_served = async |certificate: &[u8]| get(&url, "reader", Some(certificate.to_vec())).await.is_ok();
     assert!(is_served(&first).await);
 
-    std::fs::write(folder.join("tls.key"), "no key").unwrap();
+    std::fs::write(folder.path().join("tls.key"), "no key").unwrap();
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(is_served(&first).await, "a broken pair is not used");
 
-    let second = write_certificate(&folder);
+    let second = write_certificate(folder.path());
     let followed = async { while !is_served(&second).await {} };
     let in_time = tokio::time::timeout(Duration::from_secs(30), followed).await;
     assert!(in_time.is_ok() && !is_served(&first).await);
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,13 +1,13 @@
-//! A certificate and its key, made here and trusted by nothing else: which names it is for, and how long.
+//! A certificate of a CA of its own: for which names it is valid, and for how long.
 //!
-//! Pure, so that tests can say what time it is.
+//! Pure, so that tests can set the time.
 
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
 };
 use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
@@ -20,7 +20,7 @@ use crate::server::Certificate;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub const VALID: Duration = DAY.saturating_mul(90);
-/// What is left of it when it is replaced: a third, for those who must find out why that fails.
+/// It is replaced when this is left, a third: time to find out why that fails.
 pub const SPARE: Duration = DAY.saturating_mul(30);
 /// Clocks differ.
 const SKEW: Duration = Duration::from_secs(60 * 60);
@@ -32,7 +32,7 @@ pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 pub struct Pair {
     pub leaf: String,
     pub key: String,
-    /// Whom to trust: the CA that signed the leaf, then those of leaves that other replicas may still serve.
+    /// What to trust: the CA that signed the leaf, then those of leaves that other replicas may still serve.
     pub bundle: String,
 }
 
@@ -40,19 +40,19 @@ pub struct Pair {
 #[derive(Debug)]
 pub enum Verdict {
     Good,
-    /// It is good now, but not for long.
+    /// It is valid now, but not for long.
     Ending,
     Bad(Problem),
 }
 
 impl Pair {
-    /// Signed by a CA of its own, whose key nobody has after this: no other certificate will ever be trusted with it.
-    pub fn issue(names: &[String], now: SystemTime) -> io::Result<Self> {
-        let in_vain = |why| io::Error::other(format!("no certificate for the webhooks: {why}"));
-        Self::sign(names, now).map_err(in_vain)
+    /// Signed by a CA of its own, whose key is thrown away: no other certificate will ever be trusted because of it.
+    pub fn issue(operator: &str, names: &[String], now: SystemTime) -> io::Result<Self> {
+        let failure = |why| io::Error::other(format!("cannot issue a certificate for webhooks: {why}"));
+        Self::sign(operator, names, now).map_err(failure)
     }
 
-    fn sign(names: &[String], now: SystemTime) -> Result<Self, Problem> {
+    fn sign(operator: &str, names: &[String], now: SystemTime) -> Result<Self, Problem> {
         let start = date_time_ymd(1970, 1, 1) + (now - SKEW).duration_since(UNIX_EPOCH)?;
         let params = |names: &[String], subject: &str| -> Result<_, rcgen::Error> {
             let mut params = CertificateParams::new(names)?;
@@ -60,20 +60,16 @@ impl Pair {
             (params.not_before, params.not_after) = (start, start + VALID);
             Ok(params)
         };
-        let mut ca = params(&[], concat!(env!("CARGO_PKG_NAME"), " webhooks CA"))?;
+        let mut ca = params(&[], &format!("{operator} webhooks CA"))?;
         ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         ca.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate()?)?;
-        let mut leaf = params(names, concat!(env!("CARGO_PKG_NAME"), " webhooks"))?;
+        let mut leaf = params(names, &format!("{operator} webhooks"))?;
         leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         leaf.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
-        Ok(Self {
-            leaf: leaf.signed_by(&key, &ca)?.pem(),
-            key: key.serialize_pem(),
-            bundle: ca.pem(),
-        })
+        Ok(Self { leaf: leaf.signed_by(&key, &ca)?.pem(), key: key.serialize_pem(), bundle: ca.pem() })
     }
 
     pub fn judge(&self, names: &[String], now: SystemTime) -> Verdict {
@@ -88,15 +84,14 @@ impl Pair {
         Certificate::from_pem(self.leaf.as_bytes(), self.key.as_bytes())
     }
 
-    /// As the API server checks it.
+    /// Checks it like the API server.
     fn check(&self, names: &[String], at: SystemTime) -> Result<(), Problem> {
         self.certificate()?;
         let leaf = CertificateDer::from_pem_slice(self.leaf.as_bytes())?;
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.ca().as_bytes())?)?;
         let provider = ring::default_provider().into();
-        let verifier =
-            WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build()?;
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build()?;
         let at = UnixTime::since_unix_epoch(at.duration_since(UNIX_EPOCH)?);
         for name in names {
             let name = ServerName::try_from(name.as_str())?;
@@ -105,13 +100,13 @@ impl Pair {
         Ok(())
     }
 
-    /// Of this leaf.
+    /// The CA of this leaf.
     pub fn ca(&self) -> &str {
         const END: &str = "-----END CERTIFICATE-----\n";
         self.bundle.split_inclusive(END).next().unwrap_or_default()
     }
 
-    /// Those who trust this trust the other, too.
+    /// Who trusts this one trusts the other, too.
     pub fn with(mut self, other: &Self) -> Self {
         if !self.bundle.contains(other.ca()) {
             self.bundle.push_str(other.ca());

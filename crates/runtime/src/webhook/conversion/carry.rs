@@ -1,8 +1,8 @@
-//! An object in another version, where nothing else is said: fields of the same name.
+//! An object in another version by default: fields of the same name and type.
 
-use std::any::type_name;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
@@ -14,19 +14,23 @@ use serde_json::{Value, json};
 
 use super::ConversionError;
 
-/// A version of a kind, as `#[derive(CustomResource)]` makes it.
+/// A version of a kind: what `#[derive(CustomResource)]` makes.
 pub trait Version:
-    CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize
+    CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize + 'static
 {
 }
 
 impl<T> Version for T where
-    T: CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize
+    T: CustomResourceExt + Resource<DynamicType = ()> + Clone + DeserializeOwned + Serialize + 'static
 {
 }
 
-/// The object with all that both versions call the same and give the same type. Where the new version requires more, that is
-/// `0`, `""` and the like, as it would be in Go.
+/// The object in another version, with every field that has the same name and type in both. Other fields that the new version
+/// requires get the zero value of their type, such as `0` or `""`, as they would in Go.
+///
+/// # Errors
+///
+/// If the result does not fit the type of the new version nevertheless.
 pub fn carry<A: Version, B: Version>(old: &A) -> Result<B, ConversionError> {
     let mut object = write(old)?;
     object["apiVersion"] = B::api_version(&()).into();
@@ -36,7 +40,7 @@ pub fn carry<A: Version, B: Version>(old: &A) -> Result<B, ConversionError> {
     read(object)
 }
 
-/// An object, or a part of one: server-side apply takes fields away and has the rest converted.
+/// An object, or a part of one: server-side apply removes fields and has the rest converted.
 pub(super) fn read<T: Version>(mut object: Value) -> Result<T, ConversionError> {
     if let Ok(whole) = T::deserialize(&object) {
         return Ok(whole);
@@ -51,8 +55,8 @@ pub(super) fn write<T: Version>(object: &T) -> Result<Value, ConversionError> {
     serde_json::to_value(object).map_err(misfit::<T>)
 }
 
-/// As it is sent: without a `null` that says no more than a field that is not there. To server-side apply both are not the same:
-/// a field that is there has been left by those who own it.
+/// The object as it is sent: without a `null` that means the same as a missing field. For server-side apply they are different:
+/// a field that is present still has its owners.
 pub(super) fn send<T: Version>(object: &T) -> Result<Value, ConversionError> {
     let mut object = write(object)?;
     if let Some(schema) = schema::<T>() {
@@ -87,18 +91,16 @@ fn misfit<T: Version>(error: serde_json::Error) -> ConversionError {
     ConversionError::Misfit(T::api_version(&()).into_owned(), error)
 }
 
-/// Made once a version, which takes longer than a conversion.
+/// The schema of a version. Making it takes longer than a conversion, so it is kept.
 fn schema<T: Version>() -> Option<&'static JSONSchemaProps> {
-    static CRDS: Mutex<BTreeMap<&str, &CustomResourceDefinition>> = Mutex::new(BTreeMap::new());
+    static CRDS: LazyLock<Mutex<HashMap<TypeId, &CustomResourceDefinition>>> = LazyLock::new(Mutex::default);
     let mut crds = CRDS.lock().unwrap_or_else(PoisonError::into_inner);
-    let crd = crds
-        .entry(type_name::<T>())
-        .or_insert_with(|| Box::leak(T::crd().into()));
+    let crd = crds.entry(TypeId::of::<T>()).or_insert_with(|| Box::leak(T::crd().into()));
     let schema = crd.spec.versions.first()?.schema.as_ref();
     schema?.open_api_v3_schema.as_ref()
 }
 
-/// Whether it is of this type, after fields that are not of theirs were taken out.
+/// Whether the value has this type, once fields of another type are removed.
 fn fits(value: &mut Value, schema: &JSONSchemaProps) -> bool {
     if value.is_null() {
         return schema.nullable == Some(true);
@@ -121,15 +123,13 @@ fn fits(value: &mut Value, schema: &JSONSchemaProps) -> bool {
         },
         (Some(name), value) => matches!(
             (name, value),
-            ("string", Value::String(_))
-                | ("boolean", Value::Bool(_))
-                | ("number", Value::Number(_))
+            ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_))
         ),
         (None, _) => true,
     }
 }
 
-/// Adds what is required.
+/// Adds required fields.
 fn fill(value: &mut Value, schema: &JSONSchemaProps) {
     match value {
         Value::Object(map) => {

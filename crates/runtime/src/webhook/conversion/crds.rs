@@ -1,6 +1,5 @@
-//! CustomResourceDefinitions whose versions are converted here.
+//! CustomResourceDefinitions whose versions this operator converts.
 
-use futures::future::BoxFuture;
 use k8s_openapi::ByteString;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, WebhookClientConfig, WebhookConversion,
@@ -10,73 +9,39 @@ use kube::api::{Api, Patch};
 use serde_json::json;
 use tracing::info;
 
-use super::{Conversion, WEBHOOK};
-use crate::manager::Error;
-use crate::webhook::registration::{Local, Registration, Undo, params};
+use super::PATH;
+use crate::webhook::registration::{Local, Undo, params};
 
-/// Those of [`super::all`].
-pub struct Crds;
-
-impl Registration for Crds {
-    fn trust<'a>(
-        &'a self,
-        client: &'a Client,
-        bundle: &'a ByteString,
-    ) -> BoxFuture<'a, Result<(), kube::Error>> {
-        Box::pin(async move {
-            for Conversion { crd, .. } in super::all() {
-                trust(client, crd, bundle).await?;
-            }
-            Ok(())
-        })
-    }
-
-    fn register<'a>(
-        &'a self,
-        local: &'a Local,
-        undos: &'a mut Vec<Undo>,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(async move {
-            for Conversion { crd, .. } in super::all() {
-                register(local, crd, undos).await?;
-            }
-            Ok(())
-        })
-    }
-}
-
-async fn trust(client: &Client, name: &str, bundle: &ByteString) -> Result<(), kube::Error> {
+/// Returns whether anything had to be written.
+// +opctl:allow:OP401 granted by the marker beside `Conversion`
+pub async fn trust(client: &Client, field_manager: &str, name: &str, bundle: &ByteString) -> Result<bool, kube::Error> {
     let api = Api::<CustomResourceDefinition>::all(client.clone());
     let conversion = api.get(name).await?.spec.conversion;
     if caller(&conversion).is_some_and(|it| it.ca_bundle.as_ref() == Some(bundle)) {
-        return Ok(());
+        return Ok(false);
     }
     let webhook = json!({ "clientConfig": { "caBundle": bundle } });
     let patch = json!({ "spec": { "conversion": { "webhook": webhook } } });
-    api.patch(name, &params(), &Patch::Merge(patch)).await?;
-    info!("the API server trusts this operator by `{name}`");
-    Ok(())
+    api.patch(name, &params(field_manager), &Patch::Merge(patch)).await?;
+    Ok(true)
 }
 
-async fn register(
-    local: &Local,
-    name: &'static str,
-    undos: &mut Vec<Undo>,
-) -> Result<(), kube::Error> {
+// +opctl:allow:OP401 outside of the cluster, with the permissions of whoever started the process
+pub async fn register(local: &Local, name: &str, undos: &mut Vec<Undo>) -> Result<(), kube::Error> {
     let api = Api::<CustomResourceDefinition>::all(local.client.clone());
     let before = api.get(name).await?.spec.conversion;
-    // Left by a process that was killed: nobody answers there any more.
+    // Left behind by a process that was killed: nobody answers there any more.
     let is_dead = caller(&before).is_some_and(|it| it.url.is_some());
     let before = before.filter(|_| !is_dead).unwrap_or_else(none);
-    let cure = r#"--type=merge -p '{"spec":{"conversion":null}}'`, then `make install`"#;
+    let patch = r#"--type=merge -p '{"spec":{"conversion":null}}'`, then `make install`"#;
     info!(
-        "`{name}` has the API server convert by {} until this process ends; \
-         if it is killed, `kubectl patch crd {name} {cure}",
+        "`{name}` has the API server call {} for conversions until this process ends; \
+         if it is killed, run `kubectl patch crd {name} {patch}",
         local.url
     );
-    let request = Box::pin(replace(api.clone(), name, before));
-    undos.push(Undo { name, request });
-    replace(api, name, here(local)).await
+    let request = Box::pin(replace(api.clone(), local.field_manager, name.to_owned(), before));
+    undos.push(Undo { name: name.to_owned(), request });
+    replace(api, local.field_manager, name.to_owned(), here(local)).await
 }
 
 fn caller(conversion: &Option<CustomResourceConversion>) -> Option<&WebhookClientConfig> {
@@ -85,11 +50,8 @@ fn caller(conversion: &Option<CustomResourceConversion>) -> Option<&WebhookClien
 }
 
 fn here(local: &Local) -> CustomResourceConversion {
-    let client_config = WebhookClientConfig {
-        url: Some(local.url(WEBHOOK.path)),
-        ca_bundle: Some(local.bundle.clone()),
-        service: None,
-    };
+    let client_config =
+        WebhookClientConfig { url: Some(local.url(PATH)), ca_bundle: Some(local.bundle.clone()), service: None };
     CustomResourceConversion {
         strategy: "Webhook".to_owned(),
         webhook: Some(WebhookConversion {
@@ -99,24 +61,21 @@ fn here(local: &Local) -> CustomResourceConversion {
     }
 }
 
-/// What a CustomResourceDefinition has that says nothing.
+/// The default of a CustomResourceDefinition.
 fn none() -> CustomResourceConversion {
-    CustomResourceConversion {
-        strategy: "None".to_owned(),
-        webhook: None,
-    }
+    CustomResourceConversion { strategy: "None".to_owned(), webhook: None }
 }
 
-/// As a whole: a merge would leave the `service` beside the `url`.
+/// Replaces it as a whole: a merge would leave the `service` beside the `url`.
 async fn replace(
     api: Api<CustomResourceDefinition>,
-    name: &'static str,
+    field_manager: &'static str,
+    name: String,
     conversion: CustomResourceConversion,
 ) -> Result<(), kube::Error> {
     let patch = json!([{ "op": "replace", "path": "/spec/conversion", "value": conversion }]);
     let patch = serde_json::from_value(patch).expect("a JSON patch");
-    api.patch(name, &params(), &Patch::Json::<()>(patch))
-        .await?;
+    api.patch(&name, &params(field_manager), &Patch::Json::<()>(patch)).await?;
     Ok(())
 }
 

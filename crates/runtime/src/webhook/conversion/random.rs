@@ -1,8 +1,6 @@
-//! Random objects by the schema of a CRD. A number, the seed, gives the same object each time.
+//! Random objects of a schema. The same seed gives the same object.
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    JSONSchemaProps, JSONSchemaPropsOrBool,
-};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrBool};
 use serde_json::{Map, Value, json};
 
 use super::carry::items;
@@ -33,7 +31,7 @@ impl Random {
         &of[self.next() as usize % of.len()]
     }
 
-    /// A whole object.
+    /// An object.
     pub fn object(&mut self, api_version: &str, kind: &str, schema: &JSONSchemaProps) -> Value {
         let mut object = self.value(schema);
         object["apiVersion"] = api_version.into();
@@ -71,22 +69,15 @@ impl Random {
         }
         if schema.x_kubernetes_int_or_string == Some(true) {
             let number = self.within(0, 99);
-            return if self.coin() {
-                json!(number)
-            } else {
-                json!(format!("{number}%"))
-            };
+            return if self.coin() { json!(number) } else { json!(format!("{number}%")) };
         }
         match schema.type_.as_deref() {
             Some("object") => self.fields(schema),
             Some("array") => {
                 let least = schema.min_items.unwrap_or(0);
-                let length =
-                    self.within(least, schema.max_items.unwrap_or(least + 3).min(least + 3));
+                let length = self.within(least, schema.max_items.unwrap_or(least + 3).min(least + 3));
                 let items = items(schema);
-                (0..length)
-                    .map(|_| items.map_or(json!("item"), |it| self.value(it)))
-                    .collect()
+                (0..length).map(|_| items.map_or(json!("item"), |it| self.value(it))).collect()
             }
             Some("string") => self.string(schema),
             Some("boolean") => json!(self.coin()),
@@ -99,7 +90,7 @@ impl Random {
 
     fn fields(&mut self, schema: &JSONSchemaProps) -> Value {
         let mut map = Map::new();
-        // Of an enum with data: one variant, and nothing of the others.
+        // An enum with data gets one variant, and nothing of the others.
         let variants = schema.one_of.as_deref().unwrap_or_default();
         let of = |it: &JSONSchemaProps| it.required.clone().unwrap_or_default();
         let others: Vec<_> = variants.iter().flat_map(of).collect();
@@ -144,9 +135,7 @@ impl Random {
             _ => (i32::MIN.into(), i32::MAX.into()),
         };
         let low = schema.minimum.map_or(low, |it| low.max(it.ceil() as i64));
-        let high = schema
-            .maximum
-            .map_or(high, |it| high.min(it.floor() as i64));
+        let high = schema.maximum.map_or(high, |it| high.min(it.floor() as i64));
         // Small ones are what people write.
         match self.coin() {
             true => self.within(low.max(high.min(0)), high.min(low.max(9))),
@@ -157,19 +146,14 @@ impl Random {
     fn string(&mut self, schema: &JSONSchemaProps) -> Value {
         if schema.format.as_deref() == Some("date-time") {
             let day = self.within(10, 28);
-            return json!(format!(
-                "2026-0{}-{day}T0{}:30:05Z",
-                self.within(1, 9),
-                self.within(0, 9)
-            ));
+            return json!(format!("2026-0{}-{day}T0{}:30:05Z", self.within(1, 9), self.within(0, 9)));
         }
         if schema.pattern.is_some() {
             let known = schema.default.as_ref().or(schema.example.as_ref());
             return known.map_or(json!("word"), |it| it.0.clone());
         }
         let least = schema.min_length.unwrap_or(0);
-        self.text(least, schema.max_length.unwrap_or(least + 20))
-            .into()
+        self.text(least, schema.max_length.unwrap_or(least + 20)).into()
     }
 
     fn text(&mut self, least: i64, most: i64) -> String {

@@ -1,55 +1,52 @@
-//! Random objects go from the hub to each spoke and back, and from each spoke to the hub and back.
+//! Converts random objects from the hub to each spoke and back, and from each spoke to the hub and back.
 
 use std::collections::BTreeMap;
 use std::env;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionVersion;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionVersion,
+};
 use serde_json::Value;
 
 use super::random::Random;
-use super::{Conversion, Convert};
+use super::{Convert, Versions};
+use crate::webhook::{Serves, Webhook};
 
-/// Fails with each field that does not come back, and with each that comes back by the annotation only and is not among `kept`:
-/// pairs of a version and a field that it has no place for. `ROUND_TRIPS=1000` tries a thousand objects more.
-pub fn check(conversion: &Conversion, kept: &[(&str, &str)]) {
-    let crds = crate::api::crds();
-    let crd = crds
-        .iter()
-        .find(|it| it.metadata.name.as_deref() == Some(conversion.crd));
-    let versions = &crd.expect("there is no such CRD").spec.versions;
-    let (hub, others): (Vec<_>, Vec<_>) = versions.iter().partition(|it| it.storage);
-    assert_eq!(
-        hub[0].name, conversion.hub,
-        "all other versions must say `storage = false`"
-    );
+/// Tests that no field is lost by a conversion: random objects of each version are converted to the stored version and back, and
+/// the other way round.
+///
+/// `crds` are the project's CustomResourceDefinitions. `kept` lists the fields that a version has no place for, and that come back
+/// by an annotation: pairs of this version and a field, such as `("v1", "spec.size")` or `("v1", "spec.ports[].name")`. With
+/// `ROUND_TRIPS=1000` in the environment, 1000 more objects are tried.
+///
+/// # Panics
+///
+/// With the fields that do not come back, and those that come back only by the annotation and are not in `kept`. Also if the webhook
+/// is no conversion, its CustomResourceDefinition is not in `crds`, or one of its versions is missing among the spokes.
+pub fn round_trip(webhook: &Webhook, crds: &[CustomResourceDefinition], kept: &[(&str, &str)]) {
+    let Serves::Conversion(conversion) = &webhook.serves else { panic!("{webhook:?} is no conversion") };
+    let crd = crds.iter().find(|it| it.metadata.name.as_ref() == Some(&conversion.crd));
+    let Some(crd) = crd else { panic!("`{}` is not among the CRDs", conversion.crd) };
+    let (hub, others): (Vec<_>, Vec<_>) = crd.spec.versions.iter().partition(|it| it.storage);
+    assert_eq!(hub[0].name, conversion.hub, "all other versions must set `storage = false`");
 
     let mut problems = BTreeMap::new();
     for other in others {
         let spoke = conversion.spoke(&format!("{}/{}", conversion.group, other.name));
-        let Ok(Some(spoke)) = spoke else {
-            panic!("`fn spokes` lacks {}", other.name)
-        };
+        let Ok(Some(spoke)) = spoke else { panic!("{} has no spoke for the version {}", conversion.crd, other.name) };
         let [typed_hub, typed_spoke] = spoke.typed;
         let ways = [(hub[0], other, typed_hub), (other, hub[0], typed_spoke)];
         for (from, to, typed) in ways {
-            let trip = Trip {
-                conversion,
-                from,
-                to,
-                typed,
-            };
+            let trip = Trip { conversion, from, to, typed };
             trip.run(kept, &mut problems);
         }
     }
-    let lines: Vec<_> = problems
-        .into_iter()
-        .map(|(field, why)| format!("\n  {field} {why}"))
-        .collect();
+    let lines: Vec<_> = problems.into_iter().map(|(field, why)| format!("\n  {field} {why}")).collect();
     assert!(lines.is_empty(), "{}:{}", conversion.crd, lines.concat());
 }
 
 struct Trip<'a> {
-    conversion: &'a Conversion,
+    conversion: &'a Versions,
     from: &'a CustomResourceDefinitionVersion,
     to: &'a CustomResourceDefinitionVersion,
     typed: Convert,
@@ -58,18 +55,14 @@ struct Trip<'a> {
 impl Trip<'_> {
     fn run(&self, kept: &[(&str, &str)], problems: &mut BTreeMap<String, String>) {
         let more = env::var("ROUND_TRIPS").map_or(0, |it| it.parse().expect("a number"));
-        let Conversion { group, kind, .. } = self.conversion;
+        let Versions { group, kind, .. } = self.conversion;
         let (from, to) = (&self.from.name, &self.to.name);
         let [api_version, other] = [from, to].map(|it| format!("{group}/{it}"));
-        let schema = self
-            .from
-            .schema
-            .as_ref()
-            .and_then(|it| it.open_api_v3_schema.as_ref());
+        let schema = self.from.schema.as_ref().and_then(|it| it.open_api_v3_schema.as_ref());
         let schema = schema.expect("a version has a schema");
         let mut tried = 0;
         for seed in 0..100 + more {
-            // Not all follow from the schema: a text may have a pattern.
+            // Some do not fit: the schema may have a pattern.
             let random = Random(seed).object(&api_version, kind, schema);
             let Ok(before) = (self.typed)(random) else {
                 continue;
@@ -77,8 +70,7 @@ impl Trip<'_> {
             tried += 1;
             let convert = |object, desired| {
                 let converted = self.conversion.convert(object, desired);
-                converted
-                    .unwrap_or_else(|why| panic!("seed {seed} to {desired}: {why}\n{before:#}"))
+                converted.unwrap_or_else(|why| panic!("seed {seed} to {desired}: {why}\n{before:#}"))
             };
             let there = convert(before.clone(), &other);
             let after = convert(there.clone(), &api_version);
@@ -92,26 +84,21 @@ impl Trip<'_> {
             let Some(Ok(annotation)) = annotation else {
                 continue;
             };
-            compare(
-                "",
-                &annotation["lost"],
-                &annotation["left"],
-                &mut |field, lost, left| {
-                    if !kept.contains(&(to, field)) {
-                        let why = format!(
-                            "is {lost}, but {left} after {to} (seed {seed}): \
-                         convert it, or add (\"{to}\", \"{field}\") to what is kept"
-                        );
-                        problems.entry(format!("{from} {field}")).or_insert(why);
-                    }
-                },
-            );
+            compare("", &annotation["lost"], &annotation["left"], &mut |field, lost, left| {
+                if !kept.contains(&(to, field)) {
+                    let why = format!(
+                        "was {lost}, but {left} after {to} (seed {seed}): \
+                             convert it, or add (\"{to}\", \"{field}\") to the kept fields"
+                    );
+                    problems.entry(format!("{from} {field}")).or_insert(why);
+                }
+            });
         }
         assert!(tried > 0, "no random object fits the type of {api_version}");
     }
 }
 
-/// Tells of each field that differs, with both values.
+/// Reports each field that differs, with both values.
 fn compare(path: &str, one: &Value, other: &Value, found: &mut dyn FnMut(&str, &Value, &Value)) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {

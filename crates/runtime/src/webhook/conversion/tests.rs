@@ -1,3 +1,4 @@
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -28,7 +29,7 @@ mod spoke {
     use super::*;
 
     #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, Serialize)]
-    #[kube(group = "example.com", version = "v1beta1", kind = "Book", namespaced)]
+    #[kube(group = "example.com", version = "v1beta1", kind = "Book", namespaced, storage = false)]
     pub struct BookSpec {
         pub leaves: i32,
         pub shelf: Option<String>,
@@ -46,7 +47,7 @@ mod oldest {
     use super::*;
 
     #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, Serialize)]
-    #[kube(group = "example.com", version = "v1alpha1", kind = "Book", namespaced)]
+    #[kube(group = "example.com", version = "v1alpha1", kind = "Book", namespaced, storage = false)]
     pub struct BookSpec {
         pub notes: Vec<String>,
         pub pages: String,
@@ -62,10 +63,7 @@ impl From<hub::Book> for spoke::Book {
             shelf: None,
             notes: old.spec.notes.into_iter().map(note).collect(),
         };
-        Self {
-            metadata: old.metadata,
-            spec,
-        }
+        Self { metadata: old.metadata, spec }
     }
 }
 
@@ -74,19 +72,9 @@ impl TryFrom<spoke::Book> for hub::Book {
 
     fn try_from(old: spoke::Book) -> Result<Self, String> {
         let pages = old.spec.leaves.checked_mul(2).ok_or("too many leaves")?;
-        let note = |it: spoke::Note| hub::Note {
-            text: it.text,
-            page: None,
-        };
-        let spec = hub::BookSpec {
-            pages,
-            title: None,
-            notes: old.spec.notes.into_iter().map(note).collect(),
-        };
-        Ok(Self {
-            metadata: old.metadata,
-            spec,
-        })
+        let note = |it: spoke::Note| hub::Note { text: it.text, page: None };
+        let spec = hub::BookSpec { pages, title: None, notes: old.spec.notes.into_iter().map(note).collect() };
+        Ok(Self { metadata: old.metadata, spec })
     }
 }
 
@@ -106,18 +94,9 @@ impl TryFrom<oldest::Book> for hub::Book {
     }
 }
 
-const BOOKS: Conversion = Conversion {
-    crd: "books.example.com",
-    group: "example.com",
-    kind: "Book",
-    hub: "v1",
-    spokes: || {
-        vec![
-            Spoke::of::<hub::Book, spoke::Book>(),
-            Spoke::of::<hub::Book, oldest::Book>(),
-        ]
-    },
-};
+fn books() -> Conversion<hub::Book> {
+    Conversion::new(vec![Spoke::of::<spoke::Book>(), Spoke::of::<oldest::Book>()])
+}
 
 fn book(version: &str, spec: Value) -> Value {
     json!({
@@ -129,9 +108,7 @@ fn book(version: &str, spec: Value) -> Value {
 }
 
 fn to(version: &str, object: &Value) -> Value {
-    BOOKS
-        .convert(object.clone(), &format!("example.com/{version}"))
-        .unwrap()
+    books().convert(object.clone(), &format!("example.com/{version}")).unwrap()
 }
 
 #[test]
@@ -139,55 +116,36 @@ fn keeps_what_another_version_has_no_place_for() {
     let notes = json!([{ "text": "a", "page": 1 }, { "text": "b", "page": 2 }]);
     let before = book("v1", json!({ "pages": 7, "title": "T", "notes": notes }));
     let mut there = to("v1beta1", &before);
-    assert_eq!(
-        there["spec"],
-        json!({ "leaves": 3, "notes": [{ "text": "a" }, { "text": "b" }] })
-    );
+    assert_eq!(there["spec"], json!({ "leaves": 3, "notes": [{ "text": "a" }, { "text": "b" }] }));
     assert_eq!(to("v1", &there), before);
 
     // What was changed meanwhile is as it is now; the rest comes back, elements wherever they are.
-    there["spec"] =
-        json!({ "leaves": 5, "shelf": "S", "notes": [{ "text": "b" }, { "text": "c" }] });
+    there["spec"] = json!({ "leaves": 5, "shelf": "S", "notes": [{ "text": "b" }, { "text": "c" }] });
     let after = to("v1", &there);
     let notes = json!([{ "text": "b", "page": 2 }, { "text": "c" }]);
-    assert_eq!(
-        after["spec"],
-        json!({ "pages": 10, "title": "T", "notes": notes })
-    );
+    assert_eq!(after["spec"], json!({ "pages": 10, "title": "T", "notes": notes }));
     assert_eq!(to("v1beta1", &after)["spec"], there["spec"]);
 }
 
 #[test]
 fn an_element_that_was_changed_is_found_by_its_place() {
     let notes = json!([{ "text": "a", "page": 1 }, { "text": "b", "page": 2 }]);
-    let mut there = to(
-        "v1beta1",
-        &book("v1", json!({ "pages": 2, "title": null, "notes": notes })),
-    );
+    let mut there = to("v1beta1", &book("v1", json!({ "pages": 2, "title": null, "notes": notes })));
     there["spec"]["notes"][0]["text"] = "changed".into();
     let notes = json!([{ "text": "changed", "page": 1 }, { "text": "b", "page": 2 }]);
     assert_eq!(to("v1", &there)["spec"]["notes"], notes);
 }
 
 #[test]
-fn an_annotation_says_nothing_that_the_version_says_itself() {
+fn an_annotation_restores_nothing_that_the_version_has_itself() {
     let whole = json!({ "pages": 4, "title": "T", "notes": [] });
     let there = to("v1beta1", &book("v1", whole));
     for (annotation, title) in [
         ("not JSON".to_owned(), json!(null)),
+        (json!({ "lost": { "spec": { "title": 7 } }, "left": { "spec": { "title": null } } }).to_string(), json!(null)),
+        (json!({ "lost": { "spec": { "pages": 8 } }, "left": { "spec": { "pages": 4 } } }).to_string(), json!(null)),
         (
-            json!({ "lost": { "spec": { "title": 7 } }, "left": { "spec": { "title": null } } })
-                .to_string(),
-            json!(null),
-        ),
-        (
-            json!({ "lost": { "spec": { "pages": 8 } }, "left": { "spec": { "pages": 4 } } })
-                .to_string(),
-            json!(null),
-        ),
-        (
-            json!({ "lost": { "spec": { "title": "U" } }, "left": { "spec": { "title": null } } })
-                .to_string(),
+            json!({ "lost": { "spec": { "title": "U" } }, "left": { "spec": { "title": null } } }).to_string(),
             json!("U"),
         ),
     ] {
@@ -201,15 +159,12 @@ fn an_annotation_says_nothing_that_the_version_says_itself() {
 }
 
 fn ask(review: &Value) -> (u16, Value) {
-    let response = answer(&serde_json::to_vec(review).unwrap(), &[BOOKS]);
+    let response = answer(&serde_json::to_vec(review).unwrap(), &[books().versions]).response;
     let status = response.status().as_u16();
     let body = axum::body::to_bytes(response.into_body(), 1 << 20);
     let body = futures::executor::block_on(body).unwrap();
     let text = || String::from_utf8_lossy(&body).into_owned().into();
-    (
-        status,
-        serde_json::from_slice(&body).unwrap_or_else(|_| text()),
-    )
+    (status, serde_json::from_slice(&body).unwrap_or_else(|_| text()))
 }
 
 fn review(objects: Value) -> Value {
@@ -225,20 +180,14 @@ fn answers_in_the_order_of_the_objects() {
     let new = book("v1", json!({ "anything": "stays as it is" }));
     let old = book("v1beta1", json!({ "leaves": 1 }));
     let (status, answer) = ask(&review(json!([new, old])));
-    assert_eq!(
-        (status, &answer["apiVersion"]),
-        (200, &json!("apiextensions.k8s.io/v1"))
-    );
+    assert_eq!((status, &answer["apiVersion"]), (200, &json!("apiextensions.k8s.io/v1")));
     let response = &answer["response"];
-    assert_eq!(
-        (&response["uid"], &response["result"]["status"]),
-        (&json!("7"), &json!("Success"))
-    );
+    assert_eq!((&response["uid"], &response["result"]["status"]), (&json!("7"), &json!("Success")));
     assert_eq!(response["convertedObjects"], json!([new, to("v1", &old)]));
 }
 
 #[test]
-fn says_which_object_it_cannot_convert_and_why() {
+fn names_the_object_that_it_cannot_convert_and_the_reason() {
     let mut other = book("v1beta1", json!({}));
     other["kind"] = "Film".into();
     let too_many = book("v1beta1", json!({ "leaves": i32::MAX }));
@@ -251,22 +200,16 @@ fn says_which_object_it_cannot_convert_and_why() {
             book("v7", json!({})),
             "Book sample from example.com/v7 to example.com/v1: no conversion is known for `example.com/v7`",
         ),
-        (
-            too_many,
-            "Book sample from example.com/v1beta1 to example.com/v1: too many leaves",
-        ),
+        (too_many, "Book sample from example.com/v1beta1 to example.com/v1: too many leaves"),
         (
             book("v1beta1", json!({ "leaves": "x" })),
-            "Book sample from example.com/v1beta1 to example.com/v1: it does not fit `example.com/v1beta1`: invalid type: string \"x\", expected i32",
+            "Book sample from example.com/v1beta1 to example.com/v1: it does not match `example.com/v1beta1`: invalid type: string \"x\", expected i32",
         ),
     ] {
         let (status, answer) = ask(&review(json!([object])));
         assert_eq!(status, 200);
         let response = &answer["response"];
-        assert_eq!(
-            (&response["result"]["status"], &response["convertedObjects"]),
-            (&json!("Failure"), &json!([]))
-        );
+        assert_eq!((&response["result"]["status"], &response["convertedObjects"]), (&json!("Failure"), &json!([])));
         assert_eq!(response["result"]["message"], why);
     }
 }
@@ -278,15 +221,9 @@ fn refuses_what_is_no_review_of_v1() {
     let mut empty = review(json!([]));
     empty["request"].take();
     for (body, why) in [
-        (
-            beta,
-            "not a ConversionReview of apiextensions.k8s.io/v1, but a ConversionReview of apiextensions.k8s.io/v1beta1",
-        ),
-        (empty, "request missing in ConversionReview"),
-        (
-            json!({}),
-            "not a ConversionReview: missing field `apiVersion`",
-        ),
+        (beta, "not the request of a ConversionReview of apiextensions.k8s.io/v1"),
+        (empty, "not the request of a ConversionReview"),
+        (json!({}), "not a ConversionReview: missing field `apiVersion`"),
     ] {
         let (status, answer) = ask(&body);
         assert_eq!(status, 400);
@@ -296,10 +233,7 @@ fn refuses_what_is_no_review_of_v1() {
 
 #[test]
 fn goes_from_spoke_to_spoke_through_the_hub() {
-    let old = book(
-        "v1beta1",
-        json!({ "leaves": 3, "shelf": "S", "notes": [{ "text": "a" }] }),
-    );
+    let old = book("v1beta1", json!({ "leaves": 3, "shelf": "S", "notes": [{ "text": "a" }] }));
     let there = to("v1alpha1", &old);
     // Of another type there: taken out, and required.
     assert_eq!(there["spec"], json!({ "notes": [], "pages": "" }));
@@ -309,14 +243,12 @@ fn goes_from_spoke_to_spoke_through_the_hub() {
 #[test]
 fn an_annotation_that_cannot_be_converted_is_ignored() {
     let mut object = book("v1", json!({ "pages": 6 }));
-    let kept =
-        json!({ "lost": { "spec": { "leaves": i32::MAX } }, "left": { "spec": { "leaves": 3 } } });
-    object["metadata"]["annotations"] =
-        json!({ "conversion.example.com/v1beta1": kept.to_string() });
+    let kept = json!({ "lost": { "spec": { "leaves": i32::MAX } }, "left": { "spec": { "leaves": 3 } } });
+    object["metadata"]["annotations"] = json!({ "conversion.example.com/v1beta1": kept.to_string() });
     assert_eq!(to("v1beta1", &object)["spec"]["leaves"], 3);
 }
 
-/// As server-side apply asks when a field manager goes to another version.
+/// Server-side apply asks for it when a field manager changes to another version.
 #[test]
 fn converts_a_part_of_an_object() {
     let part = json!({ "apiVersion": "example.com/v1beta1", "kind": "Book", "metadata": {} });
@@ -368,7 +300,7 @@ mod thing {
     }
 }
 
-/// A random object fits its type, which writes it so that it is read as the same.
+/// A random object fits its type, and is the same after it was written and read.
 #[test]
 fn random_objects_fit_their_types() {
     let crd = <thing::Thing as kube::CustomResourceExt>::crd();
@@ -381,9 +313,45 @@ fn random_objects_fit_their_types() {
         let written = serde_json::to_value(read(object())).unwrap();
         assert!((5..8).contains(&written["spec"]["some"].as_i64().unwrap()));
         assert!((3..5).contains(&written["spec"]["text"].as_str().unwrap().chars().count()));
-        assert_eq!(
-            serde_json::to_value(read(written.clone())).unwrap(),
-            written
-        );
+        assert_eq!(serde_json::to_value(read(written.clone())).unwrap(), written);
     }
+}
+
+#[derive(Default)]
+struct Crds(Vec<CustomResourceDefinition>);
+
+impl Crds {
+    fn of(crds: Vec<CustomResourceDefinition>) -> Self {
+        Self(vec![kube::core::crd::merge_crds(crds, "v1").unwrap()])
+    }
+
+    fn tested(&self, conversion: Conversion<hub::Book>, kept: &[(&str, &str)]) -> Result<(), String> {
+        let webhook = conversion.into();
+        let tested = std::panic::AssertUnwindSafe(|| round_trip::round_trip(&webhook, &self.0, kept));
+        std::panic::catch_unwind(tested).map_err(|panic| *panic.downcast::<String>().unwrap())
+    }
+}
+
+#[test]
+fn a_round_trip_finds_what_is_lost() {
+    use kube::CustomResourceExt;
+
+    let crds = || Crds::of(vec![hub::Book::crd(), oldest::Book::crd()]);
+    let conversion = || Conversion::new(vec![Spoke::of::<oldest::Book>()]);
+    let kept = [
+        ("v1alpha1", "spec.notes"),
+        ("v1alpha1", "spec.pages"),
+        ("v1alpha1", "spec.title"),
+        ("v1", "spec.notes"),
+        ("v1", "spec.pages"),
+    ];
+    assert_eq!(crds().tested(conversion(), &kept), Ok(()));
+    let lost = crds().tested(conversion(), &kept[1..]).unwrap_err();
+    assert!(lost.contains(r#"add ("v1alpha1", "spec.notes") to the kept fields"#), "{lost}");
+    assert!(!lost.contains("spec.pages"), "{lost}");
+
+    let missing = crds().tested(Conversion::new(Vec::new()), &kept).unwrap_err();
+    assert_eq!(missing, "books.example.com has no spoke for the version v1alpha1");
+    let unknown = Crds::default().tested(conversion(), &kept).unwrap_err();
+    assert_eq!(unknown, "`books.example.com` is not among the CRDs");
 }

@@ -12,111 +12,67 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! Runs a Deployment for each `Memcached`, and says in its status how far that is.
+//! Runs a Deployment for each `Memcached`, and reports its progress in the status.
 
 mod deployment;
 
-use std::future;
 use std::sync::Arc;
 
-use futures::TryStreamExt;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::api::{Api, ListParams, Patch, PatchParams};
-use kube::runtime::controller::Action;
-use kube::runtime::finalizer::Event;
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::api::{Api, ListParams};
+use kube::runtime::events::EventType;
 use kube::{Resource, ResourceExt};
+use opctl_runtime::{Children, Context, Controller, Outcome, Result, Runnable};
 
 use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
-use crate::manager::{self, Context, FIELD_MANAGER, Failure, conditions};
 
-/// What `controller::all` lists.
-pub const CONTROLLER: manager::Runnable = manager::Runnable {
-    name: "memcacheds.cache.example.com",
-    runs: manager::Runs::PerNamespace,
-    run: |ctx| Box::pin(run(ctx)),
-};
-
-/// While it is on an object, Kubernetes does not let it go: [`cleanup`] comes first.
+/// Kubernetes does not remove an object that has it before `cleanup` has succeeded.
 const FINALIZER: &str = "memcacheds.cache.example.com/cleanup";
 
-const PROGRESSING: &str = "Progressing";
-
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;watch
+/// `controller::all` lists it.
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;patch;watch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
-async fn run(ctx: Context) -> Result<(), manager::Error> {
-    let (api, deployments) = (ctx.api(), ctx.api::<Deployment>());
-    manager::check(&api).await?;
-    manager::check(&deployments).await?;
-    manager::check(&ctx.api::<Pod>()).await?;
+pub fn controller() -> Runnable {
     // Pods are not watched: whatever happens to one, the numbers in the Deployment's status follow.
-    let ours = watcher::Config::default().labels(&deployment::all());
-    let changes = watcher(deployments, ours)
-        .try_filter(|event| future::ready(is_news(event)))
-        .touched_objects();
-    let controller = manager::controller(api, watcher::Config::default()).owns_stream(changes);
-    manager::drive(CONTROLLER.name, controller, reconcile, ctx).await
+    Controller::<Memcached>::new(reconcile)
+        .owns::<Deployment>()
+        .finalizer(FINALIZER, cleanup)
+        .into()
 }
 
 /// Runs after every change of an object or its Deployment, after a failure, and once every `--requeue-interval`.
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=patch
-async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Action, Error> {
-    let api = Api::<Memcached>::namespaced(ctx.client.clone(), &namespace(&object));
-    manager::with_finalizer(&api, FINALIZER, object, |event| async {
-        match event {
-            Event::Apply(object) => {
-                let outcome = converge(&object, &ctx).await;
-                report(&object, outcome, &ctx).await
-            }
-            Event::Cleanup(object) => {
-                cleanup(&object, &ctx).await;
-                Ok(Action::await_change())
-            }
-        }
-    })
-    .await
-}
-
-/// Applies the Deployment, and returns the condition `Ready` and what else there is to say in the status, once it is known.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;patch
-async fn converge(
-    object: &Memcached,
-    ctx: &Context,
-) -> Result<Option<(Condition, MemcachedStatus)>, Error> {
-    // By force: what others changed in these fields is changed back.
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    let desired = Patch::Apply(deployment::deployment(object));
-    let deployment = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace(object))
-        .patch(&object.name_any(), &params, &desired)
-        .await?;
-    if !is_observed(&deployment) {
-        return Ok(None);
-    }
+async fn reconcile(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<Outcome> {
+    let mut children = Children::of(&*object, &ctx);
+    let deployment = children.apply(deployment::deployment(&object)).await?;
     let replicas = deployment
         .status
-        .as_ref()
         .and_then(|status| status.replicas)
         .unwrap_or_default();
-    let observed = MemcachedStatus {
-        replicas,
-        selector: deployment::selector(object),
-        nodes: match replicas {
-            0 => Vec::new(),
-            _ => nodes(object, ctx).await?,
-        },
-        ..Default::default()
+    let is_new = children.is_pending() || replicas == 0;
+    let nodes = if is_new {
+        Vec::new()
+    } else {
+        nodes(&object, &ctx).await?
     };
-    Ok(Some((ready(&deployment, object.spec.size), observed)))
+    let selector = deployment::selector(&object);
+    Ok(children.outcome().status(MemcachedStatus {
+        replicas,
+        selector,
+        nodes,
+        ..Default::default()
+    }))
 }
 
-/// The names of the Pods that stay, sorted.
+/// The names of the Pods that are not being deleted, sorted.
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list
-async fn nodes(object: &Memcached, ctx: &Context) -> Result<Vec<String>, Error> {
-    let ours = ListParams::default().labels(&deployment::selector(object));
-    let pods = Api::<Pod>::namespaced(ctx.client.clone(), &namespace(object))
-        .list_metadata(&ours)
+async fn nodes(object: &Memcached, ctx: &Context) -> Result<Vec<String>> {
+    let namespace = object.namespace().expect("a Memcached is namespaced");
+    let pods = Api::<Pod>::namespaced(ctx.client.clone(), &namespace);
+    let pods = pods
+        .list_metadata(&ListParams::default().labels(&deployment::selector(object)))
         .await?;
     let staying = pods
         .iter()
@@ -126,115 +82,110 @@ async fn nodes(object: &Memcached, ctx: &Context) -> Result<Vec<String>, Error> 
     Ok(nodes)
 }
 
-/// Whether there is something to see in it: not in what was written a moment ago, by this operator most of all.
-fn is_news(event: &watcher::Event<Deployment>) -> bool {
-    match event {
-        watcher::Event::Apply(deployment) => is_observed(deployment),
-        _ => true,
-    }
-}
-
-/// Whether its status is about its present spec; if not, it will be in a moment.
-fn is_observed(deployment: &Deployment) -> bool {
-    let status = deployment.status.as_ref();
-    status.and_then(|it| it.observed_generation) == deployment.metadata.generation
-}
-
-/// As `kubectl rollout status` judges it.
-fn ready(deployment: &Deployment, size: i32) -> Condition {
-    let status = deployment.status.clone().unwrap_or_default();
-    let [total, updated, available] = [
-        status.replicas,
-        status.updated_replicas,
-        status.available_replicas,
-    ]
-    .map(Option::unwrap_or_default);
-    if [total, updated, available] == [size; 3] {
-        conditions::ready("Available", "every replica is available")
-    } else {
-        let progress =
-            format!("{updated} of {size} replicas are up to date, {available} available");
-        conditions::not_ready(PROGRESSING, progress)
-    }
-}
-
-/// Puts the end of an object on record. This is the place for what would outlive it, such as things outside of the cluster;
-/// the Deployment is deleted with it by Kubernetes.
-async fn cleanup(object: &Memcached, ctx: &Context) {
-    let note = format!("the Deployment {} goes with it", object.name_any());
-    ctx.tell(object, &[], &conditions::ready("CleanedUp", note))
+/// Records the deletion of an object. This is the place to delete what would outlive it, such as things outside of the
+/// cluster; Kubernetes deletes the Deployment.
+async fn cleanup(object: Arc<Memcached>, ctx: Arc<Context>) -> Result<()> {
+    let note = format!("the Deployment {} is deleted with it", object.name_any());
+    ctx.event(&*object, EventType::Normal, "CleanedUp", note)
         .await;
-}
-
-/// Says in the status how it went.
-async fn report(
-    object: &Memcached,
-    outcome: Result<Option<(Condition, MemcachedStatus)>, Error>,
-    ctx: &Context,
-) -> Result<Action, Error> {
-    let (ready, observed) = match &outcome {
-        Ok(Some(observed)) => observed.clone(),
-        // It will be observed, which is an event.
-        Ok(None) => return Ok(ctx.requeue()),
-        Err(error) => {
-            let known = object.status.clone().unwrap_or_default();
-            let ready = conditions::not_ready(error.reason(), error.to_string());
-            (ready, known)
-        }
-    };
-    let written = apply_status(object, ready, observed, ctx).await;
-    // What went wrong first is what matters.
-    outcome?;
-    written?;
-    Ok(ctx.requeue())
-}
-
-/// Writes the status, unless it is there already.
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
-async fn apply_status(
-    object: &Memcached,
-    ready: Condition,
-    observed: MemcachedStatus,
-    ctx: &Context,
-) -> Result<(), Error> {
-    let mut before = object.status.clone().unwrap_or_default();
-    // Conditions of other types are for others to write.
-    before.conditions.retain(|old| old.type_ == ready.type_);
-    let generation = object.meta().generation;
-    let ready = conditions::next(&before.conditions, ready, generation);
-    let status = MemcachedStatus {
-        observed_generation: generation,
-        conditions: vec![ready.clone()],
-        ..observed
-    };
-    if status != before {
-        manager::apply_status(&ctx.client, object, &status).await?;
-        // That it is on its way is no news.
-        if ready.reason != PROGRESSING {
-            ctx.tell(object, &before.conditions, &ready).await;
-        }
-    }
     Ok(())
 }
 
-fn namespace(object: &Memcached) -> String {
-    object.namespace().expect("a Memcached is namespaced")
-}
+#[cfg(test)]
+mod tests {
+    use opctl_runtime::testing::{self, Calls};
+    use serde_json::json;
 
-/// Why an object could not be reconciled.
-#[derive(Debug, thiserror::Error)]
-enum Error {
-    #[error("a request to the API server failed: {}", manager::brief(.0))]
-    Request(#[from] kube::Error),
-}
+    use super::*;
+    use crate::api::cache::v1alpha1::memcached::MemcachedSpec;
 
-impl Failure for Error {
-    fn reason(&self) -> &'static str {
-        match self {
-            Self::Request(_) => "RequestFailed",
-        }
+    #[tokio::test]
+    async fn applies_a_deployment_of_the_size_with_pods_that_the_selector_finds() {
+        let (outcome, calls) = reconciled(json!({})).await;
+        assert!(
+            outcome.is_unchanged(),
+            "nothing is known about the Deployment yet"
+        );
+        let deployment = calls.applied::<Deployment>("sample");
+        assert_eq!(deployment["spec"]["replicas"], 3);
+        assert_eq!(
+            deployment["metadata"]["ownerReferences"][0]["controller"],
+            true
+        );
+        let labels = &deployment["spec"]["template"]["metadata"]["labels"];
+        assert_eq!(*labels, deployment["spec"]["selector"]["matchLabels"]);
+        let is_selected = |(key, value): (&String, &serde_json::Value)| {
+            deployment::selector(&object()).contains(&format!("{key}={}", value.as_str().unwrap()))
+        };
+        assert!(labels.as_object().unwrap().iter().all(is_selected));
+    }
+
+    #[tokio::test]
+    async fn is_ready_with_the_names_of_the_pods() {
+        let (outcome, _) = reconciled(status(3)).await;
+        assert_eq!(outcome.conditions()[0].status, "True");
+        assert_eq!(outcome.status_fields()["replicas"], 3);
+        assert_eq!(
+            outcome.status_fields()["nodes"],
+            json!(["sample-a", "sample-b"])
+        );
+        assert_eq!(
+            outcome.status_fields()["selector"],
+            deployment::selector(&object())
+        );
+    }
+
+    #[tokio::test]
+    async fn is_progressing_until_every_replica_is_available() {
+        let (outcome, _) = reconciled(status(2)).await;
+        assert_eq!(outcome.conditions()[0].reason, "Progressing");
+    }
+
+    #[tokio::test]
+    async fn lists_no_pods_where_the_deployment_has_none() {
+        let (outcome, calls) = reconciled(json!({ "observedGeneration": 7 })).await;
+        assert_eq!(outcome.status_fields()["nodes"], serde_json::Value::Null);
+        assert!(calls.of::<Pod>().is_empty());
+    }
+
+    #[tokio::test]
+    async fn records_the_deletion() {
+        let (ctx, calls) = testing::context();
+        cleanup(object(), ctx).await.unwrap();
+        assert_eq!(calls.take()[0].body["reason"], "CleanedUp");
+    }
+
+    /// Reconciles once, with this status of the Deployment.
+    async fn reconciled(status: serde_json::Value) -> (Outcome, Calls) {
+        let (ctx, calls) = testing::context_with(move |call| {
+            let mut answer = call.body.clone();
+            if call.is::<Deployment>() {
+                answer["metadata"]["generation"] = 7.into();
+                answer["status"] = status.clone();
+            } else if call.is::<Pod>() {
+                answer = json!({ "metadata": {}, "items": [
+                    { "metadata": { "name": "sample-b" } },
+                    { "metadata": { "name": "sample-a" } },
+                    { "metadata": { "name": "sample-old", "deletionTimestamp": "2025-01-01T00:00:00Z" } },
+                ] });
+            }
+            (200, answer)
+        });
+        (reconcile(object(), ctx).await.unwrap(), calls)
+    }
+
+    fn status(available: i32) -> serde_json::Value {
+        json!({
+            "observedGeneration": 7,
+            "replicas": 3,
+            "updatedReplicas": 3,
+            "readyReplicas": available,
+            "availableReplicas": available,
+            "conditions": [{ "type": "Available", "status": "True" }],
+        })
+    }
+
+    fn object() -> Arc<Memcached> {
+        testing::stored(Memcached::new("sample", MemcachedSpec { size: 3 }))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -12,97 +12,47 @@
 // See the License for the specific language governing permissions and
 // limitations under the License.
 
-//! Runs a server for each `MySrv`, behind a Service, and says in its status whether it answers.
+//! Runs a server for each `MySrv`, behind a Service, and reports in the status whether it is available.
 
 use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::api::Api;
-use kube::runtime::controller::Action;
-use kube::runtime::watcher;
-use kube::{Resource, ResourceExt};
-use serde_json::{Value, json};
+use kube::ResourceExt;
+use opctl_runtime::{Children, Context, Controller, Outcome, Result, Runnable};
+use serde_json::{Value, from_value, json};
 
-use crate::api::myapp::v1alpha1::my_srv::{MySrv, MySrvStatus};
-use crate::manager::{self, Context, FIELD_MANAGER, Failure, conditions};
+use crate::api::myapp::v1alpha1::my_srv::MySrv;
 
-const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-
-/// What `controller::all` lists.
-pub const CONTROLLER: manager::Runnable = manager::Runnable {
-    name: "mysrvs.myapp.idcos.com",
-    runs: manager::Runs::PerNamespace,
-    run: |ctx| Box::pin(run(ctx)),
-};
-
+/// `controller::all` lists it.
 // +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs,verbs=list;watch
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
-// +kubebuilder:rbac:groups=core,resources=services,verbs=list;watch
-async fn run(ctx: Context) -> Result<(), manager::Error> {
-    let (api, deployments, services) = (ctx.api(), ctx.api::<Deployment>(), ctx.api::<Service>());
-    manager::check(&api).await?;
-    manager::check(&deployments).await?;
-    manager::check(&services).await?;
-    let ours = watcher::Config::default().labels(&format!("{MANAGED_BY}={FIELD_MANAGER}"));
-    let controller = manager::controller(api, watcher::Config::default())
-        .owns(deployments, ours.clone())
-        .owns(services, ours);
-    manager::drive(CONTROLLER.name, controller, reconcile, ctx).await
+// +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs/status,verbs=patch
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;list;patch;watch
+// +kubebuilder:rbac:groups=core,resources=services,verbs=create;list;patch;watch
+pub fn controller() -> Runnable {
+    Controller::<MySrv>::new(reconcile)
+        .owns::<Deployment>()
+        .owns::<Service>()
+        .into()
 }
 
 /// Runs after every change of an object, its Deployment or its Service, after a failure, and once every `--requeue-interval`.
-async fn reconcile(object: Arc<MySrv>, ctx: Arc<Context>) -> Result<Action, Error> {
-    if object.meta().deletion_timestamp.is_some() {
-        return Ok(Action::await_change());
-    }
-    let outcome = converge(&object, &ctx).await;
-    let ready = match &outcome {
-        Ok(ready) => ready.clone(),
-        Err(error) => conditions::not_ready(error.reason(), error.to_string()),
-    };
-    let written = apply_status(&object, ready, &ctx).await;
-    // What went wrong first is what matters.
-    outcome?;
-    written?;
-    Ok(ctx.requeue())
-}
-
-/// Applies the Deployment and the Service, and returns the condition `Ready`.
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=create;patch
-// +kubebuilder:rbac:groups=core,resources=services,verbs=create;patch
-async fn converge(object: &MySrv, ctx: &Context) -> Result<Condition, Error> {
-    let (name, namespace) = (object.name_any(), object.namespace());
-    let namespace = namespace.expect("a MySrv is namespaced");
-    let deployments = Api::<Deployment>::namespaced(ctx.client.clone(), &namespace);
-    let services = Api::<Service>::namespaced(ctx.client.clone(), &namespace);
-    let deployment =
-        manager::apply(FIELD_MANAGER, &deployments, &name, &deployment(object)).await?;
-    manager::apply(FIELD_MANAGER, &services, &name, &service(object)).await?;
-
-    let status = deployment.status.unwrap_or_default();
-    // Until then the status is about an older spec.
-    let seen = status.observed_generation == deployment.metadata.generation;
-    Ok(
-        if seen && status.updated_replicas == Some(1) && status.available_replicas == Some(1) {
-            conditions::ready(
-                "Available",
-                format!("it answers on port {}", object.spec.port),
-            )
-        } else {
-            conditions::not_ready("Progressing", "its Pod is not available yet")
-        },
-    )
+async fn reconcile(object: Arc<MySrv>, ctx: Arc<Context>) -> Result<Outcome> {
+    let mut children = Children::of(&*object, &ctx);
+    children
+        .apply::<Deployment>(from_value(deployment(&object))?)
+        .await?;
+    children
+        .apply::<Service>(from_value(service(&object))?)
+        .await?;
+    Ok(children.outcome())
 }
 
 /// One Pod, which passes the Pod Security Standard "restricted".
 fn deployment(object: &MySrv) -> Value {
     let (labels, port) = (labels(object), object.spec.port);
     json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": metadata(object),
+        "metadata": { "name": object.name_any(), "labels": labels },
         "spec": {
             "replicas": 1,
             "selector": { "matchLabels": labels },
@@ -134,9 +84,7 @@ fn deployment(object: &MySrv) -> Value {
 
 fn service(object: &MySrv) -> Value {
     json!({
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": metadata(object),
+        "metadata": { "name": object.name_any(), "labels": labels(object) },
         "spec": {
             "selector": labels(object),
             "ports": [{ "name": "http", "port": object.spec.port, "targetPort": "http" }],
@@ -144,140 +92,85 @@ fn service(object: &MySrv) -> Value {
     })
 }
 
-/// Deployment and Service have the name of the object, and are deleted with it.
-fn metadata(object: &MySrv) -> Value {
-    json!({
-        "name": object.name_any(),
-        "labels": labels(object),
-        "ownerReferences": [object.controller_owner_ref(&())],
-    })
-}
-
 fn labels(object: &MySrv) -> Value {
     json!({
         "app.kubernetes.io/name": "mysrv",
         "app.kubernetes.io/instance": object.name_any(),
-        MANAGED_BY: FIELD_MANAGER,
+        "app.kubernetes.io/managed-by": "mysrv",
     })
-}
-
-/// Writes the status, unless it is there already.
-// +kubebuilder:rbac:groups=myapp.idcos.com,resources=mysrvs/status,verbs=patch
-async fn apply_status(object: &MySrv, ready: Condition, ctx: &Context) -> Result<(), Error> {
-    let before = object.status.clone().unwrap_or_default();
-    let generation = object.meta().generation;
-    let ready = conditions::next(&before.conditions, ready, generation);
-    let status = MySrvStatus {
-        observed_generation: generation,
-        conditions: vec![ready.clone()],
-    };
-    if status != before {
-        manager::apply_status(&ctx.client, object, &status).await?;
-        ctx.tell(object, &before.conditions, &ready).await;
-    }
-    Ok(())
-}
-
-/// Why an object could not be reconciled.
-#[derive(Debug, thiserror::Error)]
-enum Error {
-    #[error("a request to the API server failed: {}", manager::brief(.0))]
-    Request(#[from] kube::Error),
-}
-
-impl Failure for Error {
-    fn reason(&self) -> &'static str {
-        match self {
-            Self::Request(_) => "RequestFailed",
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use opctl_runtime::testing::{self, Calls};
+
     use super::*;
-    use crate::mock;
+    use crate::api::myapp::v1alpha1::my_srv::MySrvSpec;
 
     #[tokio::test]
     async fn runs_a_server_of_that_name_on_that_port() {
-        let calls = calls(1, json!({})).await;
-        let [deployment, service, ..] = &calls[..] else {
-            panic!("two children: {calls:?}")
-        };
-        assert!(deployment.path.ends_with("/deployments/sample"));
-        let container = &deployment.body["spec"]["template"]["spec"]["containers"][0];
+        let (_, calls) = reconciled(1).await;
+        let (deployment, service) = (
+            calls.applied::<Deployment>("sample"),
+            calls.applied::<Service>("sample"),
+        );
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         assert_eq!(container["args"], json!(["-listen=:8080", "-text=hello"]));
-        assert!(service.path.ends_with("/services/sample"));
-        assert_eq!(service.body["spec"]["ports"][0]["port"], 8080);
+        assert_eq!(service["spec"]["ports"][0]["port"], 8080);
+        assert_eq!(
+            service["spec"]["selector"],
+            deployment["spec"]["template"]["metadata"]["labels"]
+        );
         for child in [deployment, service] {
-            assert_eq!(child.body["metadata"]["ownerReferences"][0]["uid"], "1");
+            assert_eq!(child["metadata"]["ownerReferences"][0]["uid"], "1");
         }
     }
 
     #[tokio::test]
     async fn is_ready_when_the_server_is_available() {
         for (available, status, reason) in [(0, "False", "Progressing"), (1, "True", "Available")] {
-            let calls = calls(available, json!({})).await;
-            assert!(calls[2].path.ends_with("/mysrvs/sample/status"));
-            let condition = &calls[2].body["status"]["conditions"][0];
-            assert_eq!(
-                (&condition["status"], &condition["reason"]),
-                (&json!(status), &json!(reason))
-            );
+            let (outcome, _) = reconciled(available).await;
+            let condition = &outcome.conditions()[0];
+            assert_eq!((&*condition.status, &*condition.reason), (status, reason));
         }
     }
 
     #[tokio::test]
-    async fn writes_no_status_the_second_time() {
-        let first = calls(1, json!({})).await;
-        let second = calls(1, first[2].body["status"].clone()).await;
-        assert_eq!(second, first[..2]);
-    }
-
-    #[tokio::test]
     async fn fails_with_a_reason() {
-        let (ctx, _calls) = mock::context(|_| (409, mock::status(409, "Conflict")));
-        let error = reconcile(object(json!({})), ctx).await.unwrap_err();
-        assert_eq!(error.reason(), "RequestFailed");
+        let (ctx, _calls) = testing::context_with(|_| (409, testing::status(409, "Conflict")));
+        assert_eq!(
+            reconcile(object(), ctx).await.unwrap_err().reason(),
+            "RequestFailed"
+        );
     }
 
-    #[tokio::test]
-    async fn leaves_alone_what_is_being_deleted() {
-        let (ctx, calls) = mock::context(|_| (500, Value::Null));
-        let mut object = Arc::unwrap_or_clone(object(json!({})));
-        object.metadata.deletion_timestamp = object.metadata.creation_timestamp.clone();
-        reconcile(Arc::new(object), ctx).await.unwrap();
-        assert_eq!(calls.take(), []);
-    }
-
-    /// Reconciles once, while so many servers are available, and returns the requests that this made.
-    async fn calls(available: i32, status: Value) -> Vec<mock::Call> {
-        let (ctx, calls) = mock::context(move |call| {
+    /// Reconciles once, while so many servers are available.
+    async fn reconciled(available: i32) -> (Outcome, Calls) {
+        let (ctx, calls) = testing::context_with(move |call| {
             let mut answer = call.body.clone();
-            if call.path.ends_with("/deployments/sample") {
-                answer["status"] = json!({ "updatedReplicas": 1, "availableReplicas": available });
+            if call.is::<Deployment>() {
+                answer["metadata"]["generation"] = json!(1);
+                answer["status"] = json!({
+                    "observedGeneration": 1,
+                    "replicas": 1,
+                    "updatedReplicas": 1,
+                    "readyReplicas": available,
+                    "availableReplicas": available,
+                    "conditions": [{ "type": "Available", "status": if available == 1 { "True" } else { "False" } }],
+                });
             }
             (200, answer)
         });
-        reconcile(object(status), ctx).await.unwrap();
-        calls.take()
+        (reconcile(object(), ctx).await.unwrap(), calls)
     }
 
-    /// An object as the API server sends it, with this status.
-    fn object(status: Value) -> Arc<MySrv> {
-        let object = json!({
-            "apiVersion": "myapp.idcos.com/v1alpha1",
-            "kind": "MySrv",
-            "metadata": {
-                "name": "sample",
-                "namespace": "default",
-                "uid": "1",
-                "generation": 2,
-                "creationTimestamp": "2026-01-01T00:00:00Z",
+    fn object() -> Arc<MySrv> {
+        testing::stored(MySrv::new(
+            "sample",
+            MySrvSpec {
+                port: 8080,
+                name: "hello".to_owned(),
             },
-            "spec": { "port": 8080, "name": "hello" },
-            "status": status,
-        });
-        Arc::new(serde_json::from_value(object).unwrap())
+        ))
     }
 }

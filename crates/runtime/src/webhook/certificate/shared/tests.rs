@@ -1,25 +1,25 @@
 use std::sync::{Arc, Mutex};
 
-use clap::Parser;
-use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
-use kube::api::ApiResource;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::manager::Options;
-use crate::mock::{self, Call, Calls, status};
-use crate::webhook::registration::Configuration;
+use crate::Operator;
+use crate::testing::{self as mock, Call, Calls, options, status};
+use crate::webhook::Webhook;
+use crate::webhook::{Defaulting, Rejection, Request};
 
-const CONFIGURATION: Configuration = Configuration {
-    name: "mutating",
-    local: "local",
-    resource: ApiResource::erase::<MutatingWebhookConfiguration>,
-};
+const OPERATOR: Operator = Operator { name: "shop", version: "1.2.3" };
+const SECRET: &str = "shop-webhook-certificate";
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// An API server with a Secret, and what sends it here.
+async fn nothing(_: &mut ConfigMap, _: &Request<ConfigMap>) -> Result<(), Rejection> {
+    Ok(())
+}
+
+/// An API server with a Secret, and a configuration that makes it call this operator.
 #[derive(Clone, Default)]
 struct Server(Arc<Mutex<State>>);
 
@@ -27,7 +27,7 @@ struct Server(Arc<Mutex<State>>);
 struct State {
     secret: Option<Value>,
     version: u32,
-    /// Of each configuration; none where that does not exist.
+    /// The bundle of the configuration; none if that does not exist.
     trusted: Option<Value>,
     /// Written between the next read and the write after it.
     sneaks_in: Option<Value>,
@@ -71,9 +71,10 @@ impl Server {
 
     async fn replica(&self) -> (Shared, Calls) {
         let (client, calls) = self.client();
-        let ctx = Context::new(client, Options::parse_from(["manager"]));
-        let mut replica = Shared::open(&ctx, "webhooks").await.unwrap();
-        replica.registrations = vec![&CONFIGURATION];
+        let ctx = Context::new(client, OPERATOR, options([]));
+        let webhooks: [Webhook; 1] = [Defaulting::new("/", nothing).into()];
+        let registrations = Registration::all(&webhooks, OPERATOR.name);
+        let replica = Shared::open(&ctx, "webhooks", registrations).await.unwrap();
         (replica, calls)
     }
 
@@ -98,11 +99,11 @@ impl State {
 }
 
 fn issued(now: SystemTime) -> Pair {
-    Pair::issue(&names_of_service("webhooks", "default"), now).unwrap()
+    Pair::issue("shop", &names_of_service("webhooks", "default"), now).unwrap()
 }
 
 fn secret(pair: &Pair) -> Value {
-    json!(write(Secret::default(), pair))
+    json!(write(SECRET, Secret::default(), pair))
 }
 
 #[tokio::test]
@@ -125,10 +126,7 @@ async fn a_secret_that_is_no_good_is_replaced_with_its_labels_kept() {
     let (replica, calls) = server.replica().await;
     assert_eq!(server.pair(), replica.served);
     let put = calls.take().remove(1).body;
-    assert_eq!(
-        (&put["metadata"]["labels"]["team"], &put["type"]),
-        (&json!("a"), &json!("Opaque"))
-    );
+    assert_eq!((&put["metadata"]["labels"]["team"], &put["type"]), (&json!("a"), &json!("Opaque")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,10 +168,7 @@ async fn nothing_else_is_served_while_the_api_server_is_not_told() {
     server.0.lock().unwrap().secret = None;
     assert!(!replica.look(SystemTime::now()).await.unwrap());
     assert_eq!(replica.served, before);
-    assert!(
-        server.pair().bundle.ends_with(before.ca()),
-        "it is trusted, too"
-    );
+    assert!(server.pair().bundle.ends_with(before.ca()), "it is trusted, too");
 
     // Somebody else made one who does not know what is served here.
     server.0.lock().unwrap().trusted = Some(Value::Null);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mock;
+use crate::testing as mock;
 use serde_json::Value;
 
 fn crd(conversion: &Value) -> Value {
@@ -22,15 +22,12 @@ async fn only_a_bundle_that_differs_is_written() {
         let config = json!({ "url": "https://a", "caBundle": bundle });
         let webhook = json!({ "clientConfig": config, "conversionReviewVersions": ["v1"] });
         let (client, calls) = answering(json!({ "strategy": "Webhook", "webhook": webhook }));
-        trust(&client, NAME, &new).await.unwrap();
+        trust(&client, "shop", NAME, &new).await.unwrap();
         let calls = calls.take();
         assert_eq!(calls.len(), 1 + writes);
         if let Some(patch) = calls.get(1) {
             let webhook = json!({ "clientConfig": { "caBundle": "bmV3" } });
-            assert_eq!(
-                patch.body,
-                json!({ "spec": { "conversion": { "webhook": webhook } } })
-            );
+            assert_eq!(patch.body, json!({ "spec": { "conversion": { "webhook": webhook } } }));
         }
     }
 }
@@ -41,20 +38,18 @@ async fn what_converted_before_does_so_again() {
         let webhook = json!({ "clientConfig": config, "conversionReviewVersions": ["v1"] });
         json!({ "strategy": "Webhook", "webhook": webhook })
     };
-    let service = json!({ "name": "webhooks", "namespace": "system", "path": WEBHOOK.path });
+    let service = json!({ "name": "webhooks", "namespace": "system", "path": PATH });
     let service = by(json!({ "service": service, "caBundle": "b2xk" }));
     let none = json!({ "strategy": "None" });
-    for (before, after) in [
-        (&service, &service),
-        (&none, &none),
-        (&by(json!({ "url": "https://killed" })), &none),
-    ] {
+    for (before, after) in [(&service, &service), (&none, &none), (&by(json!({ "url": "https://killed" })), &none)] {
         let (client, calls) = answering(before.clone());
         let bundle = ByteString(b"new".to_vec());
         let local = Local {
             client,
+            field_manager: "shop",
             url: "https://127.0.0.1:9443".to_owned(),
             bundle,
+            paths: vec![PATH],
         };
         let mut undos = Vec::new();
         register(&local, NAME, &mut undos).await.unwrap();

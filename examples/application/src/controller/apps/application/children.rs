@@ -27,24 +27,18 @@ use k8s_openapi::api::networking::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kube::ResourceExt;
 use kube::api::ObjectMeta;
-use kube::{Resource, ResourceExt};
 
 use crate::api::apps::v1alpha1::application::{
     Application, DeploymentPart, IngressPart, ServicePart,
 };
-use crate::manager::FIELD_MANAGER;
 
 /// What the port is called, in the Deployment and in the Service.
 const PORT: &str = "http";
 
 const INSTANCE: &str = "app.kubernetes.io/instance";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-
-/// Selects what belongs to any `Application`.
-pub fn all() -> String {
-    format!("{MANAGED_BY}={FIELD_MANAGER}")
-}
 
 pub fn deployment(object: &Application, part: &DeploymentPart) -> Deployment {
     let labels = labels(object);
@@ -160,13 +154,11 @@ pub fn address(object: &Application) -> Option<String> {
     }
 }
 
-/// All of them have the name of the object, and are deleted with it, so that no finalizer is needed.
+/// All of them have the name of the object.
 fn metadata(object: &Application) -> ObjectMeta {
     ObjectMeta {
         name: Some(object.name_any()),
-        namespace: object.namespace(),
         labels: Some(labels(object)),
-        owner_references: Some(Vec::from_iter(object.controller_owner_ref(&()))),
         ..Default::default()
     }
 }
@@ -174,6 +166,6 @@ fn metadata(object: &Application) -> ObjectMeta {
 pub fn labels(object: &Application) -> BTreeMap<String, String> {
     BTreeMap::from([
         (INSTANCE.to_owned(), object.name_any()),
-        (MANAGED_BY.to_owned(), FIELD_MANAGER.to_owned()),
+        (MANAGED_BY.to_owned(), env!("CARGO_PKG_NAME").to_owned()),
     ])
 }

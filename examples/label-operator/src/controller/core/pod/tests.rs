@@ -14,10 +14,10 @@
 
 //! `reconcile` against a mocked API server: which requests it makes, and what becomes of their failures.
 
+use opctl_runtime::testing::{self, Call};
 use serde_json::Value;
 
 use super::*;
-use crate::mock;
 
 #[tokio::test]
 async fn labels_a_pod_that_asks_for_it() {
@@ -61,13 +61,6 @@ async fn asks_for_nothing_when_all_is_well() {
     for pod in [labelled, unlabelled] {
         assert_eq!(reconciled(pod).await, (vec![], Action::await_change()));
     }
-}
-
-#[tokio::test]
-async fn leaves_a_pod_alone_that_is_being_deleted() {
-    let mut pod = pod("web", json!({ ANNOTATION: "true" }), json!({}));
-    pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    assert_eq!(reconciled(pod).await, (vec![], Action::await_change()));
 }
 
 #[tokio::test]
@@ -121,9 +114,9 @@ fn pod(name: &str, annotations: Value, labels: Value) -> Value {
 }
 
 /// Reconciles once, and gives the requests that were made and what comes next.
-async fn reconciled(pod: Value) -> (Vec<mock::Call>, Action) {
+async fn reconciled(pod: Value) -> (Vec<Call>, Action) {
     let answer = pod.clone();
-    let (ctx, calls) = mock::context(move |call| match call.path.ends_with("/events") {
+    let (ctx, calls) = testing::context_with(move |call| match call.path.ends_with("/events") {
         true => (201, call.body.clone()),
         false => (200, answer.clone()),
     });
@@ -132,8 +125,8 @@ async fn reconciled(pod: Value) -> (Vec<mock::Call>, Action) {
 }
 
 /// What comes of a Pod that the API server does not let label.
-async fn refused(code: u16, reason: &'static str) -> Result<Action, Error> {
-    let (ctx, _calls) = mock::context(move |_| (code, mock::status(code, reason)));
+async fn refused(code: u16, reason: &'static str) -> Result<Action> {
+    let (ctx, _calls) = testing::context_with(move |_| (code, testing::status(code, reason)));
     let pod = pod("web", json!({ ANNOTATION: "true" }), json!({}));
     reconcile(Arc::new(serde_json::from_value(pod).unwrap()), ctx).await
 }

@@ -22,11 +22,10 @@ use k8s_openapi::api::core::v1::{
     SeccompProfile, SecurityContext,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use kube::ResourceExt;
 use kube::api::ObjectMeta;
-use kube::{Resource, ResourceExt};
 
 use crate::api::cache::v1alpha1::memcached::Memcached;
-use crate::manager::FIELD_MANAGER;
 
 const IMAGE: &str = "memcached:1.6.39-alpine";
 const PORT: i32 = 11211;
@@ -36,6 +35,7 @@ const USER: i64 = 11211;
 const NAME: &str = "app.kubernetes.io/name";
 const INSTANCE: &str = "app.kubernetes.io/instance";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+const MANAGER: &str = env!("CARGO_PKG_NAME");
 
 /// Everything in it follows from the object, so that applying it again changes nothing.
 pub fn deployment(object: &Memcached) -> Deployment {
@@ -43,10 +43,7 @@ pub fn deployment(object: &Memcached) -> Deployment {
     Deployment {
         metadata: ObjectMeta {
             name: Some(object.name_any()),
-            namespace: object.namespace(),
             labels: Some(labels.clone()),
-            // The Deployment is deleted with the object.
-            owner_references: Some(Vec::from_iter(object.controller_owner_ref(&()))),
             ..Default::default()
         },
         spec: DeploymentSpec {
@@ -108,16 +105,14 @@ fn labels(object: &Memcached) -> BTreeMap<String, String> {
     BTreeMap::from([
         (NAME.to_owned(), "memcached".to_owned()),
         (INSTANCE.to_owned(), object.name_any()),
-        (MANAGED_BY.to_owned(), FIELD_MANAGER.to_owned()),
+        (MANAGED_BY.to_owned(), MANAGER.to_owned()),
     ])
 }
 
-/// Selects what belongs to any `Memcached`.
-pub fn all() -> String {
-    format!("{NAME}=memcached,{MANAGED_BY}={FIELD_MANAGER}")
-}
-
-/// Selects what belongs to this one.
+/// Selects the Pods of an object.
 pub fn selector(object: &Memcached) -> String {
-    format!("{},{INSTANCE}={}", all(), object.name_any())
+    format!(
+        "{NAME}=memcached,{MANAGED_BY}={MANAGER},{INSTANCE}={}",
+        object.name_any()
+    )
 }

@@ -1,0 +1,455 @@
+//! A kind's schema + what serde reads into its type → the values that the API server admits, and that the type refuses.
+//!
+//! Values that each type refuses are tried: first on the schema at that place, then in a whole object, as the API server
+//! handles one. What is reported was found to be admitted, so nothing is reported that is only likely.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
+    JSONSchemaPropsOrBool, ValidationRule,
+};
+use serde_json::{Value, json};
+
+use super::object::{ObjectStep, Said};
+use super::sample::{KEY, any, sample};
+use super::{cel, items, object, property, shown, value, values};
+use crate::diagnostic::Span;
+use crate::model::Step;
+use crate::model::reads::{Part, Reads, Tag, Variant};
+
+/// A place whose schema admits what the Rust type refuses.
+#[derive(Debug)]
+pub struct Undecodable<'a> {
+    /// `spec.pools[].size`
+    pub path: String,
+    /// The same, from the root of the schema.
+    pub steps: Vec<Step>,
+    /// The field or type in the source to which an attribute can be added.
+    pub place: Option<&'a Span>,
+    /// From there to the value.
+    pub tail: Vec<Step>,
+    pub problem: Problem<'a>,
+    /// An object that the API server stores, and serde does not read. `None`: no values were found for the fields around
+    /// the path.
+    pub object: Option<Value>,
+}
+
+#[derive(Debug)]
+pub enum Problem<'a> {
+    /// These values are admitted, and the type that reads them refuses them.
+    Refused { by: &'a Reads, values: Vec<Value> },
+    /// The field may be missing, and serde requires it.
+    Missing,
+}
+
+/// What was compared.
+#[derive(Debug, Default)]
+pub struct Comparison<'a> {
+    pub found: Vec<Undecodable<'a>>,
+    /// The paths of what only a run of the operator's own code decides.
+    pub unknown: Vec<String>,
+}
+
+/// `reads`: what serde reads into objects of this version.
+pub fn undecodable<'a>(crd: &CustomResourceDefinition, version: &str, reads: &'a Reads) -> Comparison<'a> {
+    let version = crd.spec.versions.iter().find(|it| it.name == version);
+    let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
+    let (Some(version), Some(root)) = (version, root) else { return Comparison::default() };
+    let mut walk = Walk {
+        crd,
+        version,
+        root,
+        path: Vec::new(),
+        site: None,
+        around: Vec::new(),
+        comparison: Comparison::default(),
+    };
+    walk.visit(reads, root, false);
+    walk.comparison
+}
+
+struct Walk<'a, 's> {
+    crd: &'s CustomResourceDefinition,
+    version: &'s CustomResourceDefinitionVersion,
+    root: &'s JSONSchemaProps,
+    path: Vec<Step>,
+    /// The field of the source around the path, and how long the path is there.
+    site: Option<(&'a Span, usize)>,
+    /// What reads the values around the path, and how long the path is there.
+    around: Vec<(&'a Reads, usize)>,
+    comparison: Comparison<'a>,
+}
+
+impl<'a> Walk<'a, '_> {
+    /// `own`: tries values for the type itself, and not only for its parts.
+    fn visit(&mut self, reads: &'a Reads, schema: &JSONSchemaProps, own: bool) {
+        let (site, found) = (self.site, self.comparison.found.len());
+        self.around.push((reads, self.path.len()));
+        let mut inner = reads;
+        loop {
+            inner = match inner {
+                Reads::At(place, inner) => {
+                    self.site = Some((place, self.path.len()));
+                    inner
+                }
+                Reads::AtMost(inner) => {
+                    self.comparison.unknown.push(shown(&self.path));
+                    inner
+                }
+                Reads::Optional(inner) => inner,
+                inner => break self.parts(inner, schema),
+            };
+        }
+        self.around.pop();
+        if own && self.comparison.found.len() == found {
+            self.own(reads, schema);
+        }
+        self.site = site;
+    }
+
+    fn step(&mut self, step: Step, reads: &'a Reads, schema: Option<&JSONSchemaProps>) {
+        let Some(schema) = schema else { return };
+        self.path.push(step);
+        self.visit(reads, schema, true);
+        self.path.pop();
+    }
+
+    fn parts(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
+        match reads {
+            Reads::Unknown => self.comparison.unknown.push(shown(&self.path)),
+            Reads::List { items: reads, .. } => self.step(Step::Items, reads, items(schema)),
+            Reads::Map { values: reads, .. } => {
+                self.step(Step::Values, reads, values(schema));
+                // The keys of an enum are properties.
+                for (name, property) in schema.properties.iter().flatten() {
+                    self.step(Step::Property(name.clone()), reads, Some(property));
+                }
+            }
+            Reads::Struct(parts) => self.fields(parts, schema),
+            Reads::Enum { tag, variants } => {
+                for variant in variants {
+                    let Some(content) = &variant.content else { continue };
+                    let inside = match tag {
+                        _ if variant.untagged => None,
+                        Tag::External => Some(&variant.names[0]),
+                        Tag::Adjacent { content, .. } => Some(content),
+                        Tag::Internal(_) | Tag::Untagged => None,
+                    };
+                    match inside {
+                        Some(name) => self.step(Step::Property(name.clone()), content, property(schema, name)),
+                        None => self.visit(content, schema, false),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fields(&mut self, parts: &'a [Part], schema: &JSONSchemaProps) {
+        for part in parts {
+            let field = match part {
+                // What does not fit is `None`.
+                Part::Flattened(Reads::Optional(_)) => continue,
+                // What has a property of its own is a field.
+                Part::Flattened(Reads::Map { values: reads, .. }) => {
+                    self.step(Step::Values, reads, values(schema));
+                    continue;
+                }
+                Part::Flattened(reads) => {
+                    self.visit(reads, schema, false);
+                    continue;
+                }
+                Part::Field(field) => field,
+            };
+            let site = self.site;
+            self.path.push(Step::Property(field.name.clone()));
+            if let Some(place) = &field.place {
+                self.site = Some((place, self.path.len()));
+            }
+            let property = property(schema, &field.name);
+            if let Some(property) = property {
+                self.visit(&field.reads, property, true);
+            }
+            let is_required = schema.required.iter().flatten().any(|required| *required == field.name);
+            if field.required && !is_required {
+                self.missing(property);
+            }
+            self.path.pop();
+            self.site = site;
+        }
+    }
+
+    /// The field at the path, which has this schema, may be missing.
+    fn missing(&mut self, property: Option<&JSONSchemaProps>) {
+        let Some((Step::Property(name), around)) = self.path.split_last() else { return };
+        let mut object = self.object(&self.path, &property.map_or(Value::Null, any));
+        let before = self.said(&object);
+        let Some(parent) = at_mut(&mut object, around).and_then(Value::as_object_mut) else { return };
+        parent.remove(name);
+        let Some((stored, is_whole)) = self.stored(&object, &before) else { return };
+        let is_missing = at(&stored, around).is_some_and(|parent| parent.get(name).is_none());
+        if is_missing && self.is_refused(&stored) {
+            self.report(Problem::Missing, is_whole.then_some(stored));
+        }
+    }
+
+    /// The type at the path itself.
+    fn own(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
+        let mut tried = candidates(inner_of(reads));
+        tried.extend(schema.enum_.iter().flatten().map(|value| value.0.clone()));
+        tried.push(any(schema));
+        tried.extend([json!(null), json!(true), json!(7), json!(1.5), json!("x"), json!(""), json!([]), json!({})]);
+        let mut values = Vec::new();
+        let mut witness = None;
+        let mut before = None;
+        for value in tried {
+            let is_admitted = || match &value {
+                Value::Null => schema.nullable == Some(true) || schema.type_.is_none(),
+                value => value::check(value, schema).is_empty(),
+            };
+            if values.contains(&value) || reads.reads(&value) != Some(false) || !is_admitted() {
+                continue;
+            }
+            // Another field may have a rule that is hard to satisfy, and that has nothing to do with this one.
+            let before = before.get_or_insert_with(|| self.said(&self.object(&self.path, &any(schema))));
+            let object = self.object(&self.path, &value);
+            let Some((stored, is_whole)) = self.stored(&object, before) else { continue };
+            let is_stored = at(&stored, &self.path).is_some_and(|stored| reads.reads(stored) == Some(false));
+            if is_stored && self.is_refused(&stored) {
+                values.push(value);
+                witness.get_or_insert(is_whole.then_some(stored));
+            }
+        }
+        if let Some(object) = witness {
+            self.report(Problem::Refused { by: inner_of(reads), values }, object);
+        }
+    }
+
+    /// Nothing around the path reads the value in another way, such as another variant of an enum without tags.
+    fn is_refused(&self, stored: &Value) -> bool {
+        self.around.iter().all(|(reads, length)| {
+            let reads_it = at(stored, &self.path[..*length]).and_then(|value| reads.reads(value));
+            match inner_of(reads) {
+                Reads::Enum { tag, variants } if has_untagged(tag, variants) => reads_it == Some(false),
+                _ => reads_it != Some(true),
+            }
+        })
+    }
+
+    fn report(&mut self, problem: Problem<'a>, object: Option<Value>) {
+        let (place, from) = self.site.map_or((None, 0), |(place, from)| (Some(place), from));
+        let tail = self.path.get(from..).unwrap_or_default().to_vec();
+        let path = shown(&self.path);
+        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), place, tail, problem, object });
+    }
+
+    fn object(&self, path: &[Step], value: &Value) -> Value {
+        let mut object = sample(self.root, path, value);
+        let names = &self.crd.spec.names;
+        let meta = json!({
+            "apiVersion": format!("{}/{}", self.crd.spec.group, self.version.name),
+            "kind": names.kind,
+            "metadata": { "name": "a" },
+        });
+        if let (Value::Object(object), Value::Object(meta)) = (&mut object, meta) {
+            object.extend(meta);
+        }
+        object
+    }
+
+    /// What the API server makes of the object, unless it refuses it, or may do so. `but`: what it says anyway, which is
+    /// left out where it is not about the path. And whether it says nothing at all.
+    fn stored(&self, object: &Value, but: &[Said]) -> Option<(Value, bool)> {
+        let (stored, said) = object::stored(self.version, self.root, object);
+        let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(said, step)| *said == step);
+        let admits = |said: &Said| but.contains(said) && !is_about(&said.path);
+        said.iter().all(admits).then_some((stored, said.is_empty()))
+    }
+
+    fn said(&self, object: &Value) -> Vec<Said> {
+        object::stored(self.version, self.root, object).1
+    }
+}
+
+/// Whether the API server takes this CEL rule there: its cost may be too high.
+pub fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], rule: &str) -> bool {
+    let version = crd.spec.versions.iter().find(|it| it.name == version);
+    let root = version.and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref());
+    let Some(mut root) = root.cloned() else { return false };
+    let inner = path.iter().try_fold(&mut root, |schema, step| match step {
+        Step::Property(name) => schema.properties.as_mut()?.get_mut(name),
+        Step::Items => match schema.items.as_mut()? {
+            JSONSchemaPropsOrArray::Schema(items) => Some(&mut **items),
+            JSONSchemaPropsOrArray::Schemas(_) => None,
+        },
+        Step::Values => match schema.additional_properties.as_mut()? {
+            JSONSchemaPropsOrBool::Schema(values) => Some(&mut **values),
+            JSONSchemaPropsOrBool::Bool(_) => None,
+        },
+    });
+    let Some(schema) = inner else { return false };
+    let rule = ValidationRule { rule: rule.to_owned(), ..ValidationRule::default() };
+    schema.x_kubernetes_validations.get_or_insert_default().push(rule);
+    let mut findings = Vec::new();
+    cel::check(&root, &mut findings);
+    findings.is_empty()
+}
+
+/// The type itself, without what may be around it.
+fn inner_of(reads: &Reads) -> &Reads {
+    match reads {
+        Reads::At(_, inner) | Reads::AtMost(inner) | Reads::Optional(inner) => inner_of(inner),
+        reads => reads,
+    }
+}
+
+fn has_untagged(tag: &Tag, variants: &[Variant]) -> bool {
+    matches!(tag, Tag::Untagged) || variants.iter().any(|variant| variant.untagged)
+}
+
+/// What a type refuses though it looks much like what it reads.
+fn candidates(reads: &Reads) -> Vec<Value> {
+    match reads {
+        Reads::Integer(integer) => {
+            let near = [integer.max.checked_add(1), integer.min.checked_sub(1), (!integer.zero).then_some(0)];
+            let json = |number: i128| {
+                i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from))
+            };
+            near.into_iter().flatten().filter_map(|number| json(number).ok()).collect()
+        }
+        Reads::IntOrText { .. } => vec![json!(i64::from(i32::MAX) + 1), json!(i64::from(i32::MIN) - 1)],
+        Reads::ShortText(most) => vec!["x".repeat(most + 1).into(), "é".repeat(*most).into()],
+        Reads::Char => vec!["ab".into()],
+        Reads::Parsed(parsed) => parsed.refused.iter().map(|text| (*text).into()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// To the value that [`sample`] was asked for.
+fn steps_to(path: &[Step]) -> impl Iterator<Item = ObjectStep> {
+    path.iter().map(|step| match step {
+        Step::Property(name) => ObjectStep::Key(name.clone()),
+        Step::Items => ObjectStep::Index(0),
+        Step::Values => ObjectStep::Key(KEY.to_owned()),
+    })
+}
+
+/// The value that [`sample`] was asked for.
+fn at<'v>(object: &'v Value, path: &[Step]) -> Option<&'v Value> {
+    path.iter().try_fold(object, |value, step| match step {
+        Step::Property(name) => value.get(name),
+        Step::Items => value.get(0),
+        Step::Values => value.get(KEY),
+    })
+}
+
+fn at_mut<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
+    path.iter().try_fold(object, |value, step| match step {
+        Step::Property(name) => value.get_mut(name),
+        Step::Items => value.get_mut(0),
+        Step::Values => value.get_mut(KEY),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::reads::{Field, Integer};
+
+    fn u32() -> Reads {
+        Reads::Integer(Integer { name: "u32".into(), min: 0, max: u32::MAX.into(), zero: true })
+    }
+
+    fn field(name: &str, required: bool, reads: Reads) -> Part {
+        Part::Field(Field { name: name.into(), aliases: Vec::new(), place: None, required, reads })
+    }
+
+    fn found(spec: Value, reads: Vec<Part>) -> Vec<(String, Option<Value>)> {
+        let crd = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "ks.example.com"},
+            "spec": {
+                "group": "example.com",
+                "names": {"plural": "ks", "kind": "K"},
+                "scope": "Namespaced",
+                "versions": [{
+                    "name": "v1",
+                    "served": true,
+                    "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}},
+                }],
+            },
+        });
+        let crd = serde_json::from_value(crd).unwrap();
+        let reads = Reads::Struct(vec![field("spec", false, Reads::Struct(reads))]);
+        let found = undecodable(&crd, "v1", &reads).found;
+        found.into_iter().map(|one| (one.path, one.object.map(|object| object["spec"].clone()))).collect()
+    }
+
+    fn spec(size: Value) -> Value {
+        json!({"type": "object", "properties": {"size": size}})
+    }
+
+    #[test]
+    fn finds_what_the_schema_admits_and_the_type_refuses() {
+        let size = || vec![field("size", false, u32())];
+        let schema = json!({"type": "integer", "format": "uint32", "minimum": 0});
+        assert_eq!(found(spec(schema), size()), [("`spec.size`".into(), Some(json!({"size": 4_294_967_296_i64})))]);
+        let bounded = json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
+        assert_eq!(found(spec(bounded), size()), []);
+    }
+
+    #[test]
+    fn respects_rules_above_the_value() {
+        let mut schema = spec(json!({"type": "integer", "minimum": 0}));
+        schema["x-kubernetes-validations"] = json!([{"rule": "self.size < 10"}]);
+        assert_eq!(found(schema, vec![field("size", false, u32())]), []);
+    }
+
+    #[test]
+    fn finds_fields_that_may_be_missing() {
+        let required = || vec![field("size", true, u32())];
+        let mut schema = spec(json!({"type": "integer", "minimum": 0, "maximum": 9}));
+        assert_eq!(found(schema.clone(), required()), [("`spec.size`".into(), Some(json!({})))]);
+        schema["properties"]["size"]["default"] = json!(1);
+        assert_eq!(found(schema.clone(), required()), []);
+        schema["required"] = json!(["size"]);
+        assert_eq!(found(schema, required()), []);
+    }
+
+    #[test]
+    fn is_silent_where_another_variant_reads_the_value() {
+        let variant = |reads| Variant {
+            names: vec!["V".into()],
+            other: false,
+            untagged: false,
+            content: Some(Reads::Struct(vec![field("size", true, reads)])),
+        };
+        let of = |variants| vec![field("v", false, Reads::Enum { tag: Tag::Untagged, variants })];
+        let schema = || {
+            let mut schema = spec(json!({"type": "integer"}));
+            schema["required"] = json!(["size"]);
+            json!({"type": "object", "properties": {"v": schema}})
+        };
+        let one = found(schema(), of(vec![variant(u32())]));
+        assert_eq!(one, [("`spec.v.size`".into(), Some(json!({"v": {"size": 4_294_967_296_i64}})))]);
+        assert_eq!(found(schema(), of(vec![variant(u32()), variant(Reads::Float)])), []);
+    }
+
+    #[test]
+    fn takes_rules_whose_cost_is_limited() {
+        let list = |schema: Value| json!({"type": "array", "items": schema});
+        let crd = |spec: Value| {
+            let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}});
+            let versions = json!([{"name": "v1", "served": true, "storage": true, "schema": schema}]);
+            let names = json!({"plural": "ks", "kind": "K"});
+            let spec = json!({"group": "example.com", "names": names, "scope": "Namespaced", "versions": versions});
+            serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap()
+        };
+        let path = [Step::Property("spec".into())];
+        let rule = "self.all(x, x.all(y, y.matches('^a+$')))";
+        let text = json!({"type": "string"});
+        assert!(!takes_rule(&crd(list(list(text.clone()))), "v1", &path, rule));
+        assert!(takes_rule(&crd(list(text)), "v1", &path, "self.size() < 5"));
+    }
+}

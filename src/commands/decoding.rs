@@ -1,0 +1,277 @@
+//! The fields whose schema admits what their Rust type refuses: `source` knows the types, `apiserver` the schemas. What
+//! there is to paste is made here.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::apiserver::{Problem, Undecodable, takes_rule, undecodable};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::emit::CustomResourceDefinition;
+use crate::model::Step;
+use crate::model::reads::{Integer, Parsed, Reads, Remedy};
+use crate::source::Source;
+
+/// What was found, and the fields of which only a run tells what they read.
+#[derive(Default)]
+pub struct Decoding {
+    pub diagnostics: Vec<Diagnostic>,
+    pub unknown: Vec<String>,
+}
+
+pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
+    let mut decoding = Decoding::default();
+    for (api, reads) in source.reads() {
+        let of_kind =
+            |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
+        let Some(crd) = crds.iter().find(of_kind) else { continue };
+        let comparison = undecodable(crd, &api.version, &reads);
+        let mut found: Vec<Vec<&Undecodable>> = Vec::new();
+        for one in &comparison.found {
+            // A type that several fields have is fixed once.
+            match found.iter_mut().find(|same| one.place.is_some() && same[0].place == one.place) {
+                Some(same) => same.push(one),
+                None => found.push(vec![one]),
+            }
+        }
+        let takes_rule = |path: &[Step], rule: &str| takes_rule(crd, &api.version, path, rule);
+        for diagnostic in found.iter().map(|found| report(found, &takes_rule)) {
+            let is_same = |other: &Diagnostic| other.place == diagnostic.place && other.help == diagnostic.help;
+            if diagnostic.place.is_none() || !decoding.diagnostics.iter().any(is_same) {
+                decoding.diagnostics.push(diagnostic);
+            }
+        }
+        let unknown = comparison.unknown.iter().map(|path| format!("{path} of {} {}", api.kind, api.version));
+        decoding.unknown.extend(unknown);
+    }
+    decoding
+}
+
+/// What was found at one place of the source.
+fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Diagnostic {
+    let first = found[0];
+    let path = &first.path;
+    let diagnostic = match &first.problem {
+        Problem::Missing => {
+            let message = format!("{path}: the API server accepts an object without this field, and serde requires it");
+            Diagnostic::warning("OP470", message).help("make the field an `Option`, or add `#[serde(default)]`")
+        }
+        Problem::Refused { by, values } => {
+            let message = format!("{path}: the API server accepts {}, which {} refuses", shown(&values[0]), name(by));
+            Diagnostic::warning("OP470", message)
+                .help(fix(found, takes_rule).unwrap_or_else(|| otherwise(by, &values[0])))
+        }
+    };
+    match first.place {
+        Some(place) => diagnostic.at(place.clone(), ""),
+        None => diagnostic,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = value.to_string();
+    if text.chars().count() <= LONGEST {
+        text
+    } else {
+        format!("{}…", text.chars().take(LONGEST).collect::<String>())
+    }
+}
+
+/// The type that refuses, as the user knows it.
+fn name(reads: &Reads) -> String {
+    let name = match reads {
+        Reads::Integer(integer) => &integer.name,
+        Reads::Parsed(parsed) => parsed.name,
+        Reads::IntOrText { narrow: true } => "IntOrString",
+        Reads::IntOrText { narrow: false } => "Quantity",
+        Reads::Char => "char",
+        Reads::Bool => "bool",
+        Reads::Text => "String",
+        Reads::ShortText(most) => return format!("`ArrayString<{most}>`"),
+        Reads::Float => return "a floating-point type".into(),
+        Reads::List { length: Some(length), .. } => return format!("an array of {length}"),
+        Reads::List { .. } => return "a list".into(),
+        Reads::Map { .. } => return "a map".into(),
+        Reads::Struct(_) => return "the struct".into(),
+        Reads::Enum { .. } => return "the enum".into(),
+        _ => return "the type".into(),
+    };
+    format!("`{name}`")
+}
+
+/// What to write at the place of all of these, if that makes the API server refuse the values.
+fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
+    let first = found[0];
+    let attributes: Option<BTreeSet<String>> = found.iter().map(|one| attribute(one)).collect();
+    if let Some(attributes) = attributes
+        && attributes.len() == 1
+    {
+        let attribute = attributes.first()?;
+        let verb = if has_bounds(first.place?) { "change the bounds to" } else { "add" };
+        return Some(format!("{verb} `#[schemars({attribute})]`"));
+    }
+    let mut rules: Vec<String> = found.iter().map(|one| rule(one)).collect::<Option<_>>().unwrap_or_default();
+    rules.dedup();
+    let site = &first.steps[..first.steps.len() - first.tail.len()];
+    if !rules.is_empty() && rules.iter().all(|rule| takes_rule(site, rule)) {
+        return Some(format!("add `#[schemars({})]`", validations(&rules)));
+    }
+    let Problem::Refused { by, values } = &first.problem else { return None };
+    let arguments = arguments(by, values)?;
+    Some(format!("use a type of your own for the value: `struct Name(#[schemars({arguments})] …);`"))
+}
+
+fn validations(rules: &[String]) -> String {
+    let rule = |rule: &String| match rule.contains(['"', '\\']) {
+        true => format!("{{\"rule\": r#\"{rule}\"#}}"),
+        false => format!("{{\"rule\": \"{rule}\"}}"),
+    };
+    format!("extend(\"x-kubernetes-validations\" = [{}])", rules.iter().map(rule).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether there is such an attribute at a field already: two of them do not compile.
+fn has_bounds(place: &Span) -> bool {
+    let before = &place.file.text[..place.range.start];
+    let attributes = before.lines().rev().skip(1).take_while(|line| line.trim_start().starts_with(['#', '/']));
+    attributes.map(str::trim_start).any(|line| line.starts_with("#[") && line.contains("range("))
+}
+
+/// The arguments of `#[schemars(…)]`, where the place is that of the value, or of a list of such values.
+fn attribute(found: &Undecodable) -> Option<String> {
+    let Problem::Refused { by, values } = &found.problem else { return None };
+    let arguments = arguments(by, values)?;
+    // `inner` takes no extensions.
+    let is_inner = found.tail.iter().all(|step| *step == Step::Items) && !arguments.contains("extend(");
+    let nested = || found.tail.iter().fold(arguments.clone(), |arguments, _| format!("inner({arguments})"));
+    (found.tail.is_empty() || is_inner).then(nested)
+}
+
+/// The arguments of `#[schemars(…)]` for the value itself.
+fn arguments(reads: &Reads, values: &[Value]) -> Option<String> {
+    // The API server takes lists, too, for texts of a format that it knows.
+    let (lists, values): (Vec<Value>, Vec<Value>) =
+        values.iter().cloned().partition(|value| value.is_array() && reads_text(reads));
+    let no_lists = (!lists.is_empty()).then(|| r#"extend("minItems" = 1, "maxItems" = 0)"#.to_owned());
+    if values.is_empty() {
+        return no_lists;
+    }
+    let is_text = values.iter().all(Value::is_string);
+    let limit = match reads {
+        Reads::Integer(integer) => match range(integer, &values) {
+            Some(range) => range,
+            None => validations(&[condition(reads, &values, "self")?]),
+        },
+        Reads::Char if is_text => "length(equal = 1)".into(),
+        Reads::ShortText(most) if is_text => format!("regex(pattern = \"^[ -~]{{0,{most}}}$\")"),
+        Reads::Parsed(Parsed { remedy: Remedy::Pattern(pattern), .. }) if is_text => {
+            format!("regex(pattern = r\"{pattern}\")")
+        }
+        Reads::Parsed(Parsed { remedy: Remedy::Rule(..), .. }) if is_text => {
+            validations(&[condition(reads, &values, "self")?])
+        }
+        Reads::List { length: Some(length), .. } if values.iter().all(Value::is_array) => {
+            format!("length(equal = {length})")
+        }
+        Reads::IntOrText { .. } => {
+            // kube makes what is not required nullable.
+            let nullable = values.contains(&Value::Null).then_some("\"nullable\" = false");
+            let bounds = values.iter().any(Value::is_i64).then_some("\"minimum\" = i32::MIN, \"maximum\" = i32::MAX");
+            format!("extend({})", nullable.into_iter().chain(bounds).collect::<Vec<_>>().join(", "))
+        }
+        _ => return None,
+    };
+    Some([Some(limit), no_lists].into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn reads_text(reads: &Reads) -> bool {
+    matches!(reads, Reads::Text | Reads::ShortText(_) | Reads::Char | Reads::Parsed(_))
+}
+
+/// The bounds that the values are beyond.
+fn range(integer: &Integer, values: &[Value]) -> Option<String> {
+    let plain = integer.name.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
+    let positive = !integer.zero && integer.min == 0;
+    let least = if positive { format!("1{plain}") } else { format!("{plain}::MIN") };
+    match beyond(integer, values)? {
+        (true, true) => Some(format!("range(min = {least}, max = {plain}::MAX)")),
+        (true, false) => Some(format!("range(min = {least})")),
+        (false, true) => Some(format!("range(max = {plain}::MAX)")),
+        // Zero alone.
+        (false, false) => None,
+    }
+}
+
+/// Whether some of the values are less than the minimum, and some more than the maximum; `None`: some are no integers.
+fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<(bool, bool)> {
+    let integer = |value: &Value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from));
+    let numbers: Vec<i128> = values.iter().map(integer).collect::<Option<_>>()?;
+    let least = if !zero && *min == 0 { 1 } else { *min };
+    Some((numbers.iter().any(|number| *number < least), numbers.iter().any(|number| number > max)))
+}
+
+/// A CEL rule for the place, which holds for what the type reads.
+fn rule(found: &Undecodable) -> Option<String> {
+    let Problem::Refused { by, values } = &found.problem else { return None };
+    condition(by, values, "self")?;
+    about("self".into(), &found.tail, 0, &|variable| condition(by, values, variable).unwrap_or_default())
+}
+
+fn condition(reads: &Reads, values: &[Value], variable: &str) -> Option<String> {
+    let is_text = values.iter().all(Value::is_string);
+    Some(match reads {
+        Reads::Integer(integer) => {
+            let (below, above) = beyond(integer, values)?;
+            let least = if !integer.zero && integer.min == 0 { 1 } else { integer.min };
+            let parts = [
+                below.then(|| format!("{variable} >= {least}")),
+                above.then(|| format!("{variable} <= {}", integer.max)),
+                (!integer.zero && integer.min < 0).then(|| format!("{variable} != 0")),
+            ];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" && ")
+        }
+        Reads::Char if is_text => format!("size({variable}) == 1"),
+        Reads::ShortText(most) if is_text => format!("{variable}.matches('^[ -~]{{0,{most}}}$')"),
+        Reads::List { length: Some(length), .. } if values.iter().all(Value::is_array) => {
+            format!("size({variable}) == {length}")
+        }
+        Reads::Parsed(Parsed { remedy: Remedy::Pattern(pattern), .. }) if is_text => {
+            format!("{variable}.matches(r'{pattern}')")
+        }
+        Reads::Parsed(Parsed { remedy: Remedy::Rule(rule, longest), .. }) if is_text => {
+            format!("size({variable}) <= {longest} && {}", rule.replace("self", variable))
+        }
+        _ => return None,
+    })
+}
+
+/// A CEL expression about the values to which the steps lead from the variable.
+fn about(variable: String, tail: &[Step], depth: usize, rule: &dyn Fn(&str) -> String) -> Option<String> {
+    let Some((step, rest)) = tail.split_first() else { return Some(rule(&variable)) };
+    let name = ["x", "y", "z"].get(depth)?;
+    match step {
+        Step::Items => Some(format!("{variable}.all({name}, {})", about((*name).into(), rest, depth + 1, rule)?)),
+        Step::Values => {
+            let inner = about(format!("{variable}[{name}]"), rest, depth + 1, rule)?;
+            Some(format!("{variable}.all({name}, {inner})"))
+        }
+        Step::Property(field) if field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+            let field = format!("{variable}.{field}");
+            let inner = about(field.clone(), rest, depth, rule)?;
+            Some(format!("(!has({field}) || {inner})"))
+        }
+        Step::Property(_) => None,
+    }
+}
+
+/// The way out where no schema helps.
+fn otherwise(reads: &Reads, value: &Value) -> String {
+    match reads {
+        Reads::Parsed(parsed) if value.is_string() => format!(
+            "use `String`, and parse it as `{}` in the reconciler, which can report an error in the status",
+            parsed.name
+        ),
+        _ if value.is_null() => "make it an `Option`".into(),
+        _ => "give the field the schema of its type: remove the `#[schemars(…)]` that makes them differ".into(),
+    }
+}

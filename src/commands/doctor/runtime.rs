@@ -1,0 +1,154 @@
+//! `opctl-runtime`: the copy in the project, or what Cargo.toml names instead, against the one that opctl carries.
+
+use super::super::runtime::{self, Copy};
+use super::{Finding, Patient, numbers};
+use crate::plan::{self, Plan, Policy, SUMS, Step, Verdict};
+use crate::project::{Manifest, Requirement, join};
+use crate::scaffold::Runtime;
+
+/// Nothing for a crate that does not use it.
+pub fn examine(patient: &Patient) -> Vec<Finding> {
+    let tree = &patient.tree;
+    let requirement = match Manifest::read(tree, "") {
+        Ok(manifest) => manifest.and_then(|manifest| manifest.requirement(Runtime::PACKAGE)),
+        Err(error) => return vec![Finding::error(error.to_string())],
+    };
+    let Some(Requirement { version, path }) = requirement else { return Vec::new() };
+    let own = Runtime::embedded().version.as_str();
+    let refresh = format!("opctl init{} --runtime vendored", patient.folder());
+    let Some(folder) = path else { return vec![from_registry(&version.unwrap_or_default(), own)] };
+    let steps = || -> anyhow::Result<Option<(Copy, Vec<Step>)>> {
+        let Some(copy) = Copy::read(tree, &folder)? else { return Ok(None) };
+        let mut plan = Plan::default();
+        if copy.sums.is_some() {
+            runtime::add(&mut plan, &folder, copy.sums.as_deref());
+        }
+        let steps = plan::resolve(&plan, &Policy::default(), |path| tree.read(path))?;
+        Ok(Some((copy, steps)))
+    };
+    match steps() {
+        Ok(Some((copy, steps))) => in_folder(&folder, &copy, &steps, own, &refresh),
+        Ok(None) => {
+            let what = format!("Cargo.toml takes `{}` from this folder, and it is not there", Runtime::PACKAGE);
+            vec![Finding::error(what).at(join(&folder, "Cargo.toml")).help(refresh)]
+        }
+        Err(error) => vec![Finding::error(format!("{error:#}"))],
+    }
+}
+
+fn from_registry(version: &str, own: &str) -> Finding {
+    let what = format!("{} {version}, from the registry", Runtime::PACKAGE);
+    let asked = version.trim_start_matches(['=', '^', '~', ' ']);
+    match numbers(asked)[0].cmp(&numbers(own)[0]) {
+        std::cmp::Ordering::Equal => Finding::ok(what),
+        std::cmp::Ordering::Less => {
+            Finding::warning(format!("{what}: this opctl scaffolds for {own}")).help("opctl init --runtime registry")
+        }
+        std::cmp::Ordering::Greater => newer(format!("{what}: this opctl scaffolds for {own}")),
+    }
+}
+
+fn newer(what: String) -> Finding {
+    Finding::warning(what).help("cargo install opctl")
+}
+
+/// `steps` are what would make it the one that opctl carries; none where the copy is the user's.
+fn in_folder(folder: &str, copy: &Copy, steps: &[Step], own: &str, refresh: &str) -> Vec<Finding> {
+    let name = format!("{} {}", Runtime::PACKAGE, copy.version);
+    if numbers(&copy.version) > numbers(own) {
+        return vec![newer(format!("{name} is newer than this opctl's {own}")).at(folder)];
+    }
+    let is_older = numbers(&copy.version) < numbers(own);
+    if copy.sums.is_none() {
+        let what = format!("{name}, which is not opctl's: it has no `{SUMS}`");
+        return vec![match is_older {
+            true => Finding::warning(format!("{what}; opctl has {own}"))
+                .at(folder)
+                .help(format!("bring it up to date yourself, or delete it and take opctl's: {refresh}")),
+            false => Finding::ok(what).at(folder),
+        }];
+    }
+    let mut found = Vec::new();
+    for step in steps {
+        if step.is_conflict() {
+            let what = "it was edited, so opctl does not bring the runtime up to date";
+            found.push(
+                Finding::warning(what)
+                    .at(&step.path)
+                    .help(format!("{refresh} --overwrite {}", step.path.trim_start_matches("../")))
+                    .help(format!("or keep the folder as your own: rm {folder}/{SUMS}")),
+            );
+        } else if step.verdict == Verdict::Create && !is_older {
+            found.push(Finding::error("this file of the runtime is missing").at(&step.path).help(refresh));
+        }
+    }
+    let differs = steps.iter().any(|step| step.verdict == Verdict::Update);
+    if is_older {
+        found.push(Finding::warning(format!("{name} is older than this opctl's {own}")).at(folder).help(refresh));
+    } else if differs && found.is_empty() {
+        found.push(Finding::warning(format!("{name} is that of another opctl")).at(folder).help(refresh));
+    }
+    if found.is_empty() {
+        found.push(Finding::ok(format!("{name}, as this opctl carries it")).at(folder));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Severity;
+    use super::*;
+
+    const OWN: &str = "5.1.0";
+
+    fn copy(version: &str, sums: Option<&str>) -> Copy {
+        Copy { version: version.into(), sums: sums.map(String::from) }
+    }
+
+    fn step(path: &str, verdict: Verdict) -> Step {
+        Step { path: path.into(), vendored: None, verdict, before: None, after: None }
+    }
+
+    fn said(copy: &Copy, steps: &[Step]) -> Vec<String> {
+        let found = in_folder("../runtime", copy, steps, OWN, "REFRESH");
+        found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, it.help.join("; "))).collect()
+    }
+
+    #[test]
+    fn a_copy_is_compared_by_its_files_and_its_version() {
+        let name = Runtime::PACKAGE;
+        let same = [step("../runtime/a", Verdict::Unchanged)];
+        assert_eq!(said(&copy(OWN, Some("")), &same), [format!("ok {name} 5.1.0, as this opctl carries it -> ")]);
+        let other = [step("../runtime/a", Verdict::Update), step("../runtime/b", Verdict::Create)];
+        assert_eq!(
+            said(&copy("5.0.9", Some("")), &other),
+            [format!("warning {name} 5.0.9 is older than this opctl's 5.1.0 -> REFRESH")]
+        );
+        assert_eq!(said(&copy(OWN, Some("")), &other), ["error this file of the runtime is missing -> REFRESH"]);
+        assert_eq!(
+            said(&copy(OWN, Some("")), &other[..1]),
+            [format!("warning {name} 5.1.0 is that of another opctl -> REFRESH")]
+        );
+        let edited = Verdict::Conflict { reason: String::new(), help: String::new() };
+        assert_eq!(
+            said(&copy(OWN, Some("")), &[step("../runtime/a", edited)]),
+            [
+                "warning it was edited, so opctl does not bring the runtime up to date -> REFRESH --overwrite runtime/a; \
+                 or keep the folder as your own: rm ../runtime/SHA256SUMS"
+            ]
+        );
+        assert_eq!(
+            said(&copy("99.0.0", Some("")), &other),
+            [format!("warning {name} 99.0.0 is newer than this opctl's 5.1.0 -> cargo install opctl")]
+        );
+        assert_eq!(said(&copy("5.0.0", None), &[]).len(), 1);
+        assert!(said(&copy(OWN, None), &[])[0].starts_with("ok "));
+    }
+
+    #[test]
+    fn of_the_registry_the_major_version_counts() {
+        let severity = |version: &str| from_registry(version, OWN).severity;
+        assert_eq!(["5.0.0", "=5.2", "5"].map(severity), [Severity::Ok; 3]);
+        assert_eq!(["4.9.0", "6"].map(severity), [Severity::Warning; 2]);
+    }
+}

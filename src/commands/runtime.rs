@@ -1,0 +1,169 @@
+//! Where a project gets `opctl-runtime` from: `opctl init --runtime`, for a new project and for an existing one.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::error::Refusal;
+use super::{Console, Outcome, Task, carry_out, doctor, lock};
+use crate::edit::Edit;
+use crate::plan::{Plan, SUMS, Sums};
+use crate::project::{self, Carried, Manifest, ReadError, Tree, join};
+use crate::scaffold::{Runtime, RuntimeSource};
+
+/// What `--runtime` asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// A copy in the project, or at the root of its workspace.
+    Vendored,
+    Registry,
+    /// A folder that has the crate, from the project's folder.
+    Folder(String),
+}
+
+impl Choice {
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "vendored" => Self::Vendored,
+            "registry" => Self::Registry,
+            folder => Self::Folder(folder.into()),
+        }
+    }
+}
+
+/// The crate in a folder.
+pub struct Copy {
+    pub version: String,
+    /// The list of checksums; without one, the copy is the user's.
+    pub sums: Option<String>,
+}
+
+/// The runtime that opctl has in itself, for those who read sources.
+pub fn carried() -> Carried {
+    let Runtime { version, files } = Runtime::embedded();
+    let mut tree = Tree::default();
+    files.iter().for_each(|file| tree.lay_over(&file.path, &file.text));
+    Carried { version: version.clone(), tree }
+}
+
+impl Copy {
+    pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
+        let manifest = Manifest::read(tree, folder)?;
+        let Some((Runtime::PACKAGE, version)) = manifest.as_ref().and_then(Manifest::package) else { return Ok(None) };
+        Ok(Some(Self { version: version.into(), sums: tree.read(&join(folder, SUMS))? }))
+    }
+
+    pub fn is_newer(&self) -> bool {
+        doctor::numbers(&self.version) > doctor::numbers(&Runtime::embedded().version)
+    }
+}
+
+/// A project's place in its tree.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub tree: &'a Tree,
+    /// From the tree's root, which is that of the workspace, if there is one.
+    pub folder: &'a str,
+}
+
+impl Place<'_> {
+    /// What Cargo.toml has to say; what that needs on disk is added to the plan.
+    pub fn source(&self, choice: &Choice, plan: &mut Plan, console: &Console) -> anyhow::Result<RuntimeSource> {
+        let version = Runtime::embedded().version.clone();
+        match choice {
+            Choice::Registry => Ok(RuntimeSource { version, path: None, is_vendored: false }),
+            Choice::Folder(path) => {
+                let folder = without_dots(&self.tree.root().join(self.folder).join(path));
+                let copy = Copy::read(&Tree::at(folder), "")?.ok_or_else(|| {
+                    Refusal::new(format!("no `{}` in `{path}`, seen from the project's folder", Runtime::PACKAGE))
+                        .help("pass the folder of the crate, `--runtime vendored` for a copy, or `--runtime registry`")
+                })?;
+                Ok(RuntimeSource { version: copy.version, path: Some(path.clone()), is_vendored: false })
+            }
+            Choice::Vendored => {
+                let up = self.folder.split('/').filter(|part| !part.is_empty()).map(|_| "..");
+                let path: Vec<&str> = up.chain([Runtime::FOLDER]).collect();
+                let version = self.vendor(plan, console)?.unwrap_or(version);
+                Ok(RuntimeSource { version, path: Some(path.join("/")), is_vendored: true })
+            }
+        }
+    }
+
+    /// Adds the copy at the tree's root to the plan, unless it is the user's, or newer: then its version is returned.
+    fn vendor(&self, plan: &mut Plan, console: &Console) -> anyhow::Result<Option<String>> {
+        if self.folder == Runtime::FOLDER {
+            let refusal = format!("the folder `{}` of a workspace is for the vendored runtime", self.folder);
+            let help = "choose another folder for the project, or `--runtime registry`";
+            return Err(Refusal::new(refusal).help(help).into());
+        }
+        let copy = Copy::read(self.tree, Runtime::FOLDER)?;
+        if let Some(copy) = copy.as_ref().filter(|copy| copy.sums.is_none() || copy.is_newer()) {
+            let why = if copy.sums.is_none() { "your own" } else { "newer than this opctl's" };
+            console.say(&format!("kept `{}`: it is {why}", Runtime::FOLDER));
+            return Ok(Some(copy.version.clone()));
+        }
+        add(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref());
+        // Cargo would take a folder below the root for a member, which is linted and tested with the others.
+        if !self.folder.is_empty() {
+            plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
+        }
+        Ok(None)
+    }
+}
+
+/// Adds the files of the embedded runtime to the plan.
+pub fn add(plan: &mut Plan, folder: &str, sums: Option<&str>) {
+    let files = &Runtime::embedded().files;
+    let files: Vec<(&str, &str)> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
+    plan.vendor(folder, &files, sums);
+}
+
+/// Brings the runtime of an existing project up to date, or takes it from elsewhere.
+pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<Outcome> {
+    let workspace = project::workspace_above(dir)?;
+    let root = workspace.as_deref().unwrap_or(dir);
+    let _lock = lock(root, console)?;
+    let tree = super::tree(root);
+    let folder = super::init::relative(root, dir)?;
+    let place = Place { tree: &tree, folder: &folder };
+    if let (Choice::Vendored, Some(copy)) = (choice, Copy::read(&tree, Runtime::FOLDER)?) {
+        refuse_to_replace(&copy)?;
+    }
+    let mut plan = Plan::default();
+    let RuntimeSource { version, path, .. } = place.source(choice, &mut plan, console)?;
+    let edit = Edit::CargoSource { package: Runtime::PACKAGE.into(), version, path };
+    plan.edit(join(&folder, "Cargo.toml"), edit);
+    let is_workspace =
+        || Ok::<_, ReadError>(Manifest::read(&tree, "")?.is_some_and(|manifest| manifest.is_workspace()));
+    if *choice == Choice::Vendored && folder.is_empty() && is_workspace()? {
+        plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
+    }
+    if *choice != Choice::Vendored && Copy::read(&tree, Runtime::FOLDER)?.is_some_and(|copy| copy.sums.is_some()) {
+        console.say(&format!("`{}` stays: delete it when no other project uses it", Runtime::FOLDER));
+    }
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree: &tree, folder: "", plan, next: Vec::new() }, console)
+}
+
+/// Without `..`, which leads nowhere from a project's folder that does not exist yet.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+fn refuse_to_replace(copy: &Copy) -> Result<(), Refusal> {
+    let (folder, own) = (Runtime::FOLDER, &Runtime::embedded().version);
+    if copy.sums.as_deref().and_then(Sums::parse).is_none() {
+        return Err(Refusal::new(format!("`{folder}` is your own: it has no `{SUMS}` of opctl"))
+            .help(format!("delete or move `{folder}` to get the runtime of this opctl")));
+    }
+    if copy.is_newer() {
+        return Err(Refusal::new(format!("`{folder}` is {}, newer than this opctl's {own}", copy.version))
+            .help("use a newer opctl: `cargo install opctl`"));
+    }
+    Ok(())
+}

@@ -1,0 +1,382 @@
+//! What serde reads into the Rust type of a custom resource. A value that it refuses makes the whole object undecodable.
+
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Span;
+
+/// What a type's `Deserialize` reads from JSON.
+#[derive(Clone, Debug)]
+pub enum Reads {
+    /// Every value, such as `serde_json::Value`.
+    Anything,
+    /// Decided by code that opctl does not run.
+    Unknown,
+    /// Refuses at least what the inner type refuses, such as `#[serde(try_from = "…")]`.
+    AtMost(Box<Reads>),
+    Null,
+    Bool,
+    Text,
+    /// A text of at most so many bytes.
+    ShortText(usize),
+    Char,
+    Float,
+    Integer(Integer),
+    /// A text or an integer, of 32 bits only: the `Quantity` and the `IntOrString` of Kubernetes.
+    IntOrText {
+        narrow: bool,
+    },
+    Parsed(&'static Parsed),
+    Optional(Box<Reads>),
+    List {
+        items: Box<Reads>,
+        /// The length of an array.
+        length: Option<usize>,
+    },
+    Map {
+        values: Box<Reads>,
+        /// Every key is read.
+        any_key: bool,
+    },
+    Struct(Vec<Part>),
+    Enum {
+        tag: Tag,
+        variants: Vec<Variant>,
+    },
+    /// The field of a tuple struct or variant of the source: an attribute can be added to it.
+    At(Span, Box<Reads>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Integer {
+    /// The type's name: `u32`.
+    pub name: String,
+    pub min: i128,
+    pub max: i128,
+    pub zero: bool,
+}
+
+/// A type that parses a text.
+#[derive(Debug)]
+pub struct Parsed {
+    /// As users write it: `chrono::DateTime`.
+    pub name: &'static str,
+    /// Texts that it refuses, the most telling first.
+    pub refused: &'static [&'static str],
+    pub remedy: Remedy,
+}
+
+/// What lets a schema admit only what a type reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Remedy {
+    /// A `pattern`.
+    Pattern(&'static str),
+    /// A CEL expression on `self`, for texts of at most so many characters.
+    Rule(&'static str, usize),
+    /// No schema can.
+    None,
+}
+
+/// A part of a struct.
+#[derive(Clone, Debug)]
+pub enum Part {
+    Field(Field),
+    /// `#[serde(flatten)]`
+    Flattened(Reads),
+}
+
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: String,
+    /// Other names that are read as well.
+    pub aliases: Vec<String>,
+    /// Where the source of the package declares it, if it does.
+    pub place: Option<Span>,
+    /// An object without the field is refused.
+    pub required: bool,
+    pub reads: Reads,
+}
+
+/// How an enum names its variant.
+#[derive(Clone, Debug)]
+pub enum Tag {
+    External,
+    Internal(String),
+    Adjacent { tag: String, content: String },
+    Untagged,
+}
+
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The first is its own, then come the aliases.
+    pub names: Vec<String>,
+    /// `#[serde(other)]`
+    pub other: bool,
+    /// `#[serde(untagged)]`, in an enum with a tag.
+    pub untagged: bool,
+    /// `None`: it is a name only.
+    pub content: Option<Reads>,
+}
+
+impl Reads {
+    /// Whether the value is read; `None`: only a run tells.
+    pub fn reads(&self, value: &Value) -> Option<bool> {
+        match self {
+            Self::Anything => Some(true),
+            Self::Unknown => None,
+            Self::AtMost(inner) => inner.reads(value).filter(|reads| !reads),
+            Self::Null => Some(value.is_null()),
+            Self::Bool => Some(value.is_boolean()),
+            Self::Text => Some(value.is_string()),
+            Self::ShortText(max) => Some(value.as_str().is_some_and(|text| text.len() <= *max)),
+            Self::Char => Some(value.as_str().is_some_and(|text| text.chars().count() == 1)),
+            Self::Float => Some(value.is_number()),
+            Self::Integer(integer) => Some(integer.reads(value)),
+            Self::IntOrText { narrow } => {
+                let is_read = |number: i64| !narrow || i32::try_from(number).is_ok();
+                Some(value.is_string() || value.as_i64().is_some_and(is_read))
+            }
+            Self::Parsed(parsed) => match value.as_str() {
+                Some(text) if !parsed.refused.contains(&text) => None,
+                _ => Some(false),
+            },
+            Self::Optional(inner) => {
+                if value.is_null() {
+                    Some(true)
+                } else {
+                    inner.reads(value)
+                }
+            }
+            Self::List { items, length } => {
+                let Value::Array(list) = value else { return Some(false) };
+                if length.is_some_and(|length| length != list.len()) {
+                    return Some(false);
+                }
+                all(list.iter().map(|item| items.reads(item)))
+            }
+            Self::Map { values, any_key } => {
+                let Value::Object(map) = value else { return Some(false) };
+                let values = all(map.values().map(|value| values.reads(value)));
+                values.filter(|reads| !reads || *any_key)
+            }
+            Self::Struct(parts) => match value {
+                Value::Object(map) => read_struct(parts, map),
+                // The fields in order, which nobody writes.
+                Value::Array(_) => None,
+                _ => Some(false),
+            },
+            Self::Enum { tag, variants } => read_enum(tag, variants, value),
+            Self::At(_, inner) => inner.reads(value),
+        }
+    }
+
+    /// Whether serde reads a field of this type that is missing.
+    pub fn reads_missing(&self) -> bool {
+        matches!(self, Self::Optional(_))
+    }
+}
+
+impl Integer {
+    fn reads(&self, value: &Value) -> bool {
+        let integer = value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+        integer.is_some_and(|integer| (self.min..=self.max).contains(&integer) && (self.zero || integer != 0))
+    }
+}
+
+/// All of them are read.
+fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut all = Some(true);
+    for answer in answers {
+        match answer {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
+        }
+    }
+    all
+}
+
+/// One of them is read.
+fn any(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    all(answers.map(|answer| answer.map(|reads| !reads))).map(|refuses| !refuses)
+}
+
+fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
+    let mut rest = map.clone();
+    let mut answers = Vec::new();
+    for part in parts {
+        let Part::Field(field) = part else { continue };
+        let names = std::iter::once(&field.name).chain(&field.aliases);
+        let found: Vec<Value> = names.filter_map(|name| rest.remove(name)).collect();
+        answers.push(match found.as_slice() {
+            [] => Some(!field.required),
+            [value] => field.reads.reads(value),
+            // serde refuses a field that is given twice.
+            _ => Some(false),
+        });
+    }
+    let rest = Value::Object(rest);
+    for part in parts {
+        match part {
+            // What does not fit is `None`.
+            Part::Field(_) | Part::Flattened(Reads::Optional(_)) => {}
+            Part::Flattened(reads) => answers.push(match reads.reads(&rest) {
+                // Which fields it is given depends on the other flattened ones.
+                Some(false) if matches!(reads, Reads::Map { .. }) => None,
+                answer => answer,
+            }),
+        }
+    }
+    all(answers.into_iter())
+}
+
+fn read_enum(tag: &Tag, variants: &[Variant], value: &Value) -> Option<bool> {
+    let (untagged, tagged): (Vec<&Variant>, Vec<&Variant>) =
+        variants.iter().partition(|variant| variant.untagged || matches!(tag, Tag::Untagged));
+    let untagged = untagged.into_iter().map(|variant| variant.content.as_ref().unwrap_or(&Reads::Null).reads(value));
+    any(std::iter::once(read_tagged(tag, &tagged, value)).chain(untagged))
+}
+
+fn read_tagged(tag: &Tag, variants: &[&Variant], value: &Value) -> Option<bool> {
+    let named = |name: &str| {
+        let has_name = |variant: &&&Variant| variant.names.iter().any(|own| own == name);
+        variants.iter().find(has_name).or_else(|| variants.iter().find(|variant| variant.other))
+    };
+    match (tag, value) {
+        (Tag::Untagged, _) => Some(false),
+        (Tag::External, Value::String(name)) => Some(named(name).is_some_and(|variant| variant.content.is_none())),
+        (Tag::External, Value::Object(map)) => {
+            let mut entries = map.iter();
+            let (Some((name, value)), None) = (entries.next(), entries.next()) else { return Some(false) };
+            match named(name).map(|variant| &variant.content) {
+                None => Some(false),
+                Some(Some(content)) => content.reads(value),
+                Some(None) => {
+                    if value.is_null() {
+                        Some(true)
+                    } else {
+                        None
+                    }
+                }
+            }
+        }
+        (Tag::Internal(tag), Value::Object(map)) => {
+            let Some(name) = map.get(tag).and_then(Value::as_str) else { return Some(false) };
+            match named(name).map(|variant| &variant.content) {
+                None => Some(false),
+                Some(None) => Some(true),
+                Some(Some(content)) => {
+                    let mut rest = map.clone();
+                    rest.remove(tag);
+                    content.reads(&rest.into())
+                }
+            }
+        }
+        (Tag::Adjacent { tag, content }, Value::Object(map)) => {
+            let Some(name) = map.get(tag).and_then(Value::as_str) else { return Some(false) };
+            match named(name).map(|variant| &variant.content) {
+                None => Some(false),
+                Some(None) => Some(true),
+                Some(Some(reads)) => match map.get(content) {
+                    Some(value) => reads.reads(value),
+                    None => Some(reads.reads_missing()),
+                },
+            }
+        }
+        // The tag and the content in order, which nobody writes.
+        (Tag::Internal(_) | Tag::Adjacent { .. }, Value::Array(_)) => None,
+        _ => Some(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn u8() -> Reads {
+        Reads::Integer(Integer { name: "u8".into(), min: 0, max: 255, zero: true })
+    }
+
+    fn field(name: &str, required: bool, reads: Reads) -> Part {
+        Part::Field(Field { name: name.into(), aliases: vec![format!("{name}Alias")], place: None, required, reads })
+    }
+
+    fn variant(name: &str, content: Option<Reads>) -> Variant {
+        Variant { names: vec![name.into()], other: false, untagged: false, content }
+    }
+
+    #[test]
+    fn reads_numbers_within_the_bounds_of_their_type() {
+        let answers = [json!(0), json!(255), json!(256), json!(-1), json!(1.0), json!("1"), json!(null)];
+        let read = answers.map(|value| u8().reads(&value).unwrap());
+        assert_eq!(read, [true, true, false, false, false, false, false]);
+        let nonzero = Integer { name: "NonZeroU64".into(), min: 0, max: u64::MAX.into(), zero: false };
+        assert_eq!(Reads::Integer(nonzero.clone()).reads(&json!(0)), Some(false));
+        assert_eq!(Reads::Integer(nonzero).reads(&json!(u64::MAX)), Some(true));
+    }
+
+    #[test]
+    fn reads_structs_by_names_and_aliases() {
+        let flattened = Part::Flattened(Reads::Struct(vec![field("c", true, u8())]));
+        let reads = Reads::Struct(vec![field("a", true, u8()), field("b", false, u8()), flattened]);
+        for (value, expected) in [
+            (json!({"a": 1, "c": 1}), Some(true)),
+            (json!({"aAlias": 1, "c": 1, "unknown": 2}), Some(true)),
+            (json!({"c": 1}), Some(false)),
+            (json!({"a": 1}), Some(false)),
+            (json!({"a": 1, "b": 256, "c": 1}), Some(false)),
+            (json!({"a": 1, "aAlias": 1, "c": 1}), Some(false)),
+            (json!([1, 2, 3]), None),
+            (json!(1), Some(false)),
+        ] {
+            assert_eq!(reads.reads(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn reads_enums_by_their_tags() {
+        let content = || Reads::Struct(vec![field("n", true, u8())]);
+        let of = |tag| Reads::Enum { tag, variants: vec![variant("A", None), variant("B", Some(content()))] };
+        let adjacent = Tag::Adjacent { tag: "t".into(), content: "c".into() };
+        for (tag, value, expected) in [
+            (Tag::External, json!("A"), true),
+            (Tag::External, json!("B"), false),
+            (Tag::External, json!("C"), false),
+            (Tag::External, json!({"B": {"n": 1}}), true),
+            (Tag::External, json!({"B": {"n": 256}}), false),
+            (Tag::External, json!({"A": null, "B": {"n": 1}}), false),
+            (Tag::Internal("t".into()), json!({"t": "A", "n": 256}), true),
+            (Tag::Internal("t".into()), json!({"t": "B", "n": 256}), false),
+            (Tag::Internal("t".into()), json!({"n": 1}), false),
+            (adjacent.clone(), json!({"t": "B", "c": {"n": 1}}), true),
+            (adjacent, json!({"t": "B"}), false),
+            (Tag::Untagged, json!({"n": 256}), false),
+            (Tag::Untagged, json!({"n": 1}), true),
+            (Tag::Untagged, json!(null), true),
+        ] {
+            assert_eq!(of(tag.clone()).reads(&value), Some(expected), "{tag:?} {value}");
+        }
+        let float = Reads::Struct(vec![field("n", true, Reads::Float)]);
+        let either = Reads::Enum {
+            tag: Tag::Untagged,
+            variants: vec![variant("A", Some(content())), variant("B", Some(float))],
+        };
+        assert_eq!(either.reads(&json!({"n": 256})), Some(true));
+    }
+
+    #[test]
+    fn does_not_guess_what_only_a_run_tells() {
+        assert_eq!(Reads::Unknown.reads(&json!(1)), None);
+        let positive = Reads::AtMost(Box::new(u8()));
+        assert_eq!((positive.reads(&json!(1)), positive.reads(&json!(256))), (None, Some(false)));
+        let map = Reads::Map { values: Box::new(u8()), any_key: false };
+        assert_eq!((map.reads(&json!({"a": 1})), map.reads(&json!({"a": 256}))), (None, Some(false)));
+        let option = Reads::Struct(vec![Part::Flattened(Reads::Optional(Box::new(Reads::Struct(vec![field(
+            "a",
+            true,
+            u8(),
+        )]))))]);
+        assert_eq!(option.reads(&json!({"a": 256})), Some(true));
+    }
+}

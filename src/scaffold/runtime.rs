@@ -1,0 +1,217 @@
+//! The crate `opctl-runtime` as a project gets it: the files of `crates/runtime`, without its tests.
+//!
+//! `templates/runtime` consists of links to that crate. Cargo leaves the crate itself out of opctl's archive, for it is a
+//! package of its own, but it follows the links. So every opctl carries the runtime that it was released with.
+
+use std::sync::LazyLock;
+
+use toml_edit::{DocumentMut, TableLike};
+
+use super::File;
+use super::bundle;
+
+/// The runtime that this opctl vendors.
+#[derive(Debug)]
+pub struct Runtime {
+    pub version: String,
+    /// By their paths from the folder of the crate, sorted.
+    pub files: Vec<File>,
+}
+
+/// What Cargo.toml says of the runtime besides features.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeSource {
+    pub version: String,
+    /// From the project's folder; `None`: the registry.
+    pub path: Option<String>,
+    /// Whether opctl wrote what is there.
+    pub is_vendored: bool,
+}
+
+impl Runtime {
+    /// The name of the package.
+    pub const PACKAGE: &str = "opctl-runtime";
+    /// The folder of the vendored copy.
+    pub const FOLDER: &str = "runtime";
+
+    pub fn embedded() -> &'static Self {
+        static EMBEDDED: LazyLock<Runtime> = LazyLock::new(Runtime::new);
+        &EMBEDDED
+    }
+
+    fn new() -> Self {
+        let mut version = String::new();
+        let mut files = Vec::new();
+        let mut of_tests: Vec<String> = Vec::new();
+        for (path, text) in bundle::verbatim("runtime") {
+            let (path, text) = match path {
+                // Under its own name, it would make the folder a package that cargo leaves out of opctl's archive.
+                "manifest.toml" => {
+                    let manifest;
+                    (version, manifest) = vendored_manifest(text);
+                    ("Cargo.toml", manifest)
+                }
+                _ if path.ends_with(".rs") => {
+                    let (text, modules) = without_tests(text);
+                    let folder = ["/mod.rs", "/lib.rs", ".rs"].iter().find_map(|end| path.strip_suffix(end));
+                    let folder = folder.expect("one of the three matches");
+                    of_tests.extend(modules.iter().map(|module| format!("{folder}/{module}")));
+                    (path, text)
+                }
+                _ => (path, text.to_owned()),
+            };
+            files.push(File { path: path.into(), text });
+        }
+        files.retain(|file| {
+            let mut rest = of_tests.iter().filter_map(|module| file.path.strip_prefix(module.as_str()));
+            !rest.any(|rest| rest == ".rs" || rest.starts_with('/'))
+        });
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Self { version, files }
+    }
+}
+
+impl RuntimeSource {
+    /// `version = "5.0.0", path = "runtime"`
+    pub(super) fn keys(&self) -> String {
+        let version = format!("version = \"{}\"", self.version);
+        match &self.path {
+            Some(path) => format!("{version}, path = {}", toml_edit::Value::from(path)),
+            None => version,
+        }
+    }
+}
+
+const HEADER: &str = "\
+# The runtime of the operator, vendored by opctl. `opctl init --runtime vendored` replaces it by that of another opctl, unless
+# a file was edited: SHA256SUMS has the checksums.
+
+";
+
+/// The version, and Cargo.toml without what only the repository of opctl and the registry need.
+fn vendored_manifest(text: &str) -> (String, String) {
+    let mut document: DocumentMut = text.parse().expect("cargo has read this Cargo.toml");
+    let tables = document.as_table_mut();
+    for key in ["dev-dependencies", "test", "bench", "example"] {
+        tables.remove(key);
+    }
+    let platforms = tables.get_mut("target").and_then(|target| target.as_table_like_mut());
+    for (_, platform) in platforms.into_iter().flat_map(TableLike::iter_mut) {
+        platform.as_table_like_mut().map(|platform| platform.remove("dev-dependencies"));
+    }
+    let package = document["package"].as_table_like_mut().expect("it is the Cargo.toml of a package");
+    for key in ["exclude", "include", "metadata"] {
+        package.remove(key);
+    }
+    let version = package.get("version").and_then(|version| version.as_str()).expect("a package has a version");
+    (version.to_owned(), format!("{HEADER}{}", document.to_string().trim_start()))
+}
+
+/// A file that rustfmt has formatted without its `#[cfg(test)]` items, and those modules among them that are files. Such an
+/// item ends with the next line that is not indented and ends in `;` or `}`.
+fn without_tests(text: &str) -> (String, Vec<&str>) {
+    let (mut kept, mut modules): (Vec<&str>, Vec<&str>) = Default::default();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line != "#[cfg(test)]" {
+            kept.push(line);
+            continue;
+        }
+        let last = lines.find(|line| !line.starts_with(' ') && line.ends_with([';', '}'])).unwrap_or_default();
+        let module = last.strip_suffix(';').and_then(|line| Some(line.split_once("mod ")?.1));
+        modules.extend(module.filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')));
+        // No two empty lines, and none at the end.
+        if kept.last().is_some_and(|last| last.is_empty()) && lines.peek().is_none_or(|next| next.is_empty()) {
+            kept.pop();
+        }
+    }
+    (kept.iter().flat_map(|line| [line, "\n"]).collect(), modules)
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{Attribute, Item};
+
+    use super::*;
+
+    #[test]
+    fn tests_are_left_out_of_a_file() {
+        let text = "mod a;\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\npub mod mock;\nmod b;\n\n#[cfg(test)]\nfn f(\n    a: A,\n) -> B {\n    g();\n}\n\n\
+                    struct C;\n\n#[cfg(test)]\nmod tests {\n    mod inner;\n\n    fn h() {\n    }\n}\n";
+        assert_eq!(without_tests(text), ("mod a;\nmod b;\n\nstruct C;\n".into(), vec!["tests", "mock"]));
+        assert_eq!(without_tests("struct A;\n"), ("struct A;\n".into(), Vec::new()));
+    }
+
+    /// What is left of each file is what a compiler would leave of it, and the modules that it names are there.
+    #[test]
+    fn every_file_is_that_of_the_crate_without_tests() {
+        let is_test = |item: &Item| {
+            let attributes: &[Attribute] = match item {
+                Item::Const(item) => &item.attrs,
+                Item::Enum(item) => &item.attrs,
+                Item::Fn(item) => &item.attrs,
+                Item::Impl(item) => &item.attrs,
+                Item::Mod(item) => &item.attrs,
+                Item::Static(item) => &item.attrs,
+                Item::Struct(item) => &item.attrs,
+                Item::Trait(item) => &item.attrs,
+                Item::Type(item) => &item.attrs,
+                Item::Use(item) => &item.attrs,
+                _ => &[],
+            };
+            attributes.iter().any(|attribute| *attribute == syn::parse_quote!(#[cfg(test)]))
+        };
+        let sources: Vec<(&str, &str)> =
+            bundle::verbatim("runtime").filter(|(path, _)| path.ends_with(".rs")).collect();
+        let files = &Runtime::embedded().files;
+        assert!(sources.len() > 1 && files.len() > 5);
+        for (path, text) in sources {
+            let Some(vendored) = files.iter().find(|file| file.path == path) else { continue };
+            let mut expected = syn::parse_file(text).unwrap();
+            expected.items.retain(|item| !is_test(item));
+            assert!(syn::parse_file(&vendored.text).unwrap() == expected, "{path}");
+            let folder = ["/mod.rs", "/lib.rs", ".rs"].iter().find_map(|end| path.strip_suffix(end)).unwrap();
+            for item in &expected.items {
+                if let Item::Mod(module) = item
+                    && module.content.is_none()
+                {
+                    let candidates = ["", "/mod"].map(|end| format!("{folder}/{}{end}.rs", module.ident));
+                    let is_there = files.iter().any(|file| candidates.contains(&file.path));
+                    assert!(is_there, "{path} names the module {}", module.ident);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_files_are_those_of_a_crate_that_builds_by_itself() {
+        let runtime = Runtime::embedded();
+        let paths: Vec<&str> = runtime.files.iter().map(|file| file.path.as_str()).collect();
+        for path in ["Cargo.toml", "LICENSE", "README.md", "rustfmt.toml", "src/lib.rs"] {
+            assert!(paths.contains(&path), "{paths:?}");
+        }
+        let manifest: DocumentMut = runtime.files[0].text.parse().unwrap();
+        assert_eq!(manifest["package"]["name"].as_str(), Some(Runtime::PACKAGE));
+        assert_eq!(manifest["package"]["version"].as_str(), Some(runtime.version.as_str()));
+        // Of a workspace, nothing could be inherited in a project.
+        assert!(!runtime.files[0].text.contains("workspace"), "{}", runtime.files[0].text);
+        assert!(!runtime.files[0].text.contains("path = "), "{}", runtime.files[0].text);
+    }
+
+    #[test]
+    fn dependencies_of_tests_are_left_out() {
+        let (version, manifest) = vendored_manifest(
+            "[package]\nname = \"a\"\nversion = \"1.2.3\"\ninclude = [\"/src\"]\n\n[package.metadata.docs.rs]\nfeatures = []\n\n\
+             [dependencies]\n# Needed.\nb = \"1\"\n\n[dev-dependencies]\nc = \"1\"\n\n\
+             [target.'cfg(unix)'.dev-dependencies]\nd = \"1\"\n\n[lints.rust]\nunsafe_code = \"forbid\"\n",
+        );
+        assert_eq!(version, "1.2.3");
+        assert_eq!(
+            manifest.strip_prefix(HEADER),
+            Some(
+                "[package]\nname = \"a\"\nversion = \"1.2.3\"\n\n[dependencies]\n# Needed.\nb = \"1\"\n\n\
+                 [lints.rust]\nunsafe_code = \"forbid\"\n"
+            )
+        );
+    }
+}

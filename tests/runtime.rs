@@ -1,0 +1,441 @@
+//! `opctl-runtime` as manifests and `opctl check` see it: which of its markers count, and what its functions ask.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use opctl::diagnostic::{Diagnostic, Span, render};
+use opctl::grants::{self, Answer, Home};
+use opctl::model::{Operator, Reach, Request};
+use opctl::project::{Carried, Tree};
+use opctl::source::{self, Source};
+use snapbox::{Assert, Data};
+
+const CARGO: &str = "[package]\nname = \"my-operator\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n";
+
+/// A runtime that is small: each marker grants a resource with the name of its item.
+const RUNTIME: &[(&str, &str)] = &[
+    (
+        "Cargo.toml",
+        "[package]\nname = \"opctl-runtime\"\nversion = \"5.0.0\"\nedition = \"2024\"\n\n[features]\nmanager = []\nwebhook = [\"manager\"]\n",
+    ),
+    (
+        "src/lib.rs",
+        "#![deny(missing_docs)]
+mod manager;
+#[cfg(feature = \"webhook\")]
+pub mod webhook;
+#[cfg(test)]
+mod tests;
+pub use manager::{Controller, Manager};
+/// Reads the name of the package.
+// +kubebuilder:rbac:groups=example.com,resources=operator,verbs=get
+#[macro_export]
+macro_rules! operator { () => { \"{operator}\" } }
+",
+    ),
+    (
+        "src/manager/mod.rs",
+        "//! Not a marker: // +kubebuilder:rbac
+mod options;
+pub use options::Options;
+// +kubebuilder:rbac:groups=example.com,resources=manager,verbs=get,namespace=system
+#[derive(Debug)]
+pub struct Manager { lines: [u8; 4] }
+pub struct Controller<K>(K);
+/// Twice: here, and below.
+// +kubebuilder:rbac:groups=example.com,resources=controller,verbs=get;list
+impl<K: Into<Vec<u8>>> Controller<K> {
+    pub fn f(&self) -> [u8; 2] { [1; 2] }
+    // +kubebuilder:rbac:groups=example.com,resources=controller,verbs=watch
+    pub async fn run(self) {}
+}
+#[cfg(feature = \"webhook\")]
+// +kubebuilder:rbac:groups=example.com,resources=hooked,verbs=get
+impl Manager {}
+#[cfg(test)]
+mod tests {
+    // +kubebuilder:rbac:groups=example.com,resources=tests,verbs=get
+    fn f() {}
+}
+",
+    ),
+    (
+        "src/manager/options.rs",
+        "// +kubebuilder:rbac:groups=example.com,resources=options,verbs=get\npub trait Options {}\n",
+    ),
+    (
+        "src/webhook/mod.rs",
+        "// +kubebuilder:rbac:groups=example.com,resources=defaulting,\\
+// resourceNames={operator}-mutating,verbs=get;patch
+pub struct Defaulting;
+// +kubebuilder:rbac:groups=example.com,resources=server,verbs=get
+pub const async unsafe extern \"C\" fn server() {}
+",
+    ),
+];
+
+/// A project with a runtime, `files` over both; its dependency on the runtime as it stands in Cargo.toml.
+fn project(dependency: &str, files: &[(&str, &str)]) -> Tree {
+    let mut tree = Tree::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nowhere"));
+    tree.lay_over("Cargo.toml", format!("{CARGO}{dependency}\n"));
+    tree.lay_over("src/main.rs", "fn main() {}\n");
+    for (path, text) in RUNTIME {
+        tree.lay_over(format!("runtime/{path}"), *text);
+    }
+    for (path, text) in files {
+        tree.lay_over(*path, *text);
+    }
+    tree
+}
+
+const VENDORED: &str = "opctl-runtime = { version = \"5.0.0\", path = \"runtime\", features = [\"webhook\"] }";
+
+/// What markers grant: `resource verbs`, and names of objects.
+fn granted(source: &Source) -> Vec<String> {
+    assert_eq!(render(&source.diagnostics, false), "");
+    let mut granted: Vec<String> = source
+        .operator
+        .rbac
+        .iter()
+        .map(|rule| {
+            let names = rule.resource_names.iter().map(|name| format!(" {name}")).collect::<String>();
+            format!("{} {}{names}", rule.resources.join(";"), rule.verbs.join(";"))
+        })
+        .collect();
+    granted.sort();
+    granted
+}
+
+fn granted_to(main: &str) -> Vec<String> {
+    granted(&source::read_markers(&project(VENDORED, &[("src/main.rs", main)]), ""))
+}
+
+#[test]
+fn markers_count_for_items_that_the_code_names() {
+    let controller = ["controller get;list", "controller watch"];
+    let manager = ["hooked get", "manager get"];
+    let defaulting = ["defaulting get;patch my-operator-mutating"];
+    let server = ["server get"];
+    for (main, expected) in [
+        ("fn main() {}", &[][..]),
+        ("use opctl_runtime as _;", &[]),
+        ("use opctl_runtime::Other;", &[]),
+        ("// use opctl_runtime::Manager;\nconst A: &str = \"opctl_runtime::Manager\";", &[]),
+        ("use other::Manager;", &[]),
+        ("use opctl_runtime::Manager;", &manager),
+        ("use ::opctl_runtime::Manager as M;", &manager),
+        ("use opctl_runtime::manager::Manager;", &manager),
+        (
+            "use opctl_runtime::{Controller, webhook::{self, Defaulting}};",
+            &[defaulting[0], controller[0], controller[1]],
+        ),
+        ("fn f() { let a = opctl_runtime::Controller::<Vec<u8>>::new(f); }", &controller),
+        ("fn f(a: &dyn opctl_runtime::Options) {}", &["options get"]),
+        ("fn f() { opctl_runtime::operator!() }", &["operator get"]),
+        ("tokio::select! { _ = opctl_runtime::Manager::run() => {} }", &manager),
+        ("use opctl_runtime::webhook;\nfn f() { webhook::server() }", &server),
+        ("use opctl_runtime::webhook as hooks;\nfn f() { hooks::server() }", &server),
+        ("use opctl_runtime::webhook;\nfn server() { other::server() }", &[]),
+        ("use opctl_runtime as rt;\nfn f() { rt::webhook::server() }", &server),
+        ("extern crate opctl_runtime as rt;\nfn f() { rt::webhook::server() }", &server),
+        ("use {opctl_runtime::{self as rt}, std::fmt};\nfn f() { rt::webhook::server() }", &server),
+        ("fn f() { Manager::new() }\nuse opctl_runtime::*;", &manager),
+        ("use opctl_runtime::{Other, webhook::*};\nfn f() { server() }", &server),
+        // What tests use, the operator does not need.
+        ("#[cfg(test)]\nmod tests { use opctl_runtime::Manager; }", &[]),
+        ("#[cfg(test)] use opctl_runtime::Manager;\n#[test] fn f() { opctl_runtime::Controller::f() }", &[]),
+        (
+            "#[tokio::test] async fn f() { opctl_runtime::Controller::f() }\nuse opctl_runtime::webhook::server;",
+            &server,
+        ),
+        (
+            "#[cfg(feature = \"off\")] fn f() { opctl_runtime::Manager::f() } use opctl_runtime::webhook::server;",
+            &server,
+        ),
+        ("#[opctl_runtime::operator]\n#[cfg(unix)]\nfn f() {}", &["operator get"]),
+        ("struct A { #[cfg(test)] a: u8, b: opctl_runtime::Manager }", &manager),
+    ] {
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(granted_to(main), expected, "{main}");
+    }
+}
+
+#[test]
+fn markers_count_whichever_file_names_the_item() {
+    let files = [
+        ("src/main.rs", "mod runtime;\nmod hooks;\nmod tests;"),
+        ("src/runtime.rs", "pub use opctl_runtime::webhook as admission;"),
+        ("src/hooks.rs", "fn f() { crate::runtime::admission::server() }"),
+        // No module.
+        ("src/other.rs", "use opctl_runtime::Manager;"),
+        ("src/tests.rs", "#![cfg(unix)]\n#[cfg(test)]\nmod inner { use opctl_runtime::Manager; }"),
+    ];
+    assert_eq!(granted(&source::read_markers(&project(VENDORED, &files), "")), ["server get"]);
+}
+
+#[test]
+fn features_and_names_of_the_dependency_count() {
+    let main = [("src/main.rs", "use rt::{Manager, webhook::server};")];
+    let dependency =
+        |features: &str| format!("rt = {{ package = \"opctl-runtime\", path = \"runtime\", features = [{features}] }}");
+    let with = source::read_markers(&project(&dependency("\"webhook\""), &main), "");
+    assert_eq!(granted(&with), ["hooked get", "manager get", "server get"]);
+    let without = source::read_markers(&project(&dependency(""), &main), "");
+    assert_eq!(granted(&without), ["manager get"]);
+    assert!(without.operator.rbac[0].is_of_runtime);
+    assert_eq!(without.operator.rbac[0].place.file.path, "runtime/src/manager/mod.rs");
+}
+
+/// Two operators, a library of both, and the runtime in one workspace.
+#[test]
+fn each_operator_of_a_workspace_needs_what_it_uses() {
+    let package = |name: &str, dependencies: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{dependencies}"
+        )
+    };
+    let runtime = "opctl-runtime = { path = \"../runtime\", features = [\"webhook\"] }\n";
+    let library = "library = { path = \"../library\" }\n";
+    let mut tree = project("", &[]);
+    tree.lay_over(
+        "Cargo.toml",
+        "[workspace]\nmembers = [\"one\", \"two\", \"library\", \"runtime\"]\nresolver = \"3\"\n",
+    );
+    for (path, text) in [
+        ("one/Cargo.toml", package("one", &format!("{runtime}{library}"))),
+        ("one/src/main.rs", "use opctl_runtime::webhook::Defaulting;".into()),
+        ("two/Cargo.toml", package("two", library)),
+        ("two/src/main.rs", "use library::run;".into()),
+        ("library/Cargo.toml", package("library", runtime)),
+        ("library/src/lib.rs", "pub use opctl_runtime::webhook::server as run;".into()),
+    ] {
+        tree.lay_over(path, text);
+    }
+    assert_eq!(granted(&source::read_markers(&tree, "one")), ["defaulting get;patch one-mutating", "server get"]);
+    assert_eq!(granted(&source::read_markers(&tree, "two")), ["server get"]);
+    // All members at once: the library and the runtime are no operators.
+    let both = ["defaulting get;patch one-mutating", "server get", "server get"];
+    assert_eq!(granted(&source::read_markers(&tree, "")), both);
+}
+
+/// Rights that are not known are told, never left out in silence.
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let main = ("src/main.rs", "use opctl_runtime::Manager;");
+    let told = |dependency: &str, files: &[(&str, &str)]| -> Vec<Diagnostic> {
+        source::read_markers(&project(dependency, &[&[main], files].concat()), "").diagnostics
+    };
+    let registry = "opctl-runtime = \"5\"";
+    let lock = "version = 4\n\n[[package]]\nname = \"my-operator\"\nversion = \"0.1.0\"\ndependencies = [\n \"opctl-runtime\",\n]\n\n\
+                [[package]]\nname = \"opctl-runtime\"\nversion = \"5.0.1\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
+    let all = [
+        told(registry, &[]),
+        told(registry, &[("Cargo.lock", lock)]),
+        told("opctl-runtime = { path = \"gone\" }", &[]),
+        told(VENDORED, &[("runtime/src/lib.rs", "mod gone;\n")]),
+        told(
+            VENDORED,
+            &[("runtime/src/lib.rs", "// +kubebuilder:rbac:groups=apps,resources=deployments\npub struct Manager;\n")],
+        ),
+        told(
+            VENDORED,
+            &[(
+                "runtime/src/lib.rs",
+                "// +kubebuilder:rbac:groups=example.com,resources=a,verbs=get
+pub(crate) struct Manager;
+pub fn f() {
+    // +kubebuilder:rbac:groups=example.com,resources=b,verbs=get
+    f()
+}
+pub struct S {
+    // +kubebuilder:rbac:groups=example.com,resources=c,verbs=get
+    pub a: u8,
+} // +kubebuilder:rbac:groups=example.com,resources=d,verbs=get
+",
+            )],
+        ),
+    ];
+    let texts: Vec<String> = all.iter().map(|told| render(told, false)).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/errors.txt");
+    Assert::new().action_env("SNAPSHOTS").eq(Data::text(texts.join("========\n")), Data::read_from(&path, None).raw());
+    // Code that names nothing of it needs nothing of it.
+    let none = source::read_markers(&project(registry, &[]), "");
+    assert_eq!(render(&none.diagnostics, false), "");
+}
+
+/// What `opctl check` says of the permissions of a project: what is missing, and what is unused.
+#[test]
+fn permissions_of_the_runtime_are_no_concern_of_the_user() {
+    const KUBE: &str = "kube = { version = \"5\", features = [\"runtime\"] }\nk8s-openapi = { version = \"0.29\", features = [\"v1_37\"] }\n";
+    const RUNTIME: &str = "// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+pub struct Controller;
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;update,namespace=system
+pub struct Manager;
+// +kubebuilder:rbac:groups=example.com,resources=*,verbs=*
+pub struct Wide;
+";
+    const EVENTS: &str = "// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch\n";
+    const EVENT: &str = "async fn f(ctx: &Context, pod: &Pod) { ctx.event(pod, Normal, \"A\", \"b\").await; }\n";
+    const LEASES: &str =
+        "async fn g(ctx: &Context) { kube::Api::<Lease>::all(ctx.client.clone()).get(\"a\").await; }\n";
+    let said = |parts: &[&str]| -> Vec<String> {
+        let main =
+            "use k8s_openapi::api::{coordination::v1::Lease, core::v1::Pod};\nuse opctl_runtime::Context;\n".to_owned();
+        let files = [("src/main.rs", &*(main + &parts.concat())), ("runtime/src/lib.rs", RUNTIME)];
+        let source = source::read_requests(&project(&format!("{VENDORED}\n{KUBE}"), &files), "");
+        assert_eq!(render(&source.diagnostics, false), "");
+        let home = Home { namespace: Some("system".into()), ..Home::default() };
+        let missing = grants::missing(&source.operator, &home, |place| place.range.clone());
+        let missing = missing.iter().map(|it| it.told(&source.operator.rbac, &it.first().place.range));
+        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|judge| judge(&source.operator, &home));
+        missing.chain(others).chain(grants::wildcards(&source.operator)).map(|told| told.message).collect()
+    };
+    let [controller, manager] = ["Controller", "Manager"].map(|name| format!("use opctl_runtime::{name};\n"));
+    let missing = ["no marker grants `create` and `patch` on `events.events.k8s.io`"];
+    let unused = ["nothing asks for what this marker grants"];
+    // A controller in plain kube-rs, which publishes events.
+    assert_eq!(said(&[EVENT]), missing);
+    assert_eq!(said(&[EVENT, &manager]), missing);
+    assert!(said(&[EVENTS, EVENT]).is_empty());
+    // The runtime's own controller is granted them by the runtime.
+    assert!(said(&[EVENT, &controller]).is_empty());
+    assert!(said(&[&controller, &manager, "use opctl_runtime::Wide;"]).is_empty());
+    assert_eq!(said(&[EVENTS, &controller]), unused);
+    assert_eq!(said(&[EVENTS]), unused);
+    // What it is granted for itself, in its namespace, is not nearly enough for the user.
+    assert_eq!(said(&[LEASES, &manager]), ["no marker grants `get` on `leases.coordination.k8s.io`"]);
+}
+
+/// The runtime that opctl carries stands in for the same version that is not on disk yet.
+#[test]
+fn the_carried_runtime_is_read_where_it_is_the_same() {
+    let carried = || {
+        let mut tree = Tree::default();
+        RUNTIME.iter().for_each(|(path, text)| tree.lay_over(*path, *text));
+        Carried { version: "5.0.0".into(), tree }
+    };
+    let lock = |version: &str| {
+        format!(
+            "version = 4\n\n[[package]]\nname = \"my-operator\"\nversion = \"0.1.0\"\ndependencies = [\n \"opctl-runtime\",\n]\n\n\
+             [[package]]\nname = \"opctl-runtime\"\nversion = \"{version}\"\n\
+             source = \"registry+https://github.com/rust-lang/crates.io-index\"\n"
+        )
+    };
+    let read = |asked: &str, locked: Option<&str>| {
+        let dependency = format!("opctl-runtime = {{ version = \"{asked}\", features = [\"webhook\"] }}");
+        let mut tree = project(&dependency, &[("src/main.rs", "use opctl_runtime::{Manager, webhook::server};")]);
+        if let Some(version) = locked {
+            tree.lay_over("Cargo.lock", lock(version));
+        }
+        source::read_markers(&tree.with_runtime(carried), "")
+    };
+    for (asked, locked) in [("5", None), ("5.0.0", None), ("=5.0.0", None), ("5.0", Some("5.0.0"))] {
+        let source = read(asked, locked);
+        assert_eq!(granted(&source), ["hooked get", "manager get", "server get"], "{asked} {locked:?}");
+        assert_eq!(source.operator.rbac[0].place.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
+    }
+    for (asked, locked) in
+        [("6", None), ("5.0.1", None), ("5.1", None), ("=5.0.1", None), (">=4, <6", None), ("5", Some("5.0.1"))]
+    {
+        let told = read(asked, locked).diagnostics;
+        assert!(told.len() == 1 && told[0].code == "OP113", "{asked} {locked:?}: {told:?}");
+    }
+}
+
+/// Each way through the runtime in `tests/runtime/operator`; `requests.txt` has what opctl reads there.
+#[test]
+fn each_way_through_the_runtime_asks_what_is_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
+    let found = source::read_requests(&Tree::at(folder.join("operator")), "");
+    assert_eq!(render(&found.diagnostics, false), "");
+    let lines = found.operator.requests.iter().map(|request| format!("{}\n", line(request)));
+    let path = folder.join("requests.txt");
+    Assert::new().action_env("SNAPSHOTS").eq(Data::text(lines.collect::<String>()), Data::read_from(&path, None).raw());
+}
+
+/// `src/cases/a.rs:9 Children::apply: create secrets in a namespace`
+fn line(request: &Request) -> String {
+    let at = |span: &Span| format!("{}:{}", span.file.path, span.line_column().0);
+    let group = if request.group.is_empty() { String::new() } else { format!(".{}", request.group) };
+    let reach = match &request.reach {
+        Reach::Cluster => "in the cluster".into(),
+        Reach::Namespace(name) => format!("in {name}"),
+        Reach::SomeNamespace => "in a namespace".into(),
+        Reach::Unknown => "somewhere".to_string(),
+    };
+    let within = request.within.as_ref().map(|within| format!(", within {}", at(within))).unwrap_or_default();
+    let optional = if request.optional { ", perhaps" } else { "" };
+    let Request { verb, resource, by, .. } = request;
+    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.place))
+}
+
+/// What can be read in the runtime's source where it is a crate like any other. That is less than the table says, since much of it
+/// goes through boxed closures, but nothing of it may be missing in the table.
+#[test]
+fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/operator");
+    let tree = Tree::at(&folder);
+    let mut as_source = tree.clone();
+    for path in ["Cargo.toml", "../../../crates/runtime/Cargo.toml"] {
+        let text = tree.read(path).unwrap().unwrap();
+        let named = text.replace("name = \"opctl-runtime\"", "name = \"as-source\"");
+        let named = named.replace("opctl-runtime = {", "opctl-runtime = { package = \"as-source\",");
+        let lib = if path == "Cargo.toml" { "" } else { "\n[lib]\nname = \"opctl_runtime\"\n" };
+        as_source.lay_over(path, named + lib);
+    }
+    let asked = |tree: &Tree| -> BTreeSet<String> {
+        let found = source::read_requests(tree, "");
+        let own = found.operator.requests.iter().filter(|request| request.place.file.path.starts_with("src/"));
+        own.map(|request| {
+            let Request { verb, group, resource, place, .. } = request;
+            format!("{} {verb} {resource}.{group}", place.file.path)
+        })
+        .collect()
+    };
+    let (table, source) = (asked(&tree), asked(&as_source));
+    let common = source.intersection(&table).count();
+    assert!(common > 20, "only {common} were read in the source: {source:#?}");
+    // `watches_with` passes no writer of a status, which only runs tell.
+    let is_written = |asked: &&String| asked.contains("relations.rs patch") && asked.contains("/status");
+    let missing: Vec<_> = source.difference(&table).filter(|asked| !is_written(asked)).collect();
+    assert!(missing.is_empty(), "src/source/requests/signatures.rs lacks {missing:#?}");
+}
+
+/// What of this no marker of the runtime grants: the CRDs have the names of the user's kinds, so the table has
+/// `Conversion::new` ask for them.
+const NOT_BY_MARKERS: &[(&str, &str)] = &[("src/webhook/conversion/crds.rs", " customresourcedefinitions.")];
+
+/// What the runtime asks by itself, whatever the project is, is granted by those of its markers that count once it is used.
+#[test]
+fn the_runtime_is_granted_what_it_asks_by_itself() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut alone = Tree::at(root.join("crates/runtime"));
+    let manifest = alone.read("Cargo.toml").unwrap().unwrap();
+    let default = "[features]\ndefault = [\"conversion\", \"otlp\"]";
+    alone.lay_over("Cargo.toml", manifest.replace("[features]", default));
+    let requests = source::read_requests(&alone, "").operator.requests;
+
+    // A project that has a controller and both kinds of webhooks.
+    let mut project = Tree::at(root.join("tests/runtime/operator"));
+    let uses = "use opctl_runtime::{Controller, Manager, webhook::{Defaulting, Validating, server}};";
+    project.lay_over("src/main.rs", uses);
+    let found = source::read_markers(&project, "");
+    let errors: Vec<Diagnostic> = found.diagnostics.iter().filter(|it| it.is_error()).cloned().collect();
+    assert_eq!(render(&errors, false), "");
+
+    let operator = Operator { rbac: found.operator.rbac, requests, ..Operator::default() };
+    let home = Home { namespace: Some("system".into()), ..Home::default() };
+    let asked = operator.requests.iter().zip(grants::answers(&operator, &home));
+    let asked: Vec<_> = asked.filter(|(request, _)| !request.optional).collect();
+    assert!(asked.len() > 5, "{asked:?}");
+    let lacking = asked.iter().filter(|(_, answer)| !matches!(answer, Answer::Granted(_)));
+    let lacking: Vec<String> = lacking.map(|(request, _)| line(request)).collect();
+    let is_excused =
+        |line: &&String| NOT_BY_MARKERS.iter().any(|(place, what)| line.starts_with(place) && line.contains(what));
+    let unexcused: Vec<_> = lacking.iter().filter(|line| !is_excused(line)).collect();
+    assert!(unexcused.is_empty(), "no marker of the runtime grants {unexcused:#?}");
+    for (place, what) in NOT_BY_MARKERS {
+        assert!(lacking.iter().any(|line| line.starts_with(place) && line.contains(what)), "{place} {what}: not asked");
+    }
+}

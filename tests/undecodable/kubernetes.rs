@@ -1,0 +1,26 @@
+//! `IntOrString` has a number of 32 bits. What the types of Kubernetes have inside is not looked at.
+use k8s_openapi::api::core::v1::PodTemplateSpec;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "kubernetes.example.com", version = "v1", kind = "K")]
+pub struct Spec {
+    a: Option<IntOrString>,
+    b: Option<Quantity>,
+    c: Option<PodTemplateSpec>,
+    d: Option<Vec<Condition>>,
+    e: Option<Vec<IntOrString>>,
+    #[serde(default = "a_quarter")]
+    f: IntOrString,
+    #[serde(default)]
+    g: Quantity,
+}
+
+fn a_quarter() -> IntOrString {
+    IntOrString::String("25%".into())
+}
