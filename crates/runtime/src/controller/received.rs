@@ -21,7 +21,7 @@ use crate::error::shortened;
 /// An object of kind `K` that may not fit the type.
 #[derive(Clone, Debug)]
 pub(super) enum Received<K> {
-    Fits(Box<K>),
+    Fits(K),
     Misfit(Box<Misfit>),
 }
 
@@ -40,7 +40,7 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = json_text(deserializer)?;
         match decode(&text) {
-            Ok(object) => Ok(Self::Fits(Box::new(object))),
+            Ok(object) => Ok(Self::Fits(object)),
             Err(why) => Misfit::read(&text, why).map(|misfit| Self::Misfit(Box::new(misfit))).map_err(D::Error::custom),
         }
     }

@@ -60,15 +60,15 @@ where
         }
         Event::InitApply(Received::Fits(object)) => {
             misfits.remove(object.meta());
-            Some(Event::InitApply(stripped(*object)))
+            Some(Event::InitApply(stripped(object)))
         }
         Event::Apply(Received::Fits(object)) => {
             misfits.remove(object.meta());
-            Some(Event::Apply(stripped(*object)))
+            Some(Event::Apply(stripped(object)))
         }
         Event::Delete(Received::Fits(object)) => {
             misfits.forget(object.meta());
-            Some(Event::Delete(*object))
+            Some(Event::Delete(object))
         }
         // It is not in the new store.
         Event::InitApply(Received::Misfit(misfit)) => {

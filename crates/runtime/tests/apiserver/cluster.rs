@@ -19,7 +19,6 @@ use kube::{Client, Config, Resource, ResourceExt};
 use opctl_runtime::telemetry::metrics::Metrics;
 use opctl_runtime::{Manager, Operator, Result, Runnable, client, testing};
 use opctl_testenv::{Assets, Environment, Settings};
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -121,13 +120,15 @@ impl Cluster {
         object["kind"] = K::kind(&()).into();
         let url = self.raw::<K>(namespace).resource_url().to_owned();
         let request = Request::new(url).create(&PostParams::default(), object.to_string().into_bytes()).unwrap();
-        self.client.request::<IgnoredAny>(request).await.unwrap();
+        self.client.request_text(request).await.unwrap();
     }
 
     /// Changes an object by a merge patch, by hand.
     pub async fn patch<K: Resource<DynamicType = ()>>(&self, namespace: &str, name: &str, patch: Value) {
         let params = PatchParams { field_manager: Some("by-hand".to_owned()), ..PatchParams::default() };
-        self.raw::<K>(namespace).patch(name, &params, &Patch::Merge(patch)).await.unwrap();
+        let requests = Request::new(self.raw::<K>(namespace).resource_url().to_owned());
+        let request = requests.patch(name, &params, &Patch::Merge(patch)).unwrap();
+        self.client.request_text(request).await.unwrap();
     }
 
     /// An object as JSON; null if there is none.
