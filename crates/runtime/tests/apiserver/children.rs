@@ -231,7 +231,7 @@ async fn an_object_is_ready_when_its_deployment_is() {
         .run(&["--watch-namespace", namespace], vec![Controller::<Web>::new(reconcile).owns::<Deployment>().into()]);
     cluster.create::<Web>(namespace, "web", json!({ "size": 2 })).await;
     // Where no Pod runs, the test makes the status.
-    let runs_pods = cluster.names::<k8s_openapi::api::core::v1::Node>("").await.len() > 0;
+    let runs_pods = !cluster.names::<k8s_openapi::api::core::v1::Node>("").await.is_empty();
     if !runs_pods {
         eventually("the Deployment", async || {
             let deployment = cluster.get::<Deployment>(namespace, "web").await;
