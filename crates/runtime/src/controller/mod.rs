@@ -47,7 +47,7 @@ pub use readiness::{Readiness, readiness};
 ///
 /// It calls `reconcile` after each change of an object, of what it [owns](Self::owns) and [watches](Self::watches), after a failure, and
 /// once every `--requeue-interval`. What `reconcile` returns becomes the status of the object: an [`Outcome`], a `Condition`, kube's
-/// [`Action`] or `()`, which leave the status alone, or an [`Error`](crate::Error), which becomes the condition `Ready`.
+/// [`Action`] or `()`, which leave the status alone, or an [`Error`], which becomes the condition `Ready`.
 ///
 /// An object that cannot be decoded into its Rust type does not stop the others. It is left out until it fits, and named in a log line,
 /// the metrics, an event, and, where `reconcile` returns an [`Outcome`], the condition of its status. Nor does a `reconcile` that
