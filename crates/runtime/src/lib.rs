@@ -47,7 +47,7 @@
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | an API server for unit tests, round-trip tests of conversions |
 //! | `latest` | the latest version of Kubernetes that k8s-openapi knows, to build this crate alone |
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "manager")]

@@ -12,11 +12,10 @@ mod received;
 mod watch;
 
 use std::fmt::Debug;
-use std::future::ready;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, stream};
 use kube::Resource;
 use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
 use kube::core::DynamicResourceScope;
@@ -47,7 +46,7 @@ pub use readiness::{Readiness, readiness};
 ///
 /// It calls `reconcile` after each change of an object, of what it [owns](Self::owns) and [watches](Self::watches), after a failure, and
 /// once every `--requeue-interval`. What `reconcile` returns becomes the status of the object: an [`Outcome`], a `Condition`, kube's
-/// [`Action`] or `()`, which leave the status alone, or an [`Error`](crate::Error), which becomes the condition `Ready`.
+/// [`Action`] or `()`, which leave the status alone, or an [`Error`], which becomes the condition `Ready`.
 ///
 /// An object that cannot be decoded into its Rust type does not stop the others. It is left out until it fits, and named in a log line,
 /// the metrics, an event, and, where `reconcile` returns an [`Outcome`], the condition of its status. Nor does a `reconcile` that
@@ -176,7 +175,7 @@ impl<K: Kind> Controller<K> {
             let index = ctx.owned.watch::<K, C>(&ctx.field_manager);
             let api: Api<Child<C>> = watched::<C, _>(ctx);
             let changes = watch::watch(name, ctx, api, config.clone())
-                .filter(move |event| ready(event.as_ref().is_ok_and(|event| index.note(event))));
+                .flat_map(move |event| stream::iter(event.map(|event| index.note(event)).unwrap_or_default()).map(Ok));
             (controller.owns_stream(changes.touched_objects()), None)
         }));
         self
@@ -246,7 +245,8 @@ impl<K: Kind> Controller<K> {
     /// Calls `cleanup` before an object is deleted, for what Kubernetes does not delete with it, such as things outside of the
     /// cluster. Until it succeeds, the finalizer `name` (`<domain>/<name>`) keeps the object.
     ///
-    /// It runs whether or not the object was ever reconciled, and again until it succeeds: what is already gone is no failure.
+    /// It runs whether or not the object was ever reconciled, again until it succeeds, and maybe once more: what is already gone is no
+    /// failure.
     ///
     /// An object that does not fit its Rust type cannot be cleaned up: it stays until someone changes it so that it fits, or removes the
     /// finalizer. The event and the condition about it say so.
