@@ -190,7 +190,8 @@ fn rooms_use_only_the_rooms_before_them() {
 #[test]
 fn crates_are_known_only_where_they_belong() {
     let mut found = String::new();
-    for file in files() {
+    // What the runtime depends on is its users', and listed in `LIBRARIES`.
+    for file in files().into_iter().filter(|file| !file.path.starts_with("crates/runtime/")) {
         for (krate, places) in CRATES {
             let known =
                 places.iter().any(|place| file.path == *place || place.ends_with('/') && file.path.starts_with(place));

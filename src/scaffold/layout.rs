@@ -32,13 +32,14 @@ fn break_line(line: &str) -> String {
     broken.or_else(|| chain(line)).unwrap_or_else(|| line.to_owned())
 }
 
-/// The value of a `let` with a type on a line of its own.
+/// The value of a `let` with a type, or with a value that `new` makes, on a line of its own.
 fn binding(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
     if line.trim_end().len() <= WIDTH || !text.starts_with("let ") {
         return None;
     }
-    let (head, value) = text.split_once(" = ").filter(|(head, _)| head.contains(": "))?;
+    let (head, value) =
+        text.split_once(" = ").filter(|(head, value)| head.contains(": ") || value.contains("::new("))?;
     Some(format!("{indent}{head} =\n{indent}    {value}"))
 }
 
@@ -64,8 +65,8 @@ fn chain(line: &str) -> Option<String> {
         }
         broken.push(character);
     }
-    // A single call is no chain.
-    (calls > 1).then(|| broken + "\n")
+    // A single call is no chain, and stays where it fits.
+    (calls > 1 || line.trim_end().len() > WIDTH).then(|| broken + "\n")
 }
 
 fn indented(line: &str) -> (&str, &str) {

@@ -296,7 +296,8 @@ impl Rendered {
 fn finish(project: &Project, file: File) -> File {
     let File { path, mut text } = file;
     if path.ends_with(".rs") {
-        text = layout::break_long_lines(&layout::sort_imports(&layout::single_blank_lines(&text)));
+        text = layout::break_long_lines(&layout::sort_imports(&layout::single_blank_lines(text.trim_end())));
+        text.push('\n');
     }
     if !project.header.is_empty()
         && let Some(comment) = license::comment(&path, &project.header)

@@ -41,7 +41,7 @@ fn certificates_of_others_are_followed() {
     asks(operator, &cluster, port, &second);
     // A pair that does not fit together is not served.
     fs::write(folder.join("tls.crt"), &first).unwrap();
-    eventually("it is told", || manager.log().contains("the certificate stays as it was"));
+    eventually("the log has it", || manager.log().contains("the previous certificate stays in use"));
     assert_eq!(served(port), second);
     assert!(manager.terminate().success());
 }

@@ -45,8 +45,9 @@ pub fn examine(patient: &Patient) -> Vec<Finding> {
         found.extend(unknown_webhooks(project, &scaffolded, &operator));
     }
     let files: BTreeSet<String> = tree.files_below("src/controller").into_iter().collect();
-    let is_controller =
-        |path: &str| tree.read(path).ok().flatten().is_some_and(|text| text.contains("const CONTROLLER"));
+    let is_controller = |path: &str| {
+        tree.read(path).ok().flatten().is_some_and(|text| text.contains("pub fn controller() -> Runnable"))
+    };
     found.extend(unknown_controllers(project, files.iter().map(String::as_str).filter(|path| is_controller(path))));
     found
 }

@@ -18,6 +18,7 @@ pub struct BackupSpec {
     #[serde(default)]
     pub suspend: bool,
     #[serde(default)]
+    #[schemars(range(max = u32::MAX))]
     pub timeout_seconds: u32,
     pub copies: Option<i32>,
     pub storage_class: Option<String>,

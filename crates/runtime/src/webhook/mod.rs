@@ -6,7 +6,7 @@
 mod admission;
 mod certificate;
 #[cfg(feature = "conversion")]
-pub mod conversion;
+pub(crate) mod conversion;
 mod defaulting;
 mod function;
 mod options;
@@ -45,7 +45,7 @@ use certificate::Source;
 
 pub use admission::{Request, Warnings};
 #[cfg(feature = "conversion")]
-pub use conversion::{Conversion, Spoke};
+pub use conversion::{Conversion, ConversionError, Spoke, Version, carry};
 pub use defaulting::Defaulting;
 pub use function::Function;
 pub use options::WebhookOptions;

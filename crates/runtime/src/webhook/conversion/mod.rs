@@ -34,8 +34,7 @@ pub(super) const PATH: &str = "/convert";
 /// The operator needs the verbs `get` and `patch` on the CustomResourceDefinition.
 ///
 /// ```
-/// use opctl_runtime::webhook::Webhook;
-/// use opctl_runtime::webhook::conversion::{Conversion, ConversionError, Spoke, carry};
+/// use opctl_runtime::webhook::{Conversion, ConversionError, Spoke, Webhook, carry};
 ///
 /// mod v1 {
 /// #   use kube::{CustomResource, KubeSchema};

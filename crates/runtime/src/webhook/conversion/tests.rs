@@ -186,6 +186,25 @@ fn answers_in_the_order_of_the_objects() {
     assert_eq!(response["convertedObjects"], json!([new, to("v1", &old)]));
 }
 
+/// All kinds are converted at one path.
+#[tokio::test]
+async fn conversions_are_served_together() {
+    let things: Webhook = Conversion::<thing::Thing>::new(Vec::new()).into();
+    let ctx = crate::webhook::testing::empty_cluster();
+    let router = crate::webhook::router(&[things, books().into()], &ctx).unwrap();
+    let thing = json!({ "apiVersion": "example.com/v1", "kind": "Thing" });
+    let review = review(json!([thing, book("v1beta1", json!({ "leaves": 1 }))]));
+    let request = http::Request::post(PATH).body(axum::body::Body::from(review.to_string())).unwrap();
+    let response = tower::ServiceExt::oneshot(router, request).await.unwrap();
+    let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    let answer: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(answer["response"]["result"]["status"], "Success");
+    assert_eq!(answer["response"]["convertedObjects"][1]["spec"]["pages"], 2);
+    let line = r#"controller_webhook_requests_total{path="/convert",operation="CONVERT",outcome="allowed"} 1"#;
+    let metrics = ctx.metrics.text();
+    assert!(metrics.lines().any(|it| it == line), "{metrics}");
+}
+
 #[test]
 fn names_the_object_that_it_cannot_convert_and_the_reason() {
     let mut other = book("v1beta1", json!({}));

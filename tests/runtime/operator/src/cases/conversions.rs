@@ -1,7 +1,6 @@
 //! A conversion webhook, which is entered in the CRD.
 
-use opctl_runtime::webhook::conversion::{ConversionError, carry};
-use opctl_runtime::webhook::{Conversion, Spoke, Webhook};
+use opctl_runtime::webhook::{Conversion, ConversionError, Spoke, Webhook, carry};
 
 mod v1alpha1 {
     use kube::CustomResource;
