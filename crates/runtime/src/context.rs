@@ -166,7 +166,7 @@ impl Context {
         reason: &str,
         note: &str,
     ) -> Result<(), kube::Error> {
-        // The API server refuses longer ones.
+        // The API server refuses longer ones, and a longer name of the reporter.
         let (reason, note) = (shortened(reason, 128), shortened(note, 1024));
         let event = Event {
             type_,
@@ -176,7 +176,7 @@ impl Context {
             secondary: None,
         };
         // A recorder that lasts would keep each event in memory for minutes.
-        let recorder = Recorder::new(self.client.clone(), Reporter::from(self.operator.name));
+        let recorder = Recorder::new(self.client.clone(), Reporter::from(shortened(self.operator.name, 63)));
         recorder.publish(&event, object).await
     }
 

@@ -150,8 +150,8 @@ impl<'a> Children<'a> {
     /// Deletes the children of kind `C` that an earlier reconcile applied and this one did not. Call it once all children of the kind
     /// are applied; if one of them fails, `?` returns before anything is deleted.
     ///
-    /// Only children that this controller applied are deleted, and only of kinds that it [`owns`](crate::Controller::owns), since its
-    /// watch is what knows them. A child that has changed in a way that the watch has not seen yet is deleted by the next reconcile.
+    /// Only children that this controller applied are deleted, by these `Children` or otherwise, and only of kinds that it
+    /// [`owns`](crate::Controller::owns), since its watch is what knows them. A child that has changed in a way that the watch has not seen yet is deleted by the next reconcile.
     ///
     /// # Errors
     ///

@@ -12,11 +12,10 @@ mod received;
 mod watch;
 
 use std::fmt::Debug;
-use std::future::ready;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, stream};
 use kube::Resource;
 use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
 use kube::core::DynamicResourceScope;
@@ -176,7 +175,7 @@ impl<K: Kind> Controller<K> {
             let index = ctx.owned.watch::<K, C>(&ctx.field_manager);
             let api: Api<Child<C>> = watched::<C, _>(ctx);
             let changes = watch::watch(name, ctx, api, config.clone())
-                .filter(move |event| ready(event.as_ref().is_ok_and(|event| index.note(event))));
+                .flat_map(move |event| stream::iter(event.map(|event| index.note(event)).unwrap_or_default()).map(Ok));
             (controller.owns_stream(changes.touched_objects()), None)
         }));
         self
@@ -246,7 +245,8 @@ impl<K: Kind> Controller<K> {
     /// Calls `cleanup` before an object is deleted, for what Kubernetes does not delete with it, such as things outside of the
     /// cluster. Until it succeeds, the finalizer `name` (`<domain>/<name>`) keeps the object.
     ///
-    /// It runs whether or not the object was ever reconciled, and again until it succeeds: what is already gone is no failure.
+    /// It runs whether or not the object was ever reconciled, again until it succeeds, and maybe once more: what is already gone is no
+    /// failure.
     ///
     /// An object that does not fit its Rust type cannot be cleaned up: it stays until someone changes it so that it fits, or removes the
     /// finalizer. The event and the condition about it say so.

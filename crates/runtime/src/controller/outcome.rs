@@ -25,6 +25,10 @@ use crate::{Context, Error, names};
 /// the status has it. A condition that changes its status or reason is published as an event, of type Normal unless the outcome
 /// [failed](Self::failed). That an object is not ready when it is first reconciled is not published.
 ///
+/// After an error, only the condition changes. This needs a list of conditions with `x-kubernetes-list-type: map` in the CRD, as `opctl
+/// create api` makes it; other lists are replaced as a whole. For a kind whose status belongs to others, such as Pods, `reconcile`
+/// returns an [`Action`].
+///
 /// ```
 /// # use serde::{Deserialize, Serialize};
 /// # #[derive(Serialize)]

@@ -69,9 +69,15 @@ pub(crate) struct Index {
 #[derive(Debug, Default)]
 struct Seen {
     children: HashMap<Name, Version>,
-    /// By the uid of the owner.
-    owners: HashMap<Arc<str>, BTreeSet<Name>>,
+    /// By uid.
+    owners: HashMap<Arc<str>, Owner>,
     is_filled: bool,
+}
+
+#[derive(Debug)]
+struct Owner {
+    name: String,
+    children: BTreeSet<Name>,
 }
 
 /// Namespace and name.
@@ -92,31 +98,54 @@ pub(crate) struct Version {
 }
 
 impl Index {
-    /// Notes what happened to a child. Whether there is something in it to reconcile: Kubernetes' controller of its kind will soon
-    /// change the status of one that was applied a moment ago.
-    pub(super) fn note<C: Resource<DynamicType = ()>>(&self, event: &Event<Child<C>>) -> bool {
+    /// Notes what happened to a child, and returns what is to be reconciled: not a child whose status Kubernetes' own controller will
+    /// soon change, since it was applied a moment ago; but each child that a new list no longer has.
+    pub(super) fn note<C: Resource<DynamicType = ()>>(&self, event: Event<Child<C>>) -> Vec<Event<Child<C>>> {
         let mut seen = self.lock();
-        match event {
+        let mut news = Vec::new();
+        match &event {
             Event::Init => seen.children.values_mut().for_each(|version| version.is_listed = false),
             Event::InitApply(child) => drop(self.insert(&mut seen, &child.metadata)),
-            Event::Apply(child) => return self.insert(&mut seen, &child.metadata) || !child.is_pending(),
+            Event::Apply(child) => {
+                if !self.insert(&mut seen, &child.metadata) && child.is_pending() {
+                    return news;
+                }
+            }
             Event::Delete(child) => seen.remove(&name(&child.metadata)),
             Event::InitDone => {
                 let gone = seen.children.iter().filter(|(_, version)| !version.is_listed);
                 let gone: Vec<Name> = gone.map(|(name, _)| name.clone()).collect();
-                gone.iter().for_each(|name| seen.remove(name));
+                for name in gone {
+                    news.extend(self.reference(&seen, &name).map(|child| Event::Delete(Child::new(child))));
+                    seen.remove(&name);
+                }
                 if !std::mem::replace(&mut seen.is_filled, true) {
                     self.missing.send_modify(|missing| *missing -= 1);
                 }
             }
         }
-        true
+        news.push(event);
+        news
+    }
+
+    /// A child with nothing but its name and its owner.
+    fn reference(&self, seen: &Seen, name: &Name) -> Option<ObjectMeta> {
+        let uid = &seen.children.get(name)?.owner;
+        let owner = OwnerReference {
+            api_version: self.owner.api_version.clone(),
+            kind: self.owner.kind.clone(),
+            name: seen.owners.get(uid)?.name.clone(),
+            uid: uid.to_string(),
+            ..OwnerReference::default()
+        };
+        let (namespace, name) = name.clone();
+        Some(ObjectMeta { namespace, name: Some(name), owner_references: Some(vec![owner]), ..ObjectMeta::default() })
     }
 
     /// The children that this controller applied for an owner and nobody deletes yet.
     pub fn prunable(&self, owner: &str) -> Vec<Name> {
         let seen = self.lock();
-        let names = seen.owners.get(owner).into_iter().flatten();
+        let names = seen.owners.get(owner).into_iter().flat_map(|owner| &owner.children);
         names.filter(|name| seen.children.get(name).is_some_and(|it| it.is_prunable)).cloned().collect()
     }
 
@@ -155,15 +184,16 @@ impl Index {
                 && entry.operation.as_deref() == Some("Apply")
                 && entry.subresource.as_deref().unwrap_or_default().is_empty()
         };
-        let owner: Arc<str> = match seen.owners.get_key_value(owner.uid.as_str()) {
-            Some((owner, _)) => owner.clone(),
+        let uid: Arc<str> = match seen.owners.get_key_value(owner.uid.as_str()) {
+            Some((uid, _)) => uid.clone(),
             None => owner.uid.as_str().into(),
         };
-        seen.owners.entry(owner.clone()).or_default().insert(name.clone());
+        let new = || Owner { name: owner.name.clone(), children: BTreeSet::new() };
+        seen.owners.entry(uid.clone()).or_insert_with(new).children.insert(name.clone());
         let version = Version {
             uid: child.uid.clone().unwrap_or_default(),
             resource_version: child.resource_version.clone().unwrap_or_default(),
-            owner,
+            owner: uid,
             is_prunable: child.deletion_timestamp.is_none() && child.managed_fields.iter().flatten().any(applies),
             is_listed: true,
             is_awaited: false,
@@ -185,9 +215,9 @@ impl Index {
 impl Seen {
     fn remove(&mut self, name: &Name) {
         let Some(version) = self.children.remove(name) else { return };
-        if let Some(names) = self.owners.get_mut(&version.owner) {
-            names.remove(name);
-            if names.is_empty() {
+        if let Some(owner) = self.owners.get_mut(&version.owner) {
+            owner.children.remove(name);
+            if owner.children.is_empty() {
                 self.owners.remove(&version.owner);
             }
         }

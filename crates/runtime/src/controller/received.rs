@@ -229,6 +229,13 @@ impl<'de, C> Deserialize<'de> for Child<C> {
     }
 }
 
+impl<C> Child<C> {
+    /// A child of which no more is known than this.
+    pub fn new(metadata: ObjectMeta) -> Self {
+        Self { metadata, observed_generation: None, kind: PhantomData }
+    }
+}
+
 impl<C: Resource<DynamicType = ()>> Child<C> {
     /// Whether nothing can be learned from it yet, since Kubernetes' controller of its kind will soon change its status.
     pub fn is_pending(&self) -> bool {

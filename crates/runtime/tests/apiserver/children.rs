@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Node};
 use kube::ResourceExt;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use opctl_runtime::{Children, Context, Controller, Outcome, Result, Runnable, child_name};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::cluster::{Cluster, eventually, ok};
+use crate::cluster::{Cluster, Running, eventually, ok};
 use crate::kinds::{Site, SiteSpec, Web};
+use crate::proxy::{Mode, Proxy};
 
 fn map(name: &str, value: &str) -> ConfigMap {
     let mut map = ConfigMap::default();
@@ -128,6 +129,31 @@ async fn children_that_others_change_are_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_child_that_was_deleted_while_no_watch_ran_is_made_again() {
+    let Some(cluster) = Cluster::shared().await else { return };
+    let namespace = cluster.namespace("relist-children").await;
+    let namespace = namespace.as_str();
+    let proxy = Proxy::start(&cluster).await;
+    let operator = Running::start(proxy.config.clone(), &["--watch-namespace", namespace], both());
+    cluster.create::<Web>(namespace, "web", json!({ "copies": ["a", "b"] })).await;
+    maps(&cluster, namespace, &["web-a", "web-b", "web-second"]).await;
+    proxy.set(Mode::Refuse(500, None));
+    cluster.raw::<ConfigMap>(namespace).delete("web-a", &DeleteParams::default()).await.unwrap();
+    maps(&cluster, namespace, &["web-b", "web-second"]).await;
+    proxy.take();
+    proxy.set(Mode::Expired);
+    eventually("lists", async || {
+        let requests = proxy.take();
+        let lists = requests.iter().filter(|it| it.ends_with("/configmaps")).count();
+        (lists > 1).then_some(()).ok_or(requests)
+    })
+    .await;
+    proxy.set(Mode::Pass);
+    maps(&cluster, namespace, &["web-a", "web-b", "web-second"]).await;
+    operator.ready().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_object_of_another_controller_is_not_taken_over() {
     let Some(cluster) = Cluster::shared().await else { return };
     let namespace = cluster.namespace("foreign").await;
@@ -231,7 +257,7 @@ async fn an_object_is_ready_when_its_deployment_is() {
         .run(&["--watch-namespace", namespace], vec![Controller::<Web>::new(reconcile).owns::<Deployment>().into()]);
     cluster.create::<Web>(namespace, "web", json!({ "size": 2 })).await;
     // Where no Pod runs, the test makes the status.
-    let runs_pods = !cluster.names::<k8s_openapi::api::core::v1::Node>("").await.is_empty();
+    let runs_pods = !cluster.names::<Node>("").await.is_empty();
     if !runs_pods {
         eventually("the Deployment", async || {
             let deployment = cluster.get::<Deployment>(namespace, "web").await;

@@ -37,11 +37,11 @@ where
     let (ctx, calls) = context_with(answer);
     let ctx = ctx.of_controller(None);
     let index = ctx.owned.watch::<ConfigMap, Secret>(&ctx.field_manager);
-    index.note(&Event::<Child<Secret>>::Init);
+    index.note(Event::<Child<Secret>>::Init);
     for child in children {
-        index.note(&Event::InitApply(child));
+        index.note(Event::InitApply(child));
     }
-    index.note(&Event::<Child<Secret>>::InitDone);
+    index.note(Event::<Child<Secret>>::InitDone);
     (ctx, calls, index)
 }
 
@@ -175,7 +175,7 @@ async fn children_of_others_and_those_on_their_way_out_are_not_deleted() {
     // It is another's by now.
     let mut adopted = seen("adopted", "2", "test-operator");
     adopted.metadata.owner_references.as_mut().unwrap()[0].uid = "2".to_owned();
-    index.note(&Event::Apply(adopted));
+    index.note(Event::Apply(adopted));
     let parent = parent();
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
     assert!(calls.is_empty());
@@ -194,7 +194,7 @@ async fn a_child_that_changed_meanwhile_is_looked_at_again() {
         child.metadata.generation = Some(2);
         child
     };
-    assert!(index.note(&Event::Apply(pending("3"))));
+    assert_eq!(index.note(Event::Apply(pending("3"))).len(), 1);
     calls.take();
     let (ctx, calls, _) = watching(vec![seen("old", "3", "test-operator")], |_| (404, status(404, "NotFound")));
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
@@ -205,14 +205,22 @@ async fn a_child_that_changed_meanwhile_is_looked_at_again() {
 async fn a_list_brings_what_is_there_and_takes_away_what_is_not() {
     let (ctx, calls, index) =
         watching(vec![seen("a", "1", "test-operator"), seen("b", "1", "test-operator")], accepting);
-    index.note(&Event::<Child<Secret>>::Init);
-    index.note(&Event::InitApply(seen("b", "7", "test-operator")));
+    index.note(Event::<Child<Secret>>::Init);
+    index.note(Event::InitApply(seen("b", "7", "test-operator")));
     assert_eq!(index.prunable("1").len(), 2, "nothing is forgotten while the list is under way");
-    index.note(&Event::<Child<Secret>>::InitDone);
+    let news = index.note(Event::<Child<Secret>>::InitDone);
+    let [Event::Delete(gone), Event::InitDone] = news.as_slice() else { panic!("{news:?}") };
+    assert_eq!((gone.metadata.name.as_deref(), gone.metadata.namespace.as_deref()), (Some("a"), Some("default")));
+    let owner = &gone.metadata.owner_references.as_ref().unwrap()[0];
+    assert_eq!(
+        (owner.kind.as_str(), owner.name.as_str(), owner.uid.as_str()),
+        ("ConfigMap", "parent", "1"),
+        "it is reconciled"
+    );
     let parent = parent();
     Children::of(&parent, &ctx).prune::<Secret>().await.unwrap();
     assert_eq!(deletions(&calls), [("b".to_owned(), json!({ "uid": "uid of b", "resourceVersion": "7" }))]);
-    index.note(&Event::Delete(seen("b", "8", "test-operator")));
+    index.note(Event::Delete(seen("b", "8", "test-operator")));
     assert!(index.prunable("1").is_empty());
 }
 
@@ -222,10 +230,10 @@ async fn reconciles_wait_until_all_children_are_listed() {
     owned.filled().await;
     let (one, two) = (owned.watch::<ConfigMap, Secret>("m"), owned.watch::<ConfigMap, Deployment>("m"));
     let mut filled = Box::pin(owned.filled());
-    one.note(&Event::<Child<Secret>>::InitDone);
-    one.note(&Event::<Child<Secret>>::InitDone);
+    one.note(Event::<Child<Secret>>::InitDone);
+    one.note(Event::<Child<Secret>>::InitDone);
     assert!(futures::poll!(&mut filled).is_pending());
-    two.note(&Event::<Child<Deployment>>::InitDone);
+    two.note(Event::<Child<Deployment>>::InitDone);
     filled.await;
 }
 
