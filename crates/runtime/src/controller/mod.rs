@@ -50,7 +50,7 @@ pub use readiness::{Readiness, readiness};
 ///
 /// An object that cannot be decoded into its Rust type does not stop the others. It is left out until it fits, and named in a log line,
 /// the metrics, an event, and, where `reconcile` returns an [`Outcome`], the condition of its status. Nor does a `reconcile` that
-/// panics: this is an error like others.
+/// panics: this is an error like others, unless the profile has `panic = "abort"`, where it ends the process.
 ///
 /// ```
 /// # use std::sync::Arc;
