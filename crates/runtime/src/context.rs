@@ -175,7 +175,7 @@ impl Context {
             action: "Reconcile".to_owned(),
             secondary: None,
         };
-        // A recorder that lasts would keep each event in memory for minutes.
+        // A recorder that lasts would keep each event in memory for minutes, and need the permission to patch it.
         let recorder = Recorder::new(self.client.clone(), Reporter::from(shortened(self.operator.name, 63)));
         recorder.publish(&event, object).await
     }

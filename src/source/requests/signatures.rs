@@ -1093,7 +1093,7 @@ mod opctl_runtime {
             pub fn objects<K>(&self) -> Vec<Arc<K>> {}
             pub fn with_objects<K>(self, objects: kube::runtime::reflector::Store<K>) -> Self {}
             pub fn requeue(&self) -> Action {}
-            #[asks("create", "patch", group = "events.k8s.io", resource = "events")]
+            #[asks("create", group = "events.k8s.io", resource = "events")]
             pub async fn event<K>(&self, object: &K, type_: EventType, reason: &str, note: impl Into<String>) {}
             pub async fn shutdown(&self) {}
         }

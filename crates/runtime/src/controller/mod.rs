@@ -68,7 +68,7 @@ pub use readiness::{Readiness, readiness};
 ///     Ok(children.outcome())
 /// }
 /// ```
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 pub struct Controller<K: Kind> {
     name: Option<&'static str>,
     config: watcher::Config,
