@@ -16,10 +16,11 @@ use crate::apiserver::{self, Finding};
 use crate::cli::{Engine, Manifests, Part};
 use crate::compiled;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::edit::Edit;
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::{Api, RbacRule};
+use crate::model::Api;
 use crate::names::Namespace;
-use crate::plan::{self, Plan, Step};
+use crate::plan::{self, Change, Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 
 /// Where manifests are made from and go to.
@@ -108,12 +109,12 @@ fn add(
     if place.namespaced && !choice.wants(Part::Crd) {
         found.crds = written(target, place.output)?;
     }
-    let (manifests, mut diagnostics) = match manifests(&mut found, place, choice) {
+    let (mut manifests, diagnostics) = match manifests(&mut found, place, choice) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
     if choice.wants(Part::Rbac) {
-        diagnostics.extend(moved(&found, target, place)?);
+        keep_in_place(plan, &mut manifests, target, place)?;
     }
     let mut stale = ours(target, place.output, choice)?;
     for manifest in manifests.into_iter().filter(|manifest| choice.wants(part_of(&manifest.path))) {
@@ -149,22 +150,38 @@ fn part_of(path: &str) -> Part {
     }
 }
 
-/// Tells of a Role in another namespace that `default/kustomization.yaml` takes away from there.
-fn moved(Found { source, .. }: &Found, tree: &Tree, place: &Place) -> anyhow::Result<Option<Diagnostic>> {
-    let elsewhere = |rule: &&RbacRule| match &rule.namespace {
-        Some(namespace) => namespace != emit::SYSTEM,
-        None => !place.namespaces.is_empty(),
-    };
-    let Some(rule) = source.operator.rbac.iter().find(elsewhere) else { return Ok(None) };
-    let path = join(place.output, "default/kustomization.yaml");
-    let text = tree.read(&path)?.unwrap_or_default();
-    let folders = ["../rbac/namespaces/before", "../rbac/namespaces/after"];
-    if !text.lines().any(|line| line.starts_with("namespace:")) || folders.iter().all(|folder| text.contains(folder)) {
-        return Ok(None);
+/// The folders that keep Roles in other namespaces from being moved, and the keys that list them in `default/kustomization.yaml`.
+const KEEPERS: [(&str, &str); 2] =
+    [("components", "../rbac/namespaces/before"), ("transformers", "../rbac/namespaces/after")];
+
+/// Has `default/kustomization.yaml` list these folders if there are such Roles and it sets a namespace. Without such Roles the folders
+/// are left out, unless a kustomization lists them: it would fail without.
+fn keep_in_place(
+    plan: &mut Plan,
+    manifests: &mut Vec<Manifest>,
+    tree: &Tree,
+    Place { output, .. }: &Place,
+) -> anyhow::Result<()> {
+    let path = join(output, "default/kustomization.yaml");
+    if manifests.iter().any(|manifest| manifest.path == emit::MOVED_BACK) {
+        let scaffolded = match plan.changes.get(&path) {
+            Some(Change::Scaffold(text)) => Some(text.clone()),
+            _ => tree.read(&path)?,
+        };
+        if scaffolded.is_some_and(|text| text.lines().any(|line| line.starts_with("namespace:"))) {
+            for (key, item) in KEEPERS.map(|(key, folder)| (key.to_owned(), folder.to_owned())) {
+                plan.edit(&path, Edit::YamlListItem { key, item });
+            }
+        }
+        return Ok(());
     }
-    let message = format!("`{path}` moves this Role to the namespace of the operator");
-    let help = format!("list `{}` among its `components` and `{}` among its `transformers`", folders[0], folders[1]);
-    Ok(Some(Diagnostic::warning("OP140", message).at(rule.place.clone(), "").help(help)))
+    for file in tree.files_below(output).iter().filter(|file| file.ends_with("/kustomization.yaml")) {
+        if tree.read(file)?.is_some_and(|text| text.contains("rbac/namespaces/")) {
+            return Ok(());
+        }
+    }
+    manifests.retain(|manifest| !manifest.path.starts_with("rbac/namespaces/"));
+    Ok(())
 }
 
 const SERVICE_ACCOUNT: &str = "rbac/service_account.yaml";

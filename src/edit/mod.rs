@@ -24,9 +24,6 @@ pub enum Edit {
     /// `// COMMENT` above the function of this number (see [`function_at`]): after its docs and the comments that start
     /// alike, or in place of another comment about it.
     RustComment { function: usize, comment: String, instead_of: Option<String> },
-    /// A named field, its whole text with attributes, at the end of the fields of the one struct `structure`. One of that
-    /// name and type may have other attributes: they are the user's.
-    RustField { structure: String, field: String },
     /// An argument such as `storage = false` in the `#[kube(…)]` of the type that says this kind and version there.
     KubeArgument { kind: String, version: String, argument: String },
     /// A plain string item in the block sequence under the top-level key `key`, in sorted order.
@@ -68,7 +65,6 @@ impl Edit {
             Self::RustComment { function, comment, instead_of } => {
                 rust::add_comment(text, *function, comment, instead_of.as_deref())
             }
-            Self::RustField { structure, field } => rust::add_field(text, structure, field),
             Self::KubeArgument { kind, version, argument } => rust::add_argument(text, kind, version, argument),
             Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),

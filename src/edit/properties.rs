@@ -104,29 +104,6 @@ proptest! {
     }
 
     #[test]
-    fn fields(
-        there in vec((
-            "[a-d]{1,3}x",
-            select(vec!["", "/// Its docs.\n", "#[arg(long, env)]\n", "// About it.\n", "\n"]),
-            select(vec![",\n", ", // it\n", ", "]),
-        ), 0..4),
-        end in select(vec!["", "// The end.\n"]),
-        in_module in any::<bool>(),
-        newline in select(vec!["\n", "\r\n"]),
-    ) {
-        let there: String = there.into_iter().map(|(name, before, after)| format!("{before}{name}: u8{after}")).collect();
-        let text = format!("/// All.\n#[derive(Args)]\npub struct Options {{{there}{end}}}");
-        let text = if in_module { format!("mod inner {{ {text} }}") } else { text };
-        let text = rustfmt(&text).replace('\n', newline);
-        let field = "#[command(flatten)]\npub new: crate::new::Options".to_owned();
-        let result = make(&text, &[Edit::RustField { structure: "Options".into(), field }], &[])?;
-        // Braces on one line are opened.
-        keeps_lines(&text.replace("{}", "{"), &result)?;
-        prop_assert_eq!(rustfmt(&result), result.replace("\r\n", "\n"));
-        prop_assert_eq!(result.matches('\n').count(), result.matches(newline).count());
-    }
-
-    #[test]
     fn kube_arguments(
         before in select(KUBE_ARGUMENTS.to_vec()),
         after in select(KUBE_ARGUMENTS.to_vec()),
@@ -312,7 +289,6 @@ proptest! {
     ) {
         let text = format!("#[kube({arguments})]{after}struct S {{{fields}}}");
         for (edit, new) in [
-            (Edit::RustField { structure: "S".into(), field: "#[x]\nnew: T".into() }, "#[x]\nnew: T"),
             (Edit::KubeArgument { kind: "K".into(), version: "v".into(), argument: "new = 1".into() }, "new = 1"),
         ] {
             let Ok(result) = edit.apply(&text) else { continue };

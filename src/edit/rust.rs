@@ -3,7 +3,6 @@
 
 mod argument;
 mod comment;
-mod field;
 mod gap;
 mod list;
 mod module;
@@ -15,7 +14,6 @@ use super::EditError;
 
 pub use argument::add_argument;
 pub use comment::{Function, add_comment, function_at};
-pub use field::add_field;
 pub use list::add_list_item;
 pub use module::add_mod;
 

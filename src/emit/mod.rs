@@ -21,6 +21,7 @@ use crate::names::Namespace;
 
 pub use crd::{crds, merge};
 pub use descriptions::shorten_descriptions;
+pub use namespaces::MOVED_BACK;
 pub use rbac::{SYSTEM, service_account};
 pub use webhook::{convert, webhooks};
 

@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use super::rbac::{Role, SERVICE_ACCOUNT, SYSTEM};
 use super::{HEADER, Manifest, kustomization, yaml};
 
-/// Both folders; they are there without such Roles, too, so that `config/default` is right with and without.
+/// Where objects are put back, if there are any.
+pub const MOVED_BACK: &str = "rbac/namespaces/after/replacements.yaml";
+
+/// Both folders. Without such Roles they change nothing.
 pub fn manifests(roles: &[Role]) -> Vec<Manifest> {
     let objects: Vec<Moved> = roles.iter().flat_map(Moved::of).collect();
     let mut manifests = vec![before(&objects)];
