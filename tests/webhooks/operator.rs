@@ -18,11 +18,12 @@ pub struct Operator {
 }
 
 /// The files of `tests/webhooks/overlay`, and which ones of the scaffold each of them replaces.
-const OVERLAY: [(&str, &str); 4] = [
+const OVERLAY: [(&str, &str); 5] = [
     ("v1", "src/api/cache/v1/backup.rs"),
     ("v1alpha1", "src/api/cache/v1alpha1/backup.rs"),
     ("conversion", "src/api/cache/v1alpha1/backup_conversion.rs"),
     ("defaulting", "src/webhook/cache/v1/backup/defaulting.rs"),
+    ("validation", "src/webhook/cache/v1/backup/validation.rs"),
 ];
 
 impl Operator {

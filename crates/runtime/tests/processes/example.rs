@@ -1,4 +1,4 @@
-//! The examples: their folders, their compiled programs, and who they are in a cluster.
+//! The examples: their folders, their compiled programs, and their service accounts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,13 +72,13 @@ impl Example {
     }
 }
 
-/// The programs by their names. A `cargo test` of all packages compiles them with the tests, and then this has nothing to do; one of
-/// this test alone does not.
+/// The programs by their names. `cargo test` compiles them with the tests, and then there is nothing left to do here; with `--test`, it
+/// compiles that test alone.
 fn compile() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // All packages, and so the same features of all dependencies.
-    cargo.args(["build", "--workspace", "--message-format=json-render-diagnostics"]);
+    cargo.args(["build", "--locked", "--workspace", "--message-format=json-render-diagnostics"]);
     cargo.args(["--example", BACKUPS.0, "--example", CACHES.0]);
     // Of the crate that is tested: build scripts that look at them, such as ring's, would run again after each run by hand.
     let of_this_crate = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");

@@ -1,7 +1,7 @@
 //! The examples of this crate as processes on a real API server, where signals, the whole log or the folder of the process matter.
 //!
-//! The tests need `KUBEBUILDER_ASSETS`, and say that they were skipped without it; with `OPCTL_TESTS_MUST_RUN` set, that is a failure.
-//! Each has an API server of its own.
+//! All but those of conversions need `KUBEBUILDER_ASSETS`, and report that they were skipped without it; with `OPCTL_TESTS_MUST_RUN`
+//! set, that is a failure. Each has an API server of its own.
 #![cfg(unix)]
 
 #[path = "../../examples/backups/main.rs"]
