@@ -4,8 +4,8 @@
 //!
 //! ```sh
 //! cd examples/backups
-//! cargo run --example backups --features latest -- crds | kubectl apply --server-side -f -
-//! cargo run --example backups --features latest -- --webhook-url=https://127.0.0.1:9443
+//! cargo run --example backups -- crds | kubectl apply --server-side -f -
+//! cargo run --example backups -- --webhook-url=https://127.0.0.1:9443
 //! ```
 //!
 //! While it runs, the API server calls it as `config/webhook/manifests.yaml` says.

@@ -3,8 +3,8 @@
 //! Run it with your own permissions on the cluster of your kubeconfig:
 //!
 //! ```sh
-//! cargo run --example caches --features latest -- crds | kubectl apply --server-side -f -
-//! cargo run --example caches --features latest
+//! cargo run --example caches -- crds | kubectl apply --server-side -f -
+//! cargo run --example caches
 //! ```
 //!
 //! `rbac.yaml` grants the permissions that it needs as a Pod.
