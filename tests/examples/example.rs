@@ -85,13 +85,6 @@ pub fn alone() -> MutexGuard<'static, BTreeMap<&'static str, PathBuf>> {
     COMPILED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many have ended.
-pub fn reconciles_of(manager: &Manager) -> u32 {
-    let metrics = manager.metrics();
-    let lines = metrics.lines().filter(|line| line.starts_with("controller_reconciles_total{"));
-    lines.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u32>().unwrap()).sum()
-}
-
 /// A kubeconfig with the token of a service account.
 pub fn service_account(cluster: &ControlPlane, namespace: &str, name: &str) -> PathBuf {
     let token = cluster.kubectl(&["create", "token", name, "-n", namespace], "");

@@ -14,8 +14,6 @@ mod example;
 mod hpa;
 mod integration;
 mod label_operator;
-mod leadership;
-mod logs;
 #[path = "../common/manager.rs"]
 mod manager;
 mod memcached;
@@ -24,7 +22,6 @@ mod metrics;
 mod mutants;
 mod mysrv;
 mod namespace;
-mod resilience;
 mod scope;
 
 use std::thread::sleep;

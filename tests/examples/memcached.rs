@@ -192,26 +192,26 @@ impl Trial {
 }
 
 const SAMPLE: &str = "memcached-sample";
-pub fn object(name: &str, size: u8) -> String {
+fn object(name: &str, size: u8) -> String {
     format!(
         "{{apiVersion: cache.example.com/v1alpha1, kind: Memcached, metadata: {{name: {name}}}, spec: {{size: {size}}}}}"
     )
 }
 
 /// What kubectl tells about the namespace of the objects.
-pub struct Zoo<'a>(pub &'a ControlPlane);
+struct Zoo<'a>(&'a ControlPlane);
 
 impl Zoo<'_> {
-    pub fn run(&self, arguments: &[&str]) -> String {
+    fn run(&self, arguments: &[&str]) -> String {
         self.0.kubectl(&[&["-n", "zoo"], arguments].concat(), "")
     }
 
-    pub fn apply(&self, name: &str, size: u8) {
+    fn apply(&self, name: &str, size: u8) {
         self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &object(name, size));
     }
 
     /// An object, or a list; null when there is none.
-    pub fn get(&self, what: &[&str]) -> Value {
+    fn get(&self, what: &[&str]) -> Value {
         let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
     }

@@ -17,20 +17,20 @@ use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::eventually;
 use crate::manager::Manager;
-use crate::operator::{Operator, backup, free_port, object};
+use crate::operator::{Operator, free_port, object};
 use crate::place::kubectl;
 
 const SECRET: [&str; 4] = ["secret", "shop-webhook-certificate", "-n", "shop-system"];
 
 #[test]
 fn in_a_cluster() {
-    let operator = Operator::get();
+    let operator = Operator::compile();
     let Some(cluster) = ControlPlane::start("deployed", 0) else { return };
     let cluster = &cluster;
     let ports = [free_port(), free_port()];
     let entry = balance(ports);
     // Nobody is behind a Service here, so the API server is sent to who stands for it.
-    let objects: Vec<Value> = render(operator).into_iter().map(|mut it| at(&mut it, entry).clone()).collect();
+    let objects: Vec<Value> = render(&operator).into_iter().map(|mut it| at(&mut it, entry).clone()).collect();
     let deploy = || {
         for object in &objects {
             cluster.kubectl(&["apply", "--server-side", "-f", "-"], &object.to_string());
@@ -109,7 +109,10 @@ fn in_a_cluster() {
     }
 
     // And it is an operator still.
-    cluster.kubectl(&["create", "-f", "-"], &backup("v1alpha1", "whole", "", "timeout: 1s"));
+    let metadata = json!({ "name": "whole", "namespace": "default" });
+    let (version, spec) = ("cache.example.com/v1alpha1", json!({ "timeout": "1s" }));
+    let whole = json!({ "apiVersion": version, "kind": "Backup", "metadata": metadata, "spec": spec });
+    cluster.kubectl(&["create", "-f", "-"], &whole.to_string());
     cluster.kubectl(&["wait", "backup/whole", "--for=condition=Ready", "--timeout=60s"], "");
     let metrics = one.metrics();
     assert!(!metrics.lines().any(|line| line.starts_with("controller_reconcile_failures_total{")), "{metrics}");
@@ -121,7 +124,7 @@ fn in_a_cluster() {
 }
 
 /// What `make deploy` applies.
-pub fn render(operator: &Operator) -> Vec<Value> {
+fn render(operator: &Operator) -> Vec<Value> {
     let mut command = Command::new(kubectl().unwrap());
     command.current_dir(operator.folder()).args(["kustomize", "config/default"]);
     let text = common::output(command);
@@ -129,7 +132,7 @@ pub fn render(operator: &Operator) -> Vec<Value> {
 }
 
 /// The object with a port of this machine in place of the Service.
-pub fn at(object: &mut Value, port: u16) -> &Value {
+fn at(object: &mut Value, port: u16) -> &Value {
     let here = |config: &mut Value| {
         let path = config["service"]["path"].as_str().unwrap();
         *config = json!({ "url": format!("https://127.0.0.1:{port}{path}") });

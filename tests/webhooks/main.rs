@@ -8,8 +8,6 @@ mod common;
 #[path = "../common/control_plane.rs"]
 mod control_plane;
 mod deployed;
-mod files;
-mod laptop;
 #[path = "../common/manager.rs"]
 mod manager;
 mod operator;

@@ -1,6 +1,6 @@
 //! `Backup` from v1alpha1 to v1, which is stored, and back.
 
-use opctl_runtime::webhook::conversion::{ConversionError, carry};
+use opctl_runtime::webhook::{ConversionError, carry};
 
 use crate::api::cache as api;
 

@@ -1,11 +1,8 @@
 //! Whether a `Backup` may be stored as it is.
 
-use std::time::Duration;
-
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, ResourceExt};
 use opctl_runtime::webhook::{Rejection, Request, Validating, Warnings, Webhook};
-use tokio::time::sleep;
 
 use crate::api::cache::v1::backup::Backup;
 
@@ -25,11 +22,6 @@ async fn validate_create(
     object: &Backup,
     request: &Request<Backup>,
 ) -> Result<Warnings, Rejection> {
-    match object.annotations().get("example.com/test").map(|it| &**it) {
-        Some("slow") => sleep(Duration::from_secs(6)).await,
-        Some("panic") => panic!("nobody knows why"),
-        _ => {}
-    }
     let mut rejection = Rejection::default();
     for (place, target) in object.spec.targets.iter().enumerate() {
         if target.bucket.is_empty() {

@@ -1,23 +1,22 @@
-//! Certificates that somebody else makes, in a folder.
+//! `--webhook-cert-dir`: certificates that somebody else issues, in a folder.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use base64::prelude::{BASE64_STANDARD, Engine};
+use k8s_openapi::ByteString;
+use serde_json::{Value, json};
 
-use crate::common;
 use crate::control_plane::ControlPlane;
-use crate::deployed::{at, render};
-use crate::eventually;
+use crate::example::{BACKUPS, output};
 use crate::manager::Manager;
-use crate::operator::{Operator, backup, free_port, refused};
+use crate::objects::{backup, free_port, refused};
+use crate::{MINUTE, within};
 
 #[test]
 fn certificates_of_others_are_followed() {
-    let operator = Operator::get();
-    let Some(cluster) = ControlPlane::start("files", 0) else { return };
-    operator.make_target(&cluster, &["install"]);
+    let Some(cluster) = ControlPlane::start("certificates", 0) else { return };
+    BACKUPS.install(&cluster);
     let folder = cluster.folder.join("certificate");
     fs::create_dir(&folder).unwrap();
     let first = issue(&folder);
@@ -26,39 +25,38 @@ fn certificates_of_others_are_followed() {
         format!("--webhook-cert-dir={}", folder.display()),
         format!("--webhook-bind-address=127.0.0.1:{port}"),
         // Which the folder goes before.
-        "--webhook-service=shop-webhook-service".into(),
+        "--webhook-service=webhook-service".into(),
     ];
     let arguments = arguments.each_ref().map(String::as_str);
     let kubeconfig = Path::new(&cluster.kubeconfig);
-    let mut manager = Manager::start(&operator.manager, kubeconfig, "manager", &arguments);
+    let mut manager = Manager::start(BACKUPS.program(), kubeconfig, "manager", &arguments);
     manager.becomes_ready();
     assert_eq!(served(port), first);
-    asks(operator, &cluster, port, &first);
+    asks(&cluster, port, &first);
 
     let second = issue(&folder);
     assert_ne!(first, second);
-    eventually("the other certificate is served", || served(port) == second);
-    asks(operator, &cluster, port, &second);
+    within(MINUTE, "the other certificate is served", || served(port) == second);
+    asks(&cluster, port, &second);
     // A pair that does not fit together is not served.
     fs::write(folder.join("tls.crt"), &first).unwrap();
-    eventually("the log has it", || manager.log().contains("the previous certificate stays in use"));
+    within(MINUTE, "the log has it", || manager.log().contains("the previous certificate stays in use"));
     assert_eq!(served(port), second);
     assert!(manager.terminate().success());
 }
 
 /// The API server does, which trusts this certificate and no other.
-fn asks(operator: &Operator, cluster: &ControlPlane, port: u16, certificate: &str) {
-    let mut configurations = render(operator);
-    configurations.retain(|it| it["kind"] == "ValidatingWebhookConfiguration");
-    let bundle = BASE64_STANDARD.encode(certificate);
-    for object in &mut configurations {
-        at(object, port);
-        object["webhooks"][0]["clientConfig"]["caBundle"] = bundle.clone().into();
-        cluster.kubectl(&["apply", "--server-side", "-f", "-"], &object.to_string());
-    }
+fn asks(cluster: &ControlPlane, port: u16, certificate: &str) {
+    let manifests = fs::read_to_string(BACKUPS.folder().join("config/webhook/manifests.yaml")).unwrap();
+    let mut manifests = manifests.split("\n---\n").map(|document| yaml_serde::from_str::<Value>(document).unwrap());
+    let mut validating = manifests.find(|it| it["kind"] == "ValidatingWebhookConfiguration").unwrap();
+    let config = &mut validating["webhooks"][0]["clientConfig"];
+    let url = format!("https://127.0.0.1:{port}{}", config["service"]["path"].as_str().unwrap());
+    *config = json!({ "url": url, "caBundle": ByteString(certificate.as_bytes().to_vec()) });
+    cluster.kubectl(&["apply", "--server-side", "-f", "-"], &validating.to_string());
     let create = ["create", "--dry-run=server", "-f", "-"];
     // Until the API server has read what was applied.
-    eventually("it is asked", || {
+    within(MINUTE, "it is asked", || {
         let why = refused_or_not(cluster, &create);
         why.contains("spec.copies: Invalid value: 9: must be at most 5")
     });
@@ -84,7 +82,7 @@ fn issue(folder: &Path) -> String {
     ]);
     openssl.args(["-subj", "/CN=webhooks", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]);
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", "tls.key", "-out", "tls.crt"]);
-    common::output(openssl);
+    output(&mut openssl);
     fs::read_to_string(folder.join("tls.crt")).unwrap()
 }
 

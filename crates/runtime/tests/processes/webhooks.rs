@@ -1,29 +1,30 @@
-//! As `make run` does it: the operator is a process here, and registered while it runs.
+//! `--webhook-url`: the API server calls a process outside of the cluster for as long as it runs.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use base64::prelude::{BASE64_STANDARD, Engine};
+use k8s_openapi::ByteString;
 use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
+use crate::example::BACKUPS;
 use crate::manager::Manager;
-use crate::operator::{Operator, backup, configurations, free_port, object, refused};
+use crate::objects::{backup, configurations, free_port, object, refused};
+use crate::{MINUTE, within};
 
 const CREATE: [&str; 3] = ["create", "-f", "-"];
 
 #[test]
-fn on_a_laptop() {
-    let operator = Operator::get();
-    let Some(cluster) = ControlPlane::start("laptop", 0) else { return };
+fn a_process_outside_of_the_cluster_serves_webhooks() {
+    let Some(cluster) = ControlPlane::start("webhooks", 0) else { return };
     let cluster = &cluster;
-    operator.make_target(cluster, &["install"]);
+    BACKUPS.install(cluster);
     let before = conversion(cluster);
     assert_eq!(before["webhook"]["clientConfig"]["service"]["path"], "/convert");
 
-    let mut manager = run(operator, cluster, "manager");
+    let mut manager = run(cluster, "manager");
     fills_in(cluster);
     refuses(cluster);
     warns(cluster);
@@ -36,28 +37,28 @@ fn on_a_laptop() {
     assert_eq!(conversion(cluster), before);
 
     // Killed, it leaves all as it is, so nobody answers.
-    let mut killed = run(operator, cluster, "killed");
+    let mut killed = run(cluster, "killed");
     killed.signal("KILL");
     killed.exit();
     let why = refused(cluster, &CREATE, &backup("v1", "unanswered", "", ""));
     assert!(why.contains("failed calling webhook \"mbackup-v1.cache.example.com\""), "{why}");
     assert!(why.contains("connection refused"), "{why}");
-    let mut next = run(operator, cluster, "next");
+    let mut next = run(cluster, "next");
     cluster.kubectl(&CREATE, &backup("v1", "answered", "", ""));
     assert!(next.terminate().success());
     assert_eq!(configurations(cluster), "");
-    // What it was before the first one nobody knows any more, but config/crd.
+    // What it was before the first one nobody knows any more, but the definitions.
     assert_eq!(conversion(cluster), json!({ "strategy": "None" }));
-    operator.make_target(cluster, &["install"]);
+    BACKUPS.install(cluster);
     assert_eq!(conversion(cluster), before);
 }
 
-fn run(operator: &Operator, cluster: &ControlPlane, name: &str) -> Manager {
+fn run(cluster: &ControlPlane, name: &str) -> Manager {
     let address = format!("127.0.0.1:{}", free_port());
     let url = format!("--webhook-url=https://{address}");
     let bind = format!("--webhook-bind-address={address}");
     let kubeconfig = Path::new(&cluster.kubeconfig);
-    let mut manager = Manager::start_in(&operator.folder(), &operator.manager, kubeconfig, name, &[&url, &bind]);
+    let mut manager = Manager::start_in(&BACKUPS.folder(), BACKUPS.program(), kubeconfig, name, &[&url, &bind]);
     manager.becomes_ready();
     manager
 }
@@ -166,13 +167,13 @@ fn misbehaves(cluster: &ControlPlane, manager: &Manager) {
 
     policy("Ignore");
     // It takes a moment until the API server has read its own configuration.
-    crate::eventually("the policy is Ignore", || asks("panic", "ignored").0.status.success());
+    within(MINUTE, "the policy is Ignore", || asks("panic", "ignored").0.status.success());
     let (slow, elapsed) = asks("slow", "ignored-slow");
     assert!(slow.status.success() && takes_two_seconds(elapsed), "{elapsed:?}");
     policy("Fail");
     let name = |place: u32| format!("fails-{place}");
     let mut place = 0;
-    crate::eventually("the policy is Fail", || {
+    within(MINUTE, "the policy is Fail", || {
         place += 1;
         !asks("panic", &name(place)).0.status.success()
     });
@@ -235,7 +236,7 @@ fn converts(cluster: &ControlPlane) {
 /// What etcd has, by its own HTTP.
 fn stored(cluster: &ControlPlane, name: &str) -> Value {
     let etcd = cluster.lock().unwrap().etcd.clone();
-    let key = BASE64_STANDARD.encode(format!("/registry/cache.example.com/backups/default/{name}"));
+    let key = ByteString(format!("/registry/cache.example.com/backups/default/{name}").into_bytes());
     let body = json!({ "key": key }).to_string();
     let mut stream = TcpStream::connect(etcd.trim_start_matches("http://")).unwrap();
     let head = "POST /v3/kv/range HTTP/1.0\r\nContent-Type: application/json";
@@ -244,8 +245,9 @@ fn stored(cluster: &ControlPlane, name: &str) -> Value {
     stream.read_to_string(&mut answer).unwrap();
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     let answer: Value = serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {answer}"));
-    let value = answer["kvs"][0]["value"].as_str().unwrap_or_else(|| panic!("{answer}"));
-    serde_json::from_slice(&BASE64_STANDARD.decode(value).unwrap()).unwrap()
+    let value = answer["kvs"][0]["value"].clone();
+    let ByteString(object) = serde_json::from_value(value).unwrap_or_else(|why| panic!("{why}: {answer}"));
+    serde_json::from_slice(&object).unwrap()
 }
 
 /// Who applies in one version owns fields that those who apply in the other know by another name.

@@ -1,4 +1,4 @@
-//! What the operator does when the cluster fails it, shown on `examples/memcached`: nothing is lost, it needs no restart, and
+//! What an operator does when the cluster fails it: nothing is lost, it needs no restart, and
 //! its log stays readable.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::control_plane::ControlPlane;
-use crate::eventually;
-use crate::example::reconciles_of;
-use crate::memcached::{MEMCACHED, Zoo, object};
+use crate::example::CACHES;
+use crate::objects::{cache, reconciles_of};
+use crate::{RETRIES, within};
 
 /// The operator sees nothing of what happens between its last look and the end of the API server, so its watches start at a
 /// version that the new one does not know any more ("410 Gone"): it has to list everything again.
@@ -19,21 +19,21 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     let Some(cluster) = ControlPlane::start("restart", 0) else { return };
     let start = Instant::now();
     let zoo = Zoo::new(&cluster, 8);
-    let mut manager = MEMCACHED.run(&cluster, &[]);
+    let mut manager = CACHES.run(&cluster, &[]);
     zoo.await_reconciled(8);
 
     manager.signal("STOP");
     zoo.apply("m0", 3);
     zoo.apply("new", 2);
-    zoo.run(&["delete", "memcached", "m1", "--wait=false"]);
+    zoo.run(&["delete", "cache", "m1", "--wait=false"]);
     zoo.run(&["delete", "deployment", "m2"]);
     assert!(cluster.lock().unwrap().kill("kube-apiserver"));
     manager.signal("CONT");
     sleep(Duration::from_secs(5));
     cluster.lock().unwrap().restart("kube-apiserver").unwrap();
-    eventually("an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
+    within(RETRIES, "an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
     zoo.await_reconciled(8);
-    assert!(zoo.get(&["memcached", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
+    assert!(zoo.get(&["cache", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
 
     // The watches work: what comes now does not wait for another list.
     zoo.apply("m3", 4);
@@ -48,7 +48,7 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
 fn two_that_write_the_same_fields_are_no_endless_loop() {
     let Some(cluster) = ControlPlane::start("storm", 0) else { return };
     let zoo = Zoo::new(&cluster, 3);
-    let manager = MEMCACHED.run(&cluster, &[]);
+    let manager = CACHES.run(&cluster, &[]);
     zoo.await_reconciled(3);
 
     let before = reconciles_of(&manager);
@@ -71,14 +71,14 @@ fn two_that_write_the_same_fields_are_no_endless_loop() {
     });
     zoo.await_reconciled(3);
     for name in ["m0", "m1", "m2"] {
-        let (memcached, deployment) = (zoo.get(&["memcached", name]), zoo.get(&["deployment", name]));
-        assert_eq!(deployment["metadata"]["labels"]["app.kubernetes.io/managed-by"], "memcached-operator");
+        let (cache, deployment) = (zoo.get(&["cache", name]), zoo.get(&["deployment", name]));
+        assert_eq!(deployment["metadata"]["labels"]["app.kubernetes.io/managed-by"], "caches");
         assert!(deployment["metadata"]["annotations"]["example.com/other"].is_string(), "of another: {deployment}");
-        let conditions = memcached["status"]["conditions"].as_array().unwrap();
+        let conditions = cache["status"]["conditions"].as_array().unwrap();
         let mut types: Vec<&str> = conditions.iter().map(|condition| condition["type"].as_str().unwrap()).collect();
         types.sort_unstable();
         assert_eq!(types, ["Ready", "Reviewed"]);
-        assert_ne!(memcached["status"]["replicas"], 99);
+        assert_ne!(cache["status"]["replicas"], 99);
     }
 
     // Each write of theirs makes one of the operator's and some of the Deployment controller's, each of which is an event.
@@ -94,25 +94,25 @@ fn rights_and_crds_may_go_and_come_back() {
     let Some(cluster) = ControlPlane::start("rights", 0) else { return };
     let start = Instant::now();
     let zoo = Zoo::new(&cluster, 1);
-    let mut manager = MEMCACHED.run(&cluster, &[]);
+    let mut manager = CACHES.run(&cluster, &[]);
     zoo.await_reconciled(1);
 
-    cluster.kubectl(&["delete", "clusterrolebinding", "memcached-operator-manager-rolebinding"], "");
-    let account = "--as=system:serviceaccount:memcached-operator-system:memcached-operator-controller-manager";
+    cluster.kubectl(&["delete", "clusterrolebinding", "caches"], "");
+    let account = "--as=system:serviceaccount:caches-system:caches";
     let may = || cluster.run(&["-n", "zoo", "auth", "can-i", "patch", "deployments", account], "").status.success();
-    eventually("the right is gone", || !may());
+    within(RETRIES, "the right is gone", || !may());
     zoo.apply("m0", 2);
     let lacks = "cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"zoo\"";
-    eventually("a word about the right that it lacks", || manager.log().contains(lacks));
+    within(RETRIES, "a word about the right that it lacks", || manager.log().contains(lacks));
     assert!(manager.metrics().contains(r#"reason="RequestFailed"}"#));
-    MEMCACHED.apply(&cluster);
+    CACHES.grant(&cluster);
     zoo.await_reconciled(1);
 
     // With the objects, whose finalizers it takes off.
-    cluster.kubectl(&["delete", "crd", "memcacheds.cache.example.com"], "");
-    let gone = "watch of Memcached failed, it starts again";
-    eventually("a word about the CRD that is gone", || manager.log().contains(gone));
-    MEMCACHED.make(&cluster, &["install"]);
+    cluster.kubectl(&["delete", "crd", "caches.cache.example.com"], "");
+    let gone = "watch of Cache failed, it starts again";
+    within(RETRIES, "a word about the CRD that is gone", || manager.log().contains(gone));
+    CACHES.install(&cluster);
     zoo.apply("again", 1);
     zoo.await_reconciled(1);
     let log = manager.log();
@@ -127,38 +127,55 @@ fn assert_no_flood(log: &str, start: Instant) {
     assert!(lines("failed, it starts again") < seconds && lines("reconcile failed") < seconds, "a flood:\n{log}");
 }
 
+/// The namespace of the objects.
+struct Zoo<'a>(&'a ControlPlane);
+
 impl<'a> Zoo<'a> {
     /// With so many objects: `m0`, `m1` and so on.
     fn new(cluster: &'a ControlPlane, objects: usize) -> Self {
-        MEMCACHED.make(cluster, &["install"]);
-        MEMCACHED.apply(cluster);
+        CACHES.install(cluster);
+        CACHES.grant(cluster);
         cluster.kubectl(&["create", "namespace", "zoo"], "");
         let zoo = Self(cluster);
-        let all: Vec<String> = (0..objects).map(|index| object(&format!("m{index}"), 1)).collect();
+        let all: Vec<String> = (0..objects).map(|index| cache(&format!("m{index}"), 1)).collect();
         cluster.kubectl(&["-n", "zoo", "apply", "-f", "-"], &all.join("\n---\n"));
         zoo
     }
 
+    fn run(&self, arguments: &[&str]) -> String {
+        self.0.kubectl(&[&["-n", "zoo"], arguments].concat(), "")
+    }
+
+    fn apply(&self, name: &str, size: u8) {
+        self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &cache(name, size));
+    }
+
+    /// An object, or a list; null when there is none.
+    fn get(&self, what: &[&str]) -> Value {
+        let text = self.run(&[&["get", "-o", "json", "--ignore-not-found"], what].concat());
+        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
+    }
+
     /// Waits until there are so many objects, each with the Deployment that it asks for, and a status about it.
     fn await_reconciled(&self, objects: usize) {
-        eventually(&format!("{objects} objects with their Deployments"), || {
+        within(RETRIES, &format!("{objects} objects with their Deployments"), || {
             // Of a CRD that came back a moment ago, the API server knows none yet.
             let list = |resource: &str| self.get(&[resource])["items"].as_array().cloned().unwrap_or_default();
             let replicas = |deployment: &Value| deployment["status"]["replicas"].as_i64().unwrap_or(0);
-            let (memcacheds, deployments) = (list("memcacheds"), list("deployments"));
-            let has_its_own = |memcached: &Value| {
-                let name = &memcached["metadata"]["name"];
-                let status = &memcached["status"];
-                status["observedGeneration"] == memcached["metadata"]["generation"]
-                    && memcached["metadata"]["deletionTimestamp"].is_null()
+            let (caches, deployments) = (list("caches"), list("deployments"));
+            let has_its_own = |cache: &Value| {
+                let name = &cache["metadata"]["name"];
+                let status = &cache["status"];
+                status["observedGeneration"] == cache["metadata"]["generation"]
+                    && cache["metadata"]["deletionTimestamp"].is_null()
                     && deployments.iter().any(|deployment| {
                         deployment["metadata"]["name"] == *name
-                            && deployment["spec"]["replicas"] == memcached["spec"]["size"]
-                            && deployment["metadata"]["ownerReferences"][0]["uid"] == memcached["metadata"]["uid"]
+                            && deployment["spec"]["replicas"] == cache["spec"]["size"]
+                            && deployment["metadata"]["ownerReferences"][0]["uid"] == cache["metadata"]["uid"]
                             && status["replicas"].as_i64() == Some(replicas(deployment))
                     })
             };
-            memcacheds.len() == objects && memcacheds.iter().all(has_its_own)
+            caches.len() == objects && caches.iter().all(has_its_own)
         });
     }
 
@@ -176,9 +193,9 @@ impl<'a> Zoo<'a> {
                         "annotations": {{"example.com/other": "{turn}"}}}}}}"#
                 ),
             ),
-            1 => patch(&["memcached", name, "--subresource=status"], r#"{"status": {"replicas": 99}}"#),
+            1 => patch(&["cache", name, "--subresource=status"], r#"{"status": {"replicas": 99}}"#),
             _ => patch(
-                &["memcached", name, "--subresource=status"],
+                &["cache", name, "--subresource=status"],
                 r#"{"status": {"conditions": [{"type": "Reviewed", "status": "True", "reason": "Seen", "message": "",
                     "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}"#,
             ),

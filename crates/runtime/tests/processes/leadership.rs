@@ -1,4 +1,4 @@
-//! Several replicas of `examples/memcached`: one leads, another takes over, and a shutdown leaves nothing half-done.
+//! Several replicas of an operator: one leads, another takes over, and a shutdown leaves nothing half-done.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,13 +12,12 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use serde_json::{Deserializer, Value, json};
 
 use crate::control_plane::ControlPlane;
-use crate::eventually;
-use crate::example::{reconciles_of, service_account};
+use crate::example::CACHES;
 use crate::manager::Manager;
-use crate::memcached::MEMCACHED;
+use crate::objects::reconciles_of;
+use crate::{RETRIES, within};
 
-const NAMESPACE: &str = "memcached-operator-system";
-/// Long enough for a leader to renew it on a machine that compiles the other examples meanwhile.
+/// Long enough for a leader to renew it on a machine that runs other tests meanwhile.
 const DURATION: Duration = Duration::from_secs(8);
 const RETRY: Duration = Duration::from_secs(1);
 /// What a machine that is busy with other tests takes for a request.
@@ -29,13 +28,13 @@ const SHORT: [&str; 3] = ["--lease-duration=8", "--renew-deadline=7", "--retry-p
 #[test]
 fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     let Some(cluster) = ControlPlane::start("leadership", 0) else { return };
-    MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.apply(&cluster);
+    CACHES.install(&cluster);
+    CACHES.grant(&cluster);
     let history = History::record(&cluster);
     let replica = || Replica::start(&cluster, &SHORT);
 
     let mut leader = replica();
-    eventually("a leader", || leader.leads());
+    within(RETRIES, "a leader", || leader.leads());
     let mut follower = replica();
     follower.0.becomes_ready();
     assert!(!follower.leads(), "a replica that waits is ready");
@@ -45,26 +44,26 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
         leader.0.signal("KILL");
         let killed = Instant::now();
         leader.0.exit();
-        eventually("the other one leads", || follower.leads());
+        within(RETRIES, "the other one leads", || follower.leads());
         let waited = killed.elapsed();
         assert!(waited < DURATION + RETRY + SLACK, "{round}: {waited:?}");
         leader = std::mem::replace(&mut follower, replica());
     }
     // It reconciles.
     cluster.kubectl(&["apply", "-f", "-"], &objects(&BTreeSet::from(["one".to_owned()])));
-    eventually("a Deployment", || deployments(&cluster).contains("one"));
+    within(RETRIES, "a Deployment", || deployments(&cluster).contains("one"));
 
     // Told to end, it does not leave the others waiting.
     assert!(leader.0.terminate().success());
     let released = Instant::now();
-    eventually("the other one leads", || follower.leads());
+    within(RETRIES, "the other one leads", || follower.leads());
     assert!(released.elapsed() < RETRY + SLACK, "{:?}", released.elapsed());
     leader = std::mem::replace(&mut follower, replica());
     follower.0.becomes_ready();
 
     // Asleep for too long, it finds another leader, and ends.
     leader.0.signal("STOP");
-    eventually("the other one leads", || follower.leads());
+    within(RETRIES, "the other one leads", || follower.leads());
     leader.0.signal("CONT");
     assert_eq!(leader.0.exit().code(), Some(1));
     let log = leader.0.log();
@@ -76,8 +75,8 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
 #[test]
 fn a_shutdown_amid_100_reconciles_leaves_nothing_half_written() {
     let Some(cluster) = ControlPlane::start("shutdown", 0) else { return };
-    MEMCACHED.make(&cluster, &["install"]);
-    MEMCACHED.apply(&cluster);
+    CACHES.install(&cluster);
+    CACHES.grant(&cluster);
     let names: BTreeSet<String> = (0..100).map(|number| format!("sample-{number}")).collect();
     cluster.kubectl(&["create", "-f", "-"], &objects(&names));
     let mut replica = Replica::start(&cluster, &[]);
@@ -97,26 +96,26 @@ fn a_shutdown_amid_100_reconciles_leaves_nothing_half_written() {
         assert_eq!(deployment["spec"]["replicas"], 1);
         assert!(deployment["spec"]["template"]["spec"]["containers"][0]["image"].is_string(), "{deployment}");
     }
-    let holder = ["get", "lease", MEMCACHED.name, "-n", NAMESPACE, "-o", "jsonpath={.spec.holderIdentity}"];
+    let holder = ["get", "lease", "caches", "-n", &CACHES.namespace(), "-o", "jsonpath={.spec.holderIdentity}"];
     assert_eq!(cluster.kubectl(&holder, ""), "", "released");
 
     let _again = Replica::start(&cluster, &[]);
-    eventually("all Deployments and statuses", || {
-        let told = list(&cluster, "memcacheds");
+    within(RETRIES, "all Deployments and statuses", || {
+        let told = list(&cluster, "caches");
         deployments(&cluster) == names && told.iter().all(|object| object["status"]["observedGeneration"] == 1)
     });
 }
 
-/// A process with the rights of the generated roles.
+/// A process with the permissions of the example, and no others.
 struct Replica(Manager);
 
 impl Replica {
     fn start(cluster: &ControlPlane, lease: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let account = service_account(cluster, NAMESPACE, "memcached-operator-controller-manager");
+        let (account, namespace) = (CACHES.service_account(cluster), CACHES.namespace());
         let name = format!("replica-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let arguments = [&["--leader-elect", "--leader-election-namespace", NAMESPACE], lease].concat();
-        Self(Manager::start(&MEMCACHED.manager(), &account, &name, &arguments))
+        let arguments = [&["--leader-elect", "--leader-election-namespace", &namespace], lease].concat();
+        Self(Manager::start(CACHES.program(), &account, &name, &arguments))
     }
 
     fn leads(&self) -> bool {
@@ -137,7 +136,7 @@ struct History {
 impl History {
     fn record(cluster: &ControlPlane) -> Self {
         let file = cluster.folder.join("leases.json");
-        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases?watch=1");
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases?watch=1", CACHES.namespace());
         let watch = Command::new(&cluster.kubectl)
             .args(["get", "--raw", &path])
             .env("KUBECONFIG", &cluster.kubeconfig)
@@ -189,8 +188,8 @@ impl Drop for History {
 
 fn objects(names: &BTreeSet<String>) -> String {
     let object = |name| {
-        let (version, metadata) = ("cache.example.com/v1alpha1", json!({ "name": name, "namespace": "default" }));
-        json!({ "apiVersion": version, "kind": "Memcached", "metadata": metadata, "spec": { "size": 1 } })
+        let (version, metadata) = ("cache.example.com/v1", json!({ "name": name, "namespace": "default" }));
+        json!({ "apiVersion": version, "kind": "Cache", "metadata": metadata, "spec": { "size": 1 } })
     };
     json!({ "apiVersion": "v1", "kind": "List", "items": names.iter().map(object).collect::<Vec<_>>() }).to_string()
 }
