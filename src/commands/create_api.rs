@@ -117,7 +117,6 @@ pub fn edit(what: Inserted) -> Edit {
         Inserted::KubeArgument { kind, version, argument } => {
             Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
         }
-        Inserted::Unset { table, key } => Edit::CargoUnset { table: table.into(), key: key.into() },
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use toml_edit::{Document, Item, Key, TableLike, Value};
+use toml_edit::{Document, Item, TableLike, Value};
 
 use super::EditError;
 use super::brackets::List;
@@ -283,76 +283,6 @@ pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String
         Some(new) => Ok(new),
         None => Err(refuse(format!("the features of `{dependency}` are not a list that can be edited safely"))),
     }
-}
-
-/// Takes `key` out of `[table]`, with the comment on its line, and those above it that are about nothing else.
-pub fn unset(text: &str, table: &str, key: &str) -> Result<String, EditError> {
-    let refuse = |reason: String| EditError {
-        at: None,
-        reason,
-        help: format!("take `{key}` out of `[{table}]`, then run the command again"),
-    };
-    let invalid = |error: toml_edit::TomlError| refuse(format!("not valid TOML: {}", error.message()));
-    let document = Document::parse(text).map_err(invalid)?;
-    let unsafe_cut = || refuse(format!("`{key}` in `[{table}]` is written in a way that cannot be cut safely"));
-
-    let path = Key::parse(table).map_err(invalid)?;
-    let mut at = document.as_item();
-    for name in &path {
-        at = match at {
-            Item::ArrayOfTables(_) => return Err(unsafe_cut()),
-            _ => match at.get(name.get()) {
-                Some(item) => item,
-                None => return Ok(text.into()),
-            },
-        };
-    }
-    let Some(found) = at.as_table_like() else { return Ok(text.into()) };
-    let Some((name, item)) = found.get_key_value(key) else { return Ok(text.into()) };
-    let (Some(name), Some(value), true) = (name.span(), item.as_value().and_then(Value::span), at.is_table()) else {
-        return Err(unsafe_cut());
-    };
-    let others: Vec<&str> = found.iter().map(|(other, _)| other).filter(|other| *other != key).collect();
-    let lines = line_start(text, name.start)..line_end(text, value.end);
-    let with_comments = comment_about(text, &lines, key, &others).unwrap_or(lines.start)..lines.end;
-
-    let path: Vec<&str> = path.iter().map(Key::get).chain([key]).collect();
-    let mut expected = settings(text).unwrap_or_default();
-    expected.retain(|(other, _)| *other != path);
-    for lines in [with_comments, lines] {
-        let new = cut_lines(text, lines);
-        if settings(&new).as_ref() == Some(&expected) {
-            return Ok(new);
-        }
-    }
-    Err(unsafe_cut())
-}
-
-/// Where the comment right above a setting starts, if it is about that alone: it names the setting, or nothing else
-/// follows that it could be a heading of; and it neither names another setting nor is one that is commented out.
-fn comment_about(text: &str, lines: &Range<usize>, key: &str, others: &[&str]) -> Option<usize> {
-    let above: Vec<&str> = text[..lines.start].split_inclusive('\n').collect();
-    let comment: Vec<&str> =
-        above.into_iter().rev().map_while(|line| line.trim().starts_with('#').then_some(line)).collect();
-    let is_setting = |line: &&str| settings(line.trim().trim_start_matches('#')).is_some_and(|found| !found.is_empty());
-    let names = |key: &str| {
-        let mut words = comment.iter().flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && !"_-".contains(c)));
-        words.any(|word| word == key)
-    };
-    let next = text[lines.end..].lines().next().unwrap_or_default().trim();
-    let is_last = next.is_empty() || next.starts_with(['#', '[']);
-    let is_alone =
-        (is_last || names(key)) && !others.iter().any(|other| names(other)) && !comment.iter().any(is_setting);
-    is_alone.then(|| lines.start - comment.iter().map(|line| line.len()).sum::<usize>())
-}
-
-/// Cuts these lines; of two empty lines that come together then, one goes, too.
-fn cut_lines(text: &str, lines: Range<usize>) -> String {
-    let above = line_start(text, lines.start.saturating_sub(1));
-    let is_blank_above = above < lines.start && text[above..lines.start].trim().is_empty();
-    let is_blank_below = text[lines.end..].lines().next().unwrap_or_default().trim().is_empty();
-    let start = if is_blank_above && is_blank_below { above } else { lines.start };
-    replace(text, start..lines.end, "")
 }
 
 /// All values of a file with the keys that lead to them, and the headers of its tables, in their order.

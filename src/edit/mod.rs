@@ -38,9 +38,6 @@ pub enum Edit {
     CargoExclude { path: String },
     /// The version of a dependency of a Cargo.toml, and its path or none, wherever it is listed.
     CargoSource { package: String, version: String, path: Option<String> },
-    /// No `key` in the table `table` of a Cargo.toml, such as `panic` in `profile.release`. What is said about it alone
-    /// goes with it; the header of the table stays.
-    CargoUnset { table: String, key: String },
     /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
     CargoFeature { dependency: String, feature: String },
 }
@@ -71,7 +68,6 @@ impl Edit {
             Self::CargoMember { path } => cargo::add_member(text, path),
             Self::CargoExclude { path } => cargo::add_excluded(text, path),
             Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
-            Self::CargoUnset { table, key } => cargo::unset(text, table, key),
             Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
         }
     }

@@ -204,35 +204,6 @@ proptest! {
             keeps_lines(&text, &result)?;
         }
     }
-
-    #[test]
-    fn settings_of_cargo(
-        there in vec((
-            select(vec!["", "\n", "# About it.\n", "\n# About a.\n#\n# And more.\n", "# panic\n", "# b = 1\n"]),
-            select(vec!["", " # panic"]),
-        ), 4),
-        names in Just(vec!["a", "b", "panic", "d"]).prop_shuffle(),
-        table in select(vec![("[profile.release]\n", ""), ("[profile]\n", "release."), ("", "profile.release.")]),
-        end in select(vec!["", "\n[features]\n", "# The end.\n"]),
-        newline in select(vec!["\n", "\r\n"]),
-    ) {
-        let (header, prefix) = table;
-        let lines = names.iter().zip(there);
-        let there: String =
-            lines.map(|(name, (before, after))| format!("{before}{prefix}{name} = [1,\n2]{after}\n")).collect();
-        let text = format!("{header}{there}{end}").replace('\n', newline);
-        let edit = Edit::CargoUnset { table: "profile.release".into(), key: "panic".into() };
-        let result = make(&text, &[edit], &[])?;
-        let code = |text: &str| -> Vec<String> {
-            let lines = text.lines().map(|line| line.split('#').next().unwrap().trim().to_owned());
-            lines.filter(|line| !line.is_empty()).collect()
-        };
-        let mut expected = code(&text);
-        let at = expected.iter().position(|line| line.ends_with("panic = [1,")).unwrap();
-        expected.drain(at..at + 2);
-        prop_assert_eq!(code(&result), expected);
-        keeps_lines(&result, &text)?;
-    }
 }
 
 const KUBE_ARGUMENTS: [&str; 5] = [
@@ -303,13 +274,14 @@ proptest! {
 
     #[test]
     fn odd_toml_is_edited_or_refused(
-        text in "(\\[t\\]|\\[t.k\\]|t.|k = |t = |o = |\\{|\\}|1|\"\"\"|# k|#|\\[\\[t\\]\\]|\r?\n|\n| ){0,10}",
+        around in "(\\[t\\]|k = |\\{|1|\"\"\"|# k|#|\r?\n|\n| ){0,6}",
+        list in "(\"a\"|\"g\"|, |,|\r?\n|\n|# c\n|\\]|1){0,8}",
     ) {
-        let edit = Edit::CargoUnset { table: "t".into(), key: "k".into() };
-        for text in [text.clone(), format!("[t]\n{text}\nk = 1\n{text}")] {
-            let Ok(result) = edit.apply(&text) else { continue };
+        let text = format!("{around}\n[dependencies]\nd = {{ features = [{list}] }}\n{around}");
+        let edit = Edit::CargoFeature { dependency: "d".into(), feature: "f".into() };
+        if let Ok(result) = edit.apply(&text) {
             prop_assert_eq!(edit.apply(&result), Ok(result.clone()));
-            keeps_lines(&result, &text)?;
+            prop_assert_eq!(result.matches('#').count(), text.matches('#').count());
         }
     }
 

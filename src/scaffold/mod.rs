@@ -58,8 +58,6 @@ pub enum Inserted {
     Feature { dependency: &'static str, feature: &'static str },
     /// An argument of the `#[kube(…)]` that declares a version of a kind.
     KubeArgument { kind: Kind, version: Version, argument: &'static str },
-    /// A key that goes from a table of Cargo.toml.
-    Unset { table: &'static str, key: &'static str },
 }
 
 /// What the whole project depends on.

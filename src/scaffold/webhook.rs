@@ -96,8 +96,6 @@ fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
     let item = "crate::webhook::server()".into();
     edit("src/controller/mod.rs", Inserted::ListItem { function: "all", item });
     edit("Cargo.toml", Inserted::Feature { dependency: "opctl-runtime", feature: "webhook" });
-    // A member of a workspace has no profile.
-    edit("Cargo.toml", Inserted::Unset { table: "profile.release", key: "panic" });
     let kustomization = "config/default/kustomization.yaml";
     edit(kustomization, list("components", "../webhook-server"));
     edit("config/network-policy/kustomization.yaml", list("resources", "allow_webhook_traffic.yaml"));
