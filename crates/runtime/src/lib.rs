@@ -1,8 +1,8 @@
-//! The runtime of Kubernetes operators written with [kube]: what controller-runtime is for Go.
+//! A runtime for Kubernetes operators written with [kube], like controller-runtime for Go.
 //!
-//! A [`Manager`] runs controllers, webhooks and other tasks together: it reads the arguments, writes logs, elects a leader,
-//! serves probes and metrics, and shuts everything down in order. A [`Controller`] watches objects of a kind and what belongs
-//! to them, and calls a `reconcile` function, whose [`Outcome`] becomes the status of the object.
+//! A [`Manager`] runs controllers, webhooks and other tasks: it parses the arguments, sets up logging, elects a leader, serves
+//! probes and metrics, and shuts everything down in order. A [`Controller`] watches the objects of a kind and their children, and
+//! calls a `reconcile` function. The [`Outcome`] that it returns is written to the status of the object.
 //!
 //! ```no_run
 //! use std::process::ExitCode;
@@ -34,19 +34,19 @@
 //! }
 //! ```
 //!
-//! Everything is plain kube: `Api`, `Action`, `Condition` and `ObjectRef` are kube's and k8s-openapi's own types, and a
+//! The crate uses kube directly: `Api`, `Action`, `Condition` and `ObjectRef` are the types of kube and k8s-openapi, and a
 //! controller built with [`kube::runtime::Controller`] runs under the same manager as a [`Runnable`].
 //!
 //! # Features
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `manager` | everything but the following |
+//! | `manager` | everything except what the following features add |
 //! | `webhook` | admission webhooks, their certificates and registration |
 //! | `conversion` | conversion webhooks |
 //! | `otlp` | export of spans to an OpenTelemetry collector |
-//! | `testing` | an API server for unit tests, round-trip tests of conversions |
-//! | `latest` | the latest version of Kubernetes that k8s-openapi knows, to build this crate alone |
+//! | `testing` | a mock API server for unit tests, round-trip tests for conversions |
+//! | `latest` | the latest Kubernetes version of k8s-openapi; only for building this crate by itself |
 #![cfg(feature = "manager")]
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
