@@ -352,7 +352,7 @@ impl Operator {
                 cluster.kubectl(&["delete", "-n", &namespace, &resource, "--all", &timeout], "");
             }
         }
-        self.cleans_up(cluster, &namespace);
+        self.cleans_up(cluster, &namespace, &manager);
         let metrics = manager.metrics();
         let failures = metrics.lines().find(|line| line.starts_with("controller_reconcile_failures_total{"));
         assert_eq!(failures, None, "{}", manager.log());
@@ -361,8 +361,8 @@ impl Operator {
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
     }
 
-    /// The objects of kinds with a finalizer are gone by now, and the operator has told so.
-    fn cleans_up(&self, cluster: &ControlPlane, namespace: &str) {
+    /// The objects of kinds with a finalizer are gone by now, and their cleanups have run.
+    fn cleans_up(&self, cluster: &ControlPlane, namespace: &str, manager: &Manager) {
         for resource in self.project["resources"].as_array().unwrap() {
             let kind = resource["kind"].as_str().unwrap();
             if resource["options"]["finalizer"] != true {
@@ -374,13 +374,11 @@ impl Operator {
                 cluster.kubectl(&held, "");
                 cluster.kubectl(&["delete", "-n", namespace, "configmap", "held", "--timeout=60s"], "");
             }
-            let has_told = || {
-                let events = read(&cluster.kubectl(&["get", "events.v1.events.k8s.io", "-A", "-o", "json"], ""));
-                let mut events = events["items"].as_array().unwrap().iter();
-                events.any(|event| event["reason"] == "CleanedUp" && event["regarding"]["kind"] == kind)
-            };
+            let controller = format!("controller=\"{}", kind.to_lowercase());
+            let log = manager.log();
+            let has_run = log.lines().any(|line| line.contains(&controller) && line.ends_with(" needs no cleanup"));
             // There is none yet of what the cluster has no object of.
-            assert!(kind == "StorageClass" || has_told(), "{}: no event of the cleanup of a {kind}", self.name);
+            assert!(kind == "StorageClass" || has_run, "{}: no cleanup of a {kind}", self.name);
         }
     }
 
