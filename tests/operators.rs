@@ -249,8 +249,7 @@ impl Operator {
 
     /// With a cargo feature: without a warning.
     fn compiles_with(&self, feature: &str) {
-        let arguments =
-            ["clippy", "--locked", "--offline", "--all-targets", "--features", feature, "--", "-D", "warnings"];
+        let arguments = ["clippy", "--locked", "--all-targets", "--features", feature, "--", "-D", "warnings"];
         self.succeeds(common::cargo(&self.folder, &arguments));
     }
 
