@@ -1,5 +1,5 @@
-//! The libraries in `crates/`, used by a crate that has nothing to do with opctl: it is compiled for another version of Kubernetes,
-//! with another patch release of schemars than opctl pins.
+//! The libraries in `crates/`, used by a crate that has nothing to do with opctl: it is compiled for the oldest version of Kubernetes
+//! that k8s-openapi has, with another patch release of schemars than opctl pins.
 //!
 //! Without KUBEBUILDER_ASSETS it is compiled and run, but starts no API server.
 
@@ -13,9 +13,12 @@ use std::path::Path;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The name and the folder of each library, and the module of the foreign crate whose `run` uses it.
-const LIBRARIES: &[[&str; 3]] =
-    &[["opctl-cel", "crates/cel", "uses_cel"], ["opctl-testenv", "crates/testenv", "uses_testenv"]];
+/// The name and the folder of each library, its features, and the module of the foreign crate whose `run` uses it.
+const LIBRARIES: &[(&str, &str, &[&str], &str)] = &[
+    ("opctl-cel", "crates/cel", &[], "uses_cel"),
+    ("opctl-runtime", "crates/runtime", &["testing"], "uses_runtime"),
+    ("opctl-testenv", "crates/testenv", &[], "uses_testenv"),
+];
 
 const MANIFEST: &str = r#"
 [package]
@@ -25,9 +28,11 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-k8s-openapi = { version = "0.29", features = ["v1_34"] }
+k8s-openapi = { version = "0.29", features = ["v1_33"] }
+kube = { version = "5", features = ["runtime"] }
 schemars = "=1.2.1"
 serde_json = "1"
+tokio = { version = "1", features = ["rt"] }
 "#;
 
 #[test]
@@ -43,8 +48,8 @@ fn a_foreign_crate_uses_them_with_its_own_versions_of_kubernetes_and_schemars() 
         fs::copy(Path::new(ROOT).join("tests/libraries").join(&file), folder.join("src").join(file)).unwrap();
     };
     copy("types");
-    for [name, path, module] in LIBRARIES {
-        manifest += &format!("{name} = {{ path = {:?} }}\n", Path::new(ROOT).join(path));
+    for (name, path, features, module) in LIBRARIES {
+        manifest += &format!("{name} = {{ path = {:?}, features = {features:?} }}\n", Path::new(ROOT).join(path));
         main += &format!("mod {module};\n");
         calls += &format!("    {module}::run();\n");
         copy(module);
@@ -62,6 +67,7 @@ fn a_foreign_crate_uses_them_with_its_own_versions_of_kubernetes_and_schemars() 
     assert!(!ours.contains("name = \"schemars\"\nversion = \"1.2.1\"\n"), "choose another version than opctl's");
 
     assert!(printed.contains("a rule says no\n"), "{printed}");
+    assert!(printed.contains("the owner of labels is \"zoo\"\n"), "{printed}");
     if std::env::var_os("KUBEBUILDER_ASSETS").is_some() {
         assert!(printed.contains("things.example.com is served by Kubernetes 1."), "{printed}");
     } else {

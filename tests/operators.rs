@@ -3,7 +3,7 @@
 //!
 //! Not part of a plain `cargo test`, since it compiles kube: `cargo test --test operators [NAME]`. Some are only linted, unless
 //! OPCTL_OPERATORS is `all`. The versions of all dependencies are those of `tests/golden/Cargo.lock`: to renew it, run
-//! `cargo update` in one of the projects below `target/operators/golden`, and copy its Cargo.lock.
+//! `cargo update` in one of the projects below `target/operators/golden projects`, and copy its Cargo.lock.
 #![cfg(unix)]
 
 mod common;
@@ -78,7 +78,10 @@ fn prove(name: &str) {
     }
     let manager = operator.compiles();
     if name == "minimal" {
-        operator.compiles_with("telemetry");
+        operator.compiles_with("otlp");
+    }
+    if name == "workspace" {
+        operator.stands_beside_another();
     }
     if let Some(cluster) = ControlPlane::start(name, 2) {
         operator.installs(&cluster);
@@ -142,6 +145,11 @@ fn default_run(folder: &Path) -> String {
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Where the projects are: below a path with a space.
+fn projects() -> PathBuf {
+    common::operators_target().join("golden projects")
+}
+
 /// A golden project at a place of its own, the same every time, so that cargo knows what it compiled before.
 struct Operator {
     /// Its crate's, which its Kubernetes objects start with.
@@ -154,7 +162,7 @@ impl Operator {
     fn make(golden: &Golden) -> Self {
         let sandbox = golden.make(|_, _| ());
         shell(&sandbox, "opctl manifests --check");
-        let root = common::operators_target().join("golden").join(&golden.name);
+        let root = projects().join(&golden.name);
         replace(&root, &tree::tree(&sandbox.root()));
         // rustfmt would take the settings of a folder further up.
         fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
@@ -187,7 +195,8 @@ impl Operator {
         let whole = self.folder.join("config/default/kustomization.yaml");
         let text = fs::read_to_string(&whole).unwrap();
         let listed: String = components.iter().map(|component| format!("  - ../{component}\n")).collect();
-        fs::write(&whole, text.replace("components:\n", &format!("components:\n{listed}"))).unwrap();
+        let (before, after) = text.split_once("components:\n").unwrap_or((&text, ""));
+        fs::write(&whole, format!("{before}components:\n{listed}{after}")).unwrap();
         let outcome = something();
         fs::write(&whole, text).unwrap();
         outcome
@@ -200,10 +209,10 @@ impl Operator {
         self.succeeds(common::cargo(&self.folder, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]));
     }
 
-    /// As its own tests expect; gives the manager.
+    /// As its own tests expect, with what was downloaded to lint it; gives the manager.
     fn compiles(&self) -> PathBuf {
         let _alone = place::alone();
-        let tested = self.succeeds(common::cargo(&self.folder, &["test", "--locked"]));
+        let tested = self.succeeds(common::cargo(&self.folder, &["test", "--locked", "--offline"]));
         assert!(tested.contains("\ntest config_crd_equals_the_compiled_types ... ok\n"), "{tested}");
         // The compiled types make the same files; without a kind they print nothing.
         if self.project["resources"].as_array().is_some_and(|all| all.iter().any(|one| one["api"].is_object())) {
@@ -211,21 +220,37 @@ impl Operator {
             command.current_dir(&self.folder).args(["manifests", "--engine", "cargo", "--check"]);
             self.succeeds(command);
         }
-        let manager = common::operators_target().join("golden").join(format!("{}-manager", self.name));
+        let manager = projects().join(format!("{}-manager", self.name));
         let built = common::operators_target().join("debug").join(default_run(&self.folder));
         fs::copy(built, &manager).unwrap();
         manager
     }
 
-    /// With a cargo feature: without a warning, and as its unit tests expect.
+    /// A second operator of the workspace has the same copy of the runtime, and binaries of other names: cargo warns of equal ones.
+    fn stands_beside_another(&self) {
+        let root = self.folder.ancestors().find(|folder| folder.join("runtime").is_dir()).unwrap();
+        let mut init = Command::new(env!("CARGO_BIN_EXE_opctl"));
+        init.args(["init", "operators/depot", "--domain", "depot.example.com", "--api", "cache/v1/Shelf"]);
+        init.current_dir(root);
+        self.succeeds(init);
+        assert!(!root.join("operators/depot/runtime").exists());
+        let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap();
+        let (head, packages) = lock.split_once("[[package]]\n").unwrap();
+        let own = packages.split("[[package]]\n").find(|package| package.starts_with("name = \"shop\"\n")).unwrap();
+        let other = own.trim_end().replacen("shop", "depot", 1);
+        fs::write(root.join("Cargo.lock"), format!("{head}[[package]]\n{other}\n\n[[package]]\n{packages}")).unwrap();
+
+        let _alone = place::alone();
+        self.succeeds(common::cargo(root, &["build", "--workspace", "--locked", "--offline"]));
+        for binary in ["shop-manager", "depot-manager", "shop-crdgen", "depot-crdgen"] {
+            assert!(common::operators_target().join("debug").join(binary).exists(), "{binary}");
+        }
+    }
+
+    /// With a cargo feature: without a warning.
     fn compiles_with(&self, feature: &str) {
-        let cargo = |command: &str, arguments: &[&str]| {
-            let all = [&[command, "--locked", "--features", feature], arguments].concat();
-            self.succeeds(common::cargo(&self.folder, &all))
-        };
-        cargo("clippy", &["--all-targets", "--", "-D", "warnings"]);
-        let tested = cargo("test", &["--lib"]);
-        assert!(tested.contains("::log_lines_have_the_trace_id_of_their_span ... ok\n"), "{tested}");
+        let arguments = ["clippy", "--locked", "--all-targets", "--features", feature, "--", "-D", "warnings"];
+        self.succeeds(common::cargo(&self.folder, &arguments));
     }
 
     /// The CRDs are served, and its Pods pass the restricted Pod Security of its namespace.
@@ -326,7 +351,7 @@ impl Operator {
                 cluster.kubectl(&["delete", "-n", &namespace, &resource, "--all", &timeout], "");
             }
         }
-        self.cleans_up(cluster, &namespace);
+        self.cleans_up(cluster, &namespace, &manager);
         let metrics = manager.metrics();
         let failures = metrics.lines().find(|line| line.starts_with("controller_reconcile_failures_total{"));
         assert_eq!(failures, None, "{}", manager.log());
@@ -335,8 +360,8 @@ impl Operator {
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
     }
 
-    /// The objects of kinds with a finalizer are gone by now, and the operator has told so.
-    fn cleans_up(&self, cluster: &ControlPlane, namespace: &str) {
+    /// The objects of kinds with a finalizer are gone by now, and their cleanups have run.
+    fn cleans_up(&self, cluster: &ControlPlane, namespace: &str, manager: &Manager) {
         for resource in self.project["resources"].as_array().unwrap() {
             let kind = resource["kind"].as_str().unwrap();
             if resource["options"]["finalizer"] != true {
@@ -348,13 +373,11 @@ impl Operator {
                 cluster.kubectl(&held, "");
                 cluster.kubectl(&["delete", "-n", namespace, "configmap", "held", "--timeout=60s"], "");
             }
-            let has_told = || {
-                let events = read(&cluster.kubectl(&["get", "events.v1.events.k8s.io", "-A", "-o", "json"], ""));
-                let mut events = events["items"].as_array().unwrap().iter();
-                events.any(|event| event["reason"] == "CleanedUp" && event["regarding"]["kind"] == kind)
-            };
+            let controller = format!("controller=\"{}", kind.to_lowercase());
+            let log = manager.log();
+            let has_run = log.lines().any(|line| line.contains(&controller) && line.ends_with(" needs no cleanup"));
             // There is none yet of what the cluster has no object of.
-            assert!(kind == "StorageClass" || has_told(), "{}: no event of the cleanup of a {kind}", self.name);
+            assert!(kind == "StorageClass" || has_run, "{}: no cleanup of a {kind}", self.name);
         }
     }
 

@@ -47,39 +47,27 @@
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | a mock API server for unit tests, round-trip tests for conversions |
 //! | `latest` | the latest Kubernetes version of k8s-openapi; only for building this crate by itself |
+#![cfg(feature = "manager")]
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "manager")]
 mod apply;
-#[cfg(feature = "manager")]
 pub mod client;
-#[cfg(feature = "manager")]
 pub mod conditions;
-#[cfg(feature = "manager")]
 mod context;
-#[cfg(feature = "manager")]
 pub mod controller;
-#[cfg(feature = "manager")]
 pub mod crds;
-#[cfg(feature = "manager")]
 mod error;
-#[cfg(feature = "manager")]
 mod leader_election;
-#[cfg(feature = "manager")]
 pub mod manager;
-#[cfg(feature = "manager")]
 mod names;
-#[cfg(feature = "manager")]
 pub mod server;
-#[cfg(feature = "manager")]
 pub mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
-#[cfg(feature = "manager")]
 pub use {
     apply::{apply, apply_status},
     context::{Context, Readiness},

@@ -159,7 +159,11 @@ fn make_room(entries: &mut HashMap<Key, Entry>) {
 async fn review(client: &Client, token: String, path: String) -> kube::Result<StatusCode> {
     let params = PostParams::default();
     let mut user = TokenReview::default();
-    user.spec.token = token;
+    // It is an `Option` in the types of some versions of Kubernetes.
+    #[allow(clippy::useless_conversion)]
+    {
+        user.spec.token = token.into();
+    }
     let user = Api::all(client.clone()).create(&params, &user).await?;
     let user = user.status.filter(|status| status.authenticated == Some(true));
     let Some(user) = user.and_then(|status| status.user) else {
