@@ -1181,6 +1181,8 @@ mod opctl_runtime {
             pub fn of<K>(object: &K, ctx: &Context) -> Self {}
             #[asks("create", "patch", of = C, reach = some)]
             pub async fn apply<C>(&mut self, child: C) -> Result<C, Error> {}
+            #[asks("get", "create", "patch", of = C, reach = some)]
+            pub async fn apply_unless_taken<C>(&mut self, child: C) -> Result<C, Error> {}
             #[asks("delete", of = C, reach = some)]
             pub async fn prune<C>(&mut self) -> Result<(), Error> {}
             pub fn ready(&self) -> Condition {}

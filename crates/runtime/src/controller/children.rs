@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, OwnerReference};
-use kube::api::{Api, DeleteParams, Preconditions};
+use kube::api::{Api, DeleteParams, GetParams, PartialObjectMeta, Preconditions, Request};
 use kube::{Resource, ResourceExt};
 use serde_json::Value;
 use tracing::{debug, info};
@@ -83,7 +83,7 @@ impl<'a> Children<'a> {
     /// Applies a child by server-side apply with force, and returns it as it is in the cluster now.
     ///
     /// It gets an owner reference to the owner and, unless it names one, the namespace of the owner. An object of this name that
-    /// another controller owns is an error; one without an owner is taken over.
+    /// another controller owns is an error; one without an owner is taken over: see [`apply_unless_taken`](Self::apply_unless_taken).
     ///
     /// # Errors
     ///
@@ -91,6 +91,51 @@ impl<'a> Children<'a> {
     /// the children of an owner in a namespace are in the same namespace; `Undecodable` if the object does not fit `C`.
     pub async fn apply<C: Kind>(&mut self, mut child: C) -> Result<C> {
         let name = self.adopt(&mut child)?;
+        self.apply_adopted(child, name).await
+    }
+
+    /// Like [`apply`](Self::apply), but does not take over an object of this name that neither has the owner nor all labels of `child`.
+    ///
+    /// An object with all labels of `child` is adopted: after `kubectl delete --cascade=orphan`, the children have lost their owner.
+    /// A `child` without labels adopts nothing. It needs the verb `get`, too; there is no request if the controller
+    /// [`owns`](crate::Controller::owns) the kind, and its watch has seen this child.
+    ///
+    /// # Errors
+    ///
+    /// Those of `apply`, and the reason `NameTaken`.
+    pub async fn apply_unless_taken<C: Kind>(&mut self, mut child: C) -> Result<C> {
+        let name = self.adopt(&mut child)?;
+        if self.is_taken(&child, &name).await? {
+            let (kind, owner) = (C::kind(&()), &self.owner.kind);
+            let message =
+                format!("the {kind} `{name}` does not belong to this {owner}: delete it, or choose another name");
+            return Err(Error::new("NameTaken", message));
+        }
+        self.apply_adopted(child, name).await
+    }
+
+    /// Whether somebody else has an object of the name of this child.
+    async fn is_taken<C: Kind>(&self, child: &C, name: &str) -> Result<bool> {
+        let Context { client, owned, .. } = self.ctx;
+        let (key, uid): (Name, _) = ((child.namespace(), name.to_owned()), self.owner.uid.as_str());
+        if owned.of::<C>().iter().any(|index| index.is_child(uid, &key)) {
+            return Ok(false);
+        }
+        let url = C::url_path(&(), key.0.as_deref());
+        let request = Request::new(url).get_metadata(name, &GetParams::default());
+        let existing = match client.request_text(request.map_err(kube::Error::BuildRequest)?).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => return Ok(false),
+            existing => existing?,
+        };
+        let existing: PartialObjectMeta<C> = decode(&existing).map_err(|why| undecodable::<C>(name, &why))?;
+        let is_ours = |owner: &OwnerReference| owner.controller == Some(true) && owner.uid == uid;
+        let (wanted, labels) = (child.labels(), existing.labels());
+        let has_labels = !wanted.is_empty() && wanted.iter().all(|(label, value)| labels.get(label) == Some(value));
+        Ok(!has_labels && !existing.owner_references().iter().any(is_ours))
+    }
+
+    /// Applies a child that has its owner and its namespace.
+    async fn apply_adopted<C: Kind>(&mut self, child: C, name: String) -> Result<C> {
         let (api_version, kind, namespace) = (C::api_version(&()), C::kind(&()), child.namespace());
         let mut json = serde_json::to_value(&child)?;
         json["apiVersion"] = (*api_version).into();
@@ -100,16 +145,15 @@ impl<'a> Children<'a> {
         let url = C::url_path(&(), namespace.as_deref());
         let applied = apply_text(field_manager, client, &url, &name, &json).await?;
         let shown = format!("{kind} {name}");
-        let undecodable = |why: String| Error::new("Undecodable", format!("{shown} cannot be decoded: {why}"));
-        let metadata = decode::<Child<C>>(&applied).map_err(undecodable)?.metadata;
+        let metadata = decode::<Child<C>>(&applied).map_err(|why| undecodable::<C>(&name, &why))?.metadata;
         let watches = owned.of::<C>();
         match watches.is_empty() || watches.iter().any(|index| index.has(&metadata)) {
             // Or nobody knows.
             true => debug!("{shown} applied"),
             false => info!("{shown} changed"),
         }
-        self.applied.insert(Key::of::<C>(namespace, name));
-        let child = decode(&applied).map_err(undecodable)?;
+        self.applied.insert(Key::of::<C>(namespace, name.clone()));
+        let child = decode(&applied).map_err(|why| undecodable::<C>(&name, &why))?;
         let mut applied: Value = serde_json::from_str(&applied)?;
         // The API server leaves neither out, and a mock may.
         applied["apiVersion"] = (*api_version).into();
@@ -236,6 +280,10 @@ impl<'a> Children<'a> {
 }
 
 const FAILED: &str = "Failed";
+
+fn undecodable<C: Kind>(name: &str, why: &str) -> Error {
+    Error::new("Undecodable", format!("{} {name} cannot be decoded: {why}", C::kind(&())))
+}
 
 #[cfg(test)]
 mod tests;

@@ -162,6 +162,11 @@ impl Index {
         last.map(|it| it.is_awaited = true).is_some()
     }
 
+    /// Whether an owner had a child of this name when it was seen last.
+    pub fn is_child(&self, owner: &str, name: &Name) -> bool {
+        self.lock().children.get(name).is_some_and(|child| &*child.owner == owner)
+    }
+
     /// Whether this is the version of a child that was seen last.
     pub fn has(&self, child: &ObjectMeta) -> bool {
         let seen = self.lock();

@@ -104,6 +104,93 @@ async fn a_child_that_cannot_have_this_owner_is_refused() {
     assert!(twice.to_string().contains("applied twice"), "{twice}");
 }
 
+/// Applies a child, with the methods of the requests.
+async fn applied_unless_taken(ctx: &Context, calls: &Calls, child: Secret) -> (Result<Secret>, Vec<String>) {
+    let parent = parent();
+    let applied = Children::of(&parent, ctx).apply_unless_taken(child).await;
+    (applied, calls.take().into_iter().map(|call| call.method).collect())
+}
+
+fn labelled() -> Secret {
+    let mut secret = secret("child");
+    secret.metadata.labels = Some([("app".to_owned(), "parent".to_owned())].into());
+    secret
+}
+
+/// An API server that has a Secret with these metadata.
+fn having(metadata: Value) -> (std::sync::Arc<Context>, Calls) {
+    context_with(move |call| match call.method.as_str() {
+        "GET" if metadata.is_null() => (404, status(404, "NotFound")),
+        "GET" => (200, json!({ "metadata": metadata })),
+        _ => (200, call.body.clone()),
+    })
+}
+
+#[tokio::test]
+async fn a_name_that_is_free_or_the_owners_is_applied() {
+    let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "parent", "uid": "1", "controller": true });
+    for metadata in [
+        Value::Null,
+        json!({ "name": "child", "ownerReferences": [owner] }),
+        json!({ "name": "child", "labels": { "app": "parent", "team": "a" } }),
+    ] {
+        let (ctx, calls) = having(metadata);
+        let (applied, methods) = applied_unless_taken(&ctx, &calls, labelled()).await;
+        assert_eq!(applied.unwrap().metadata.owner_references.unwrap()[0].uid, "1");
+        assert_eq!(methods, ["GET", "PATCH"]);
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_is_left_alone() {
+    let owner = |uid: &str, controller: bool| json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "parent", "uid": uid, "controller": controller });
+    for metadata in [
+        json!({ "name": "child" }),
+        json!({ "name": "child", "labels": { "app": "other" } }),
+        json!({ "name": "child", "ownerReferences": [owner("2", true)] }),
+        json!({ "name": "child", "ownerReferences": [owner("1", false)] }),
+    ] {
+        let (ctx, calls) = having(metadata);
+        let (refused, methods) = applied_unless_taken(&ctx, &calls, labelled()).await;
+        let error = refused.unwrap_err();
+        assert_eq!((error.reason(), error.is_permanent()), ("NameTaken", false));
+        let text = "the Secret `child` does not belong to this ConfigMap: delete it, or choose another name";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(methods, ["GET"]);
+    }
+}
+
+#[tokio::test]
+async fn a_child_without_labels_adopts_nothing() {
+    for labels in [json!({}), json!({ "app": "parent" })] {
+        let (ctx, calls) = having(json!({ "name": "child", "labels": labels }));
+        let (refused, _) = applied_unless_taken(&ctx, &calls, secret("child")).await;
+        assert_eq!(refused.unwrap_err().reason(), "NameTaken");
+    }
+}
+
+#[tokio::test]
+async fn what_the_watch_has_seen_as_the_owners_is_not_asked_for() {
+    let mut of_another = seen("other", "1", "test-operator");
+    of_another.metadata.owner_references.as_mut().unwrap()[0].uid = "2".to_owned();
+    let (ctx, calls, _) =
+        watching(vec![seen("child", "1", "kubectl"), of_another], |call| match call.method.as_str() {
+            "GET" => (200, json!({ "metadata": { "name": "other" } })),
+            _ => (200, call.body.clone()),
+        });
+    let (applied, methods) = applied_unless_taken(&ctx, &calls, secret("child")).await;
+    assert_eq!((applied.is_ok(), methods), (true, vec!["PATCH".to_owned()]));
+    let (refused, methods) = applied_unless_taken(&ctx, &calls, secret("other")).await;
+    assert_eq!((refused.is_err(), methods), (true, vec!["GET".to_owned()]));
+}
+
+#[tokio::test]
+async fn nothing_is_applied_where_the_name_cannot_be_looked_at() {
+    let (ctx, calls) = context_with(|_| (403, status(403, "Forbidden")));
+    let (refused, methods) = applied_unless_taken(&ctx, &calls, labelled()).await;
+    assert_eq!((refused.unwrap_err().reason(), methods), ("RequestFailed", vec!["GET".to_owned()]));
+}
+
 #[tokio::test]
 async fn a_child_that_does_not_fit_its_type_is_named() {
     let (ctx, _) = context_with(|call| {

@@ -21,11 +21,7 @@ use std::sync::Arc;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::networking::v1::Ingress;
-use kube::api::Api;
-use kube::core::NamespaceResourceScope;
-use kube::{Resource, ResourceExt};
-use opctl_runtime::controller::Kind;
-use opctl_runtime::{Children, Context, Controller, Error, Outcome, Result, Runnable};
+use opctl_runtime::{Children, Context, Controller, Outcome, Result, Runnable};
 
 use crate::api::apps::v1alpha1::application::{Application, ApplicationStatus};
 
@@ -44,19 +40,15 @@ pub fn controller() -> Runnable {
 async fn reconcile(object: Arc<Application>, ctx: Arc<Context>) -> Result<Outcome> {
     let mut children = Children::of(&*object, &ctx);
     let deployment = children::deployment(&object, &object.spec.deployment);
-    let deployment = children
-        .apply(unless_taken(deployment, &object, &ctx).await?)
-        .await?;
+    let deployment = children.apply_unless_taken(deployment).await?;
     if let Some(part) = &object.spec.service {
-        children
-            .apply(unless_taken(children::service(&object, part), &object, &ctx).await?)
-            .await?;
+        let service = children::service(&object, part);
+        children.apply_unless_taken(service).await?;
     }
     children.prune::<Service>().await?;
     if let Some(part) = &object.spec.ingress {
-        children
-            .apply(unless_taken(children::ingress(&object, part), &object, &ctx).await?)
-            .await?;
+        let ingress = children::ingress(&object, part);
+        children.apply_unless_taken(ingress).await?;
     }
     children.prune::<Ingress>().await?;
     Ok(children.outcome().status(ApplicationStatus {
@@ -67,36 +59,6 @@ async fn reconcile(object: Arc<Application>, ctx: Arc<Context>) -> Result<Outcom
         address: children::address(&object),
         ..Default::default()
     }))
-}
-
-/// The child, unless someone else has an object of its name. One with our labels that lost its owner, after
-/// `kubectl delete --cascade=orphan`, is adopted.
-async fn unless_taken<C>(child: C, object: &Application, ctx: &Context) -> Result<C>
-where
-    C: Kind + Resource<DynamicType = (), Scope = NamespaceResourceScope>,
-{
-    let (kind, name) = (C::kind(&()), object.name_any());
-    let namespace = object.namespace().expect("an Application is namespaced");
-    let Some(existing) = Api::<C>::namespaced(ctx.client.clone(), &namespace)
-        .get_metadata_opt(&name)
-        .await?
-    else {
-        return Ok(child);
-    };
-    let is_owned = existing
-        .owner_references()
-        .iter()
-        .any(|owner| Some(&owner.uid) == object.meta().uid.as_ref());
-    let is_labelled = children::labels(object)
-        .iter()
-        .all(|(key, value)| existing.labels().get(key) == Some(value));
-    if is_owned || is_labelled {
-        return Ok(child);
-    }
-    let message = format!(
-        "the {kind} `{name}` does not belong to this Application: delete it, or choose another name"
-    );
-    Err(Error::new("NameTaken", message))
 }
 
 #[cfg(test)]

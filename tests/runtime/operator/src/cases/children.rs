@@ -35,7 +35,7 @@ fn deployment(object: &Memcached) -> Deployment {
 async fn secret(children: &mut Children<'_>) -> Result<()> {
     let secret: Secret = children.apply(Secret::default()).await?;
     let config = ConfigMap { metadata: secret.metadata, ..ConfigMap::default() };
-    children.apply(config).await.map(drop)
+    children.apply_unless_taken(config).await.map(drop)
 }
 
 async fn fleet(object: &Memcached, ctx: &Context) -> Result<()> {

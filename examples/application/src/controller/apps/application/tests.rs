@@ -150,7 +150,7 @@ impl Cluster {
             let mut metadata = json!({ "name": "shop", "uid": "2", "resourceVersion": "3" });
             match self.existing {
                 Existing::Owned => {
-                    metadata["ownerReferences"] = json!([{ "apiVersion": "apps.example.com/v1alpha1", "kind": "Application", "name": "shop", "uid": "1" }]);
+                    metadata["ownerReferences"] = json!([{ "apiVersion": "apps.example.com/v1alpha1", "kind": "Application", "name": "shop", "uid": "1", "controller": true }]);
                 }
                 Existing::Orphaned => metadata["labels"] = json!(children::labels(&object(bare()))),
                 Existing::OfSomeoneElse => {}
