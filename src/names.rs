@@ -349,7 +349,7 @@ impl Image {
                 let (host, port) = first.split_once(':').unwrap_or((first, "1"));
                 if !is_dns_subdomain(&host.to_ascii_lowercase()) || port.parse::<u16>().is_err() {
                     return Some(
-                        "before the first `/` stands a registry, a host name and maybe a port: `registry.example.com:5000/`",
+                        "the part before the first `/` is a registry, a host name with an optional port: `registry.example.com:5000/`",
                     );
                 }
                 path

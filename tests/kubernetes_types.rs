@@ -157,8 +157,8 @@ fn takes_the_version_that_the_build_asks_for() {
     assert_eq!(version(&configured), Ok("1.34".into()));
 
     let refused = |dependency: &str| version(&[("Cargo.toml", &package(dependency))]).unwrap_err();
-    assert_eq!(refused(open), "no Cargo.toml says which version of Kubernetes the types are of");
-    let asks = "two versions of Kubernetes are asked for, 1.35 and 1.37, and k8s-openapi can only be one";
+    assert_eq!(refused(open), "no Cargo.toml selects a Kubernetes version for k8s-openapi");
+    let asks = "two Kubernetes versions are selected, 1.35 and 1.37, but k8s-openapi supports only one at a time";
     assert_eq!(refused(&with("latest\", \"v1_35")), asks);
     let carries = "and opctl carries the types of 0.29 for Kubernetes 1.33 to 1.37";
     assert_eq!(refused("k8s-openapi = \"0.25.1\""), format!("this package asks for k8s-openapi 0.25.1, {carries}"));

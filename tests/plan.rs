@@ -184,7 +184,7 @@ fn overwrite_replaces_what_is_in_the_way_and_nothing_else() {
     let error = |path| resolve_with(&plan, &disk, &[path]).unwrap_err().to_string();
     assert_eq!(
         error("src/typo.rs"),
-        "cannot overwrite `src/typo.rs`: this command does not write it; leave out `--overwrite` or mend the path"
+        "cannot overwrite `src/typo.rs`: this command does not write it; leave out `--overwrite` or fix the path"
     );
     assert_eq!(error("e"), "cannot overwrite `e`: it is edited, never replaced; make the edit by hand");
 }

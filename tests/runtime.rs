@@ -293,7 +293,7 @@ pub struct Wide;
     };
     let [controller, manager] = ["Controller", "Manager"].map(|name| format!("use opctl_runtime::{name};\n"));
     let missing = ["no marker grants `create` on `events.events.k8s.io`"];
-    let unused = ["nothing asks for what this marker grants"];
+    let unused = ["nothing in the code needs what this marker grants"];
     // A controller in plain kube-rs, which publishes events.
     assert_eq!(said(&[EVENT]), missing);
     assert_eq!(said(&[EVENT, &manager]), missing);

@@ -104,7 +104,7 @@ impl Walk<'_> {
                 continue;
             }
             let Some(declared) = &inside.declared else {
-                let message = "a CEL rule on a value of which the schema does not tell the type";
+                let message = "a CEL rule on a value whose type the schema does not specify";
                 self.findings.push(Finding::error("OP349", place.clone(), message));
                 continue;
             };
@@ -118,7 +118,8 @@ impl Walk<'_> {
                 }
             };
             if compiled.uses_old_self() && inside.unpaired {
-                let message = "`oldSelf` in a rule on items of a list, of which the API server cannot tell the old one";
+                let message =
+                    "`oldSelf` in a rule on list items, which the API server cannot match with their old values";
                 let help = "make the list a map: `#[x_kube(merge_strategy = ListMerge::Map(vec![\"name\".into()]))]`, or \
                             put the rule on a field above the list";
                 self.findings.push(Finding::error("OP345", place.clone(), message).help(help));

@@ -85,5 +85,5 @@ fn way_out(schema: &JSONSchemaProps, format: &str, step: Option<&Step>) -> Strin
         Some(max) if schema.maximum.is_none() => format!("range(max = {max}), "),
         _ => String::new(),
     };
-    format!("use `{rust}`, or say the format: `#[schemars({range}extend(\"format\" = \"{format}\"))]`")
+    format!("use `{rust}`, or specify the format: `#[schemars({range}extend(\"format\" = \"{format}\"))]`")
 }

@@ -42,8 +42,8 @@ fn list(schema: &JSONSchemaProps, path: &[Step], findings: &mut Vec<Finding>) {
     };
     let Some(strategy) = schema.x_kubernetes_list_type.as_deref() else {
         return refuse(
-            format!("{at} has keys of a list, and does not say that it is merged by them"),
-            "`ListMerge::Map(…)` says both",
+            format!("{at} has list keys, but does not declare that it is merged by them"),
+            "`ListMerge::Map(…)` declares both",
         );
     };
     if text(&schema.type_) != "array" {

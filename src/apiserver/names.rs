@@ -70,7 +70,7 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             findings.push(
                 Finding::error("OP303", place, message)
                     .help("use a group of a domain that is yours")
-                    .help(format!("or say where it was approved: `annotation(\"{APPROVED}\", \"https://…\")`; a value that starts with `unapproved` is let through")),
+                    .help(format!("or set where it was approved: `annotation(\"{APPROVED}\", \"https://…\")`; a value that starts with `unapproved` is accepted too")),
             );
         }
     }
@@ -128,7 +128,7 @@ fn versions(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
         };
         findings.push(
             Finding::error("OP304", Place::Kind, message)
-                .help("say `storage = false` in all versions but the one that etcd should hold"),
+                .help("set `storage = false` in all versions except the storage version"),
         );
     }
     let mut seen = BTreeSet::new();

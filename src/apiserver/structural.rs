@@ -60,10 +60,10 @@ impl Walk<'_> {
         }
         if has_status && let Some(word) = no_place_beside_status(root) {
             self.refuse("OP319", |_| {
-                format!("with a status, `{word}` cannot stand at the top of a resource: the API server could not check spec and status apart")
+                format!("with a status, `{word}` is not allowed at the top level of a resource: the API server could not validate spec and status separately")
             })
             .help
-            .push("move what it says into the spec: without `no_spec`, and with an enum in a field of its own".into());
+            .push("move it into the spec: without `no_spec`, and with an enum in a field of its own".into());
         }
         for name in ["apiVersion", "kind", "metadata"] {
             if property(root, name).is_some_and(|schema| schema.default.is_some()) {
@@ -107,7 +107,7 @@ impl Walk<'_> {
                 ]);
         }
         if text(&schema.type_) == "array" && schema.items.is_none() {
-            self.refuse("OP314", |at| format!("{at} is an array, and the schema of its items is not said"));
+            self.refuse("OP314", |at| format!("{at} is an array without a schema for its items"));
         }
         let has_properties = schema.properties.as_ref().is_some_and(|properties| !properties.is_empty());
         let restricts_others = !matches!(schema.additional_properties, None | Some(JSONSchemaPropsOrBool::Bool(true)));
@@ -116,7 +116,7 @@ impl Walk<'_> {
             let finding =
                 self.refuse("OP316", |at| format!("{at} has named fields and a rule for fields of other names"));
             finding.help.push(if denied {
-                "remove `#[serde(deny_unknown_fields)]`: the API server drops unknown fields, and says so to `kubectl`"
+                "remove `#[serde(deny_unknown_fields)]`: the API server drops unknown fields and warns `kubectl` users"
                     .into()
             } else {
                 "put the map into a field of its own".into()
@@ -198,7 +198,7 @@ impl Walk<'_> {
         if schema.unique_items == Some(true) {
             self.refuse("OP315", |at| format!("{at} asks for unique items, which the API server does not check"))
                 .help
-                .push("say that it is a set: `#[x_kube(merge_strategy = ListMerge::Set)]`, or `#[schemars(extend(\"uniqueItems\" = false, \"x-kubernetes-list-type\" = \"set\"))]`".into());
+                .push("declare it as a set: `#[x_kube(merge_strategy = ListMerge::Set)]`, or `#[schemars(extend(\"uniqueItems\" = false, \"x-kubernetes-list-type\" = \"set\"))]`".into());
         }
         match text(&schema.type_) {
             "" | "string" | "number" | "integer" | "boolean" | "array" | "object" => {}
@@ -213,7 +213,7 @@ impl Walk<'_> {
         }
         if schema.x_kubernetes_preserve_unknown_fields == Some(false) {
             self.refuse("OP315", |at| {
-                format!("{at} says `x-kubernetes-preserve-unknown-fields: false`; it is `true` or not there")
+                format!("{at} sets `x-kubernetes-preserve-unknown-fields: false`; only `true` is allowed")
             });
         }
         let unknown = [
@@ -226,7 +226,7 @@ impl Walk<'_> {
             ("additionalItems", schema.additional_items.is_some()),
         ];
         for (word, _) in unknown.iter().filter(|(_, is_said)| *is_said) {
-            self.refuse("OP315", |at| format!("{at} says `{word}`, which the API server does not take"))
+            self.refuse("OP315", |at| format!("{at} sets `{word}`, which the API server does not accept"))
                 .help
                 .push("write the schema out with `properties`, `items` and `additionalProperties`".into());
         }
@@ -249,7 +249,7 @@ impl Walk<'_> {
     fn without_structure(&mut self, word: &str) {
         let is_at_root = self.validated_at.is_empty();
         let finding = self.refuse("OP318", |at| {
-            format!("{at} stands inside `{word}` only: without a type outside of it, the API server drops the field")
+            format!("{at} appears only inside `{word}`: without a type outside of it, the API server drops the field")
         });
         finding.help.push("add it to the schema outside as well".into());
         // The API server looks for this at the top of the schema only.
@@ -295,11 +295,11 @@ impl Walk<'_> {
             ("x-kubernetes-validations", !is_empty(&schema.x_kubernetes_validations)),
         ];
         for (keyword, _) in said.iter().filter(|(_, is_said)| *is_said) {
-            self.refuse("OP317", |at| format!("{at} says `{keyword}` inside `{word}`, where only restrictions can stand"))
+            self.refuse("OP317", |at| format!("{at} sets `{keyword}` inside `{word}`, where only validations are allowed"))
                 .help
                 .extend([
                     "an enum must become one type: give all variants fields, or none, and no rules or attributes of their own".into(),
-                    "else say the schema: `#[schemars(schema_with = \"…\")]`".into(),
+                    "else specify the schema: `#[schemars(schema_with = \"…\")]`".into(),
                 ]);
         }
         if property(schema, "metadata").is_some() {

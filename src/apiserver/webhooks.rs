@@ -23,7 +23,7 @@ pub fn webhook(webhook: &Value) -> Vec<Remark> {
         remarks.rule(rule, &format!("rules[{index}]"));
     }
     if list(&webhook["rules"]).is_empty() {
-        remarks.error("OP126", "rules", "a webhook without rules is never called", "say in `rules` what it is about");
+        remarks.error("OP126", "rules", "a webhook without rules is never called", "add `rules`");
     }
     for (field, words) in [
         ("failurePolicy", ["Fail", "Ignore"]),
@@ -182,7 +182,7 @@ impl Remarks {
         for (index, value) in values.iter().enumerate() {
             let at = format!("{path}[{index}]");
             if values[..index].contains(value) {
-                self.error("OP126", at, format!("`{value}` stands here twice"), "remove one of them");
+                self.error("OP126", at, format!("`{value}` is listed twice"), "remove one of them");
                 continue;
             }
             let covers = |all: &str| match (all.split_once('/'), value.split_once('/')) {
@@ -197,7 +197,7 @@ impl Remarks {
                 self.error(
                     "OP126",
                     at,
-                    format!("`{all}` stands for `{value}`, too"),
+                    format!("`{all}` already includes `{value}`"),
                     format!("remove one of them, or write `{all}` alone"),
                 );
             }
@@ -256,7 +256,7 @@ impl Remarks {
                     "OP123",
                     format!("{path}.{field}"),
                     format!("a service without {field}"),
-                    "say which service it is",
+                    "name the service",
                 );
             }
         }
@@ -285,7 +285,7 @@ impl Remarks {
         for (index, version) in versions.iter().enumerate() {
             let at = format!("{path}[{index}]");
             if versions[..index].contains(version) {
-                self.error("OP125", at, format!("`{version}` stands here twice"), "remove one of them");
+                self.error("OP125", at, format!("`{version}` is listed twice"), "remove one of them");
             } else if !is_dns_1035_label(version) {
                 self.error("OP125", at, format!("`{version}` is no version"), "write `v1`");
             }
@@ -307,7 +307,7 @@ impl Remarks {
             match (text(operator), values.is_empty()) {
                 ("In" | "NotIn", false) | ("Exists" | "DoesNotExist", true) => {}
                 (word @ ("In" | "NotIn"), true) => {
-                    self.error("OP128", at, format!("`{word}` without values"), "say which `values`, or use `Exists`");
+                    self.error("OP128", at, format!("`{word}` without values"), "set `values`, or use `Exists`");
                 }
                 (word @ ("Exists" | "DoesNotExist"), false) => {
                     self.error("OP128", at, format!("`{word}` with values"), "remove the `values`, or use `In`");

@@ -52,10 +52,11 @@ fn idle_marker(allow: &Allow, left: &[Diagnostic]) -> Diagnostic {
     let is_error = left.iter().any(|diagnostic| {
         diagnostic.code == *code && diagnostic.place.as_ref().is_some_and(|(place, _)| covers(allow, place))
     });
-    let warning = Diagnostic::warning("OP419", format!("nothing here is told as {code}")).at(allow.place.clone(), "");
+    let warning =
+        Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.place.clone(), "");
     match is_error {
         true => Diagnostic { message: format!("{code} is an error, which cannot be allowed"), ..warning }
-            .help(format!("mend it: `opctl explain {code}` tells how")),
-        false => warning.help("remove the marker; it stands right above what it is about, or behind it on its line"),
+            .help(format!("fix it: see `opctl explain {code}`")),
+        false => warning.help("remove the marker, or move it right above what it is about or to the end of that line"),
     }
 }

@@ -136,7 +136,7 @@ impl Console {
             if io::stdin().lock().read_line(&mut line)? == 0 {
                 self.tell("\n");
                 return Err(Refusal::new(format!("no answer to `{question}`"))
-                    .help("say it with a flag: see `opctl --help`")
+                    .help("use a flag: see `opctl --help`")
                     .into());
             }
             match parse(line.trim()) {

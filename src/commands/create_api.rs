@@ -15,7 +15,7 @@ use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
 use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
 pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
-    let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
+    let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut tree = super::tree(&root);
     let mut args = args.clone();
     if !args.yes && console.can_ask() && args.external.external_crd.is_none() {
@@ -185,9 +185,9 @@ fn refuse_what_exists(
         refusal = refusal.help(format!("edit `{path}` by hand, or start it over with `--overwrite {path}`"));
     }
     if !known.controller && first.starts_with("src/api/") {
-        refusal = refusal.help("to add only a controller say `--resource=false`");
+        refusal = refusal.help("to add only a controller, use `--resource=false`");
     }
-    Err(Refusals(vec![refusal.help("for another version of it say `--version` and `--controller=false`")]).into())
+    Err(Refusals(vec![refusal.help("for another version, use `--version` and `--controller=false`")]).into())
 }
 
 /// What would be new, and is there in another form.
@@ -203,21 +203,21 @@ fn next(request: &Request) -> Vec<Next> {
     let controller = format!("src/controller/{group}/{}.rs", request.wiring.module(&request.resource.kind));
     let mut next = Vec::new();
     if request.adds_type {
-        next.push(Next::new(format!("edit {types}"), "what users ask for, and what they are told"));
+        next.push(Next::new(format!("edit {types}"), "define the spec and the status"));
     }
     if request.adds_controller {
-        next.push(Next::new(format!("edit {controller}"), "what becomes of it"));
+        next.push(Next::new(format!("edit {controller}"), "implement the reconcile logic"));
     }
     next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
     if request.adds_controller {
-        next.push(Next::new("opctl check --fix", "grants it what its code asks for"));
+        next.push(Next::new("opctl check --fix", "adds the permissions that its code needs"));
     }
     // That API server has no kinds of others.
     if !matches!(request.resource.origin, Origin::External { .. }) {
-        next.push(Next::new("opctl dev", "tries it on an API server of its own"));
+        next.push(Next::new("opctl dev", "runs it with its own API server"));
     }
     // A kind of Kubernetes is installed already, and there may be no CRD to install.
     let run = if request.resource.origin == Origin::Kubernetes { "make run" } else { "make install run" };
-    next.push(Next::new(run, "tries it on the cluster of KUBECONFIG"));
+    next.push(Next::new(run, "runs it against the cluster of KUBECONFIG"));
     next
 }

@@ -1,4 +1,4 @@
-//! `opctl create webhook`: adds what the API server asks before it stores objects of a kind.
+//! `opctl create webhook`: creates a defaulting, validating or conversion webhook of a kind.
 
 use anyhow::Context;
 
@@ -15,7 +15,7 @@ use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api};
 
 pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
-    let root = root_above(&std::env::current_dir().context("cannot tell the current folder")?)?;
+    let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
         // Asked before the lock is taken: nobody else has to wait for the answers.
@@ -94,7 +94,7 @@ impl Request {
         {
             refusals.push(
                 Refusal::new(format!("both webhooks would be served at `{one}`"))
-                    .help("say another `--defaulting-path` or `--validation-path`"),
+                    .help("choose another `--defaulting-path` or `--validation-path`"),
             );
         }
         let conversion = args.conversion.then(|| spokes(args, &mut resource, file, &mut refusals));
@@ -108,8 +108,8 @@ fn flags(args: &CreateWebhook) -> Refusals {
     let mut refusals = Refusals::default();
     if !args.defaulting && !args.validation && !args.conversion {
         refusals.push(
-            Refusal::new("nothing to create: no kind of webhook is asked for")
-                .help("say one or more of `--defaulting`, `--validation` and `--conversion`"),
+            Refusal::new("nothing to create: no type of webhook given")
+                .help("use one or more of `--defaulting`, `--validation` and `--conversion`"),
         );
     }
     for (flag, said, about, is_asked) in [
@@ -119,7 +119,7 @@ fn flags(args: &CreateWebhook) -> Refusals {
     ] {
         if said && !is_asked {
             refusals.push(
-                Refusal::new(format!("`{flag}` is about `{about}`, which is not said"))
+                Refusal::new(format!("`{flag}` requires `{about}`"))
                     .help(format!("add `{about}`, or leave out `{flag}`")),
             );
         }
@@ -162,7 +162,7 @@ fn subject(args: &CreateWebhook, names: &Names, file: &ProjectFile) -> Result<Re
             None => refusal,
         }
             .help(format!("create it first: `opctl create api --group {group} --version {version} --kind {kind}`"))
-            .help("for a kind of another project say its type: `--external-type`"),
+            .help("for an external kind, give its type with `--external-type`"),
         _ => refusal.help(format!("it has the versions {}", list(versions.into_iter()))).help(format!(
             "create this one first: `opctl create api --group {group} --version {version} --kind {kind} --controller=false`"
         )),
@@ -198,7 +198,7 @@ fn unfit_path(
         );
     }
     if path == webhook::CONVERT {
-        return Some(Refusal::new(format!("`{path}` is where conversions are served")).help("say another path"));
+        return Some(Refusal::new(format!("`{path}` is the path of conversions")).help("choose another path"));
     }
     let taken = file.resources.iter().find(|other| {
         let api = api_of_resource(other);
@@ -212,7 +212,7 @@ fn unfit_path(
     })?;
     Some(
         Refusal::new(format!("`{path}` is that of a webhook of `{}` in {} already", taken.kind, taken.version))
-            .help("say another path"),
+            .help("choose another path"),
     )
 }
 
@@ -230,7 +230,7 @@ fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals
     if let Some(other) = versions().find(|other| !other.webhooks.spokes.is_empty() && other.version != hub.version) {
         refusals.push(
             Refusal::new(format!("the hub of `{kind}` is {} already", other.version))
-                .help(format!("say `--version {}`", other.version)),
+                .help(format!("use `--version {}`", other.version)),
         );
     }
     let mut new: Vec<Version> = Vec::new();
@@ -316,16 +316,16 @@ fn next(request: &Request) -> Vec<Next> {
     let mut next: Vec<Next> = Vec::new();
     for (admission, _) in &request.webhooks.admissions {
         let purpose = match admission {
-            Admission::Defaulting => "what objects get that they do not say",
-            Admission::Validation => "what is refused, and what users are warned of",
+            Admission::Defaulting => "set the defaults",
+            Admission::Validation => "validate objects, and warn users",
         };
         next.push(Next::new(format!("edit {}", webhook::file(&api, admission.module())), purpose));
     }
     for spoke in request.webhooks.conversion.iter().flatten() {
-        next.push(Next::new(format!("edit {}", webhook::conversion_file(&api, spoke)), "what becomes of each field"));
+        next.push(Next::new(format!("edit {}", webhook::conversion_file(&api, spoke)), "convert each field"));
     }
     if request.webhooks.conversion.is_some() {
-        next.push(Next::new("cargo test", "tells what is lost between the versions"));
+        next.push(Next::new("cargo test", "checks that conversions lose no field"));
     }
     next.push(Next::new("opctl manifests", "regenerates config/webhook and config/rbac"));
     next.push(Next::new("make run", "has the API server of KUBECONFIG call it here"));

@@ -81,5 +81,5 @@ fn stuck(cluster: &Cluster, deployment: &Object, value: &serde_json::Value, why:
     Refusal::new(message)
         .help(format!("look further: `{}`", shown(&["describe", "pods", "-l", &selector])))
         .help(format!("its logs: `{}`", shown(&["logs", &format!("deployment/{}", deployment.name), "--tail=50"])))
-        .help("what was applied stays; run the command again once it is mended")
+        .help("the applied resources are kept; fix this and run the command again")
 }

@@ -150,7 +150,7 @@ impl Compiler<'_> {
 
     fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {
         if !self.place.descriptions.foreign {
-            let message = "the compiled types do not tell which descriptions are those of Kubernetes' own types";
+            let message = "the compiled types do not show which descriptions belong to Kubernetes types";
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
             return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
         }

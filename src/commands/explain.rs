@@ -35,8 +35,8 @@ pub fn hint(diagnostics: &[Diagnostic]) -> Option<String> {
     codes.dedup();
     match codes[..] {
         [] => None,
-        [code] => Some(format!("`opctl explain {code}` tells more")),
-        [first, ..] => Some(format!("`opctl explain {first}` tells more, and so it does of {}", codes[1..].join(", "))),
+        [code] => Some(format!("for details run `opctl explain {code}`")),
+        [first, ..] => Some(format!("for details run `opctl explain {first}` (also {})", codes[1..].join(", "))),
     }
 }
 

@@ -33,14 +33,16 @@ pub fn of_type(
         return Err(Refusal::new(format!(
             "the group `{group}` is this project's, and `--external-type` is for kinds of others"
         ))
-        .help("leave out `--external-type` to create the kind, or say `--resource=false` for a controller of it"));
+        .help(
+            "leave out `--external-type` to create the kind, or use `--resource=false` to create only a controller",
+        ));
     }
     let kind = (names.version.clone(), names.kind.clone());
     let resource = external(group, kind, names.plural.clone(), namespaced.unwrap_or(true), path.to_string());
     match known(names, project) {
         Some(known) if known.path != resource.path => {
             Err(Refusal::new(format!("PROJECT has `{}` of `{group}` as `{}` already", names.kind, known.path))
-                .help("leave out `--external-type` and say `--resource=false`, or edit `path` in PROJECT"))
+                .help("leave out `--external-type` and use `--resource=false`, or edit `path` in PROJECT"))
         }
         known => Ok(resource.with_controllers_of(known)),
     }

@@ -127,7 +127,7 @@ fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         None => {
             refusals.push(
                 Refusal::new("missing `--domain`")
-                    .help("say the domain that your API groups end in, e.g. `--domain example.com`"),
+                    .help("set the domain of your API groups, e.g. `--domain example.com`"),
             );
             None
         }
@@ -176,7 +176,7 @@ fn license(choice: &str) -> Result<License, Refusal> {
         "none" => Ok(License::None),
         path => std::fs::read_to_string(path).map(License::Header).map_err(|error| {
             Refusal::new(format!("cannot read the licence header `{path}`: {error}"))
-                .help("say `--license apache2`, `mit` or `none`, or the path of a text file")
+                .help("use `--license apache2`, `mit` or `none`, or the path of a text file")
         }),
     }
 }
@@ -187,7 +187,7 @@ fn name_of(dir: &Path) -> Result<ProjectName, Refusal> {
     ProjectName::parse(text).map_err(|error| {
         let near = ProjectName::near(text).map_or_else(|| "memcached-operator".into(), |name| name.to_string());
         Refusal::new(format!("the folder's name `{text}` cannot be the project's: {}", error.rule))
-            .help(format!("say another one, e.g. `--project-name {near}`"))
+            .help(format!("choose another one, e.g. `--project-name {near}`"))
     })
 }
 
@@ -239,8 +239,8 @@ fn next(dir: &Path, requests: &[Request]) -> Vec<Next> {
         next.push(Next::new(example, "adds a resource and its controller"));
     } else {
         next.push(Next::new("make test", "builds it and runs its tests"));
-        next.push(Next::new("opctl dev", "tries it on an API server of its own"));
-        next.push(Next::new("make install run", "tries it on the cluster of KUBECONFIG"));
+        next.push(Next::new("opctl dev", "runs it with its own API server"));
+        next.push(Next::new("make install run", "runs it against the cluster of KUBECONFIG"));
     }
     next
 }

@@ -70,7 +70,7 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     let crds = join(&output.folder, "crd/bases/");
     let has_crds = plan.changes.keys().any(|path| path.starts_with(&crds));
     if has_crds && tree.has("Makefile") && output.root == root {
-        next.push(Next::new("make install", "brings the CRDs to the cluster of KUBECONFIG"));
+        next.push(Next::new("make install", "installs the CRDs in the cluster of KUBECONFIG"));
     }
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
 }
@@ -217,9 +217,8 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
     }
     match add(plan, &planned, tree, place, &Choice::STATIC, console) {
         Ok(warnings) => warn(&warnings, console),
-        Err(error) if error.is::<Diagnosed>() => console.warn(
-            "the source has errors, so the manifests stay as they are; `opctl manifests` shows what there is to fix",
-        ),
+        Err(error) if error.is::<Diagnosed>() => console
+            .warn("the source has errors, so the manifests were not regenerated; run `opctl manifests` to see them"),
         Err(error) => return Err(error),
     }
     Ok(())
@@ -322,7 +321,7 @@ fn warn(diagnostics: &[Diagnostic], console: &Console) {
 /// The crate to work on: the one at the path, or that of the project around the current folder.
 pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
     let Some(path) = path else {
-        let current = std::env::current_dir().context("cannot tell the current folder")?;
+        let current = std::env::current_dir().context("cannot determine the current folder")?;
         let root = root_above(&current);
         if root.is_err() && current.join("Cargo.toml").is_file() {
             return Err(Refusal::new(format!("no PROJECT file in `{}` or above", current.display()))

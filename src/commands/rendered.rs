@@ -17,7 +17,7 @@ const PLACEHOLDER_TAGGED: &str = "controller:latest";
 
 /// The folder of the project around the current one.
 pub fn project() -> anyhow::Result<PathBuf> {
-    let current = std::env::current_dir().context("cannot tell the current folder")?;
+    let current = std::env::current_dir().context("cannot determine the current folder")?;
     Ok(root_above(&current)?)
 }
 
@@ -97,12 +97,12 @@ fn put_in(rendered: &mut String, wish: ImageWish) -> anyhow::Result<()> {
             let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
             return Err(Refusal::new(format!("no container in `config/default` has the image `{PLACEHOLDER}`"))
                 .help(format!("there is {others}; leave `--image` out to take the manifests as they are"))
-                .help(format!("or write `image: {PLACEHOLDER_TAGGED}` where `{image}` is to stand"))
+                .help(format!("or write `image: {PLACEHOLDER_TAGGED}` where `{image}` should go"))
                 .into());
         }
         None if !places.is_empty() => {
             return Err(Refusal::new(format!(
-                "the image is not said: `config/default` has `{}`, which stands for it",
+                "no image given: `config/default` has the placeholder `{}`",
                 places[0].said
             ))
             .help(format!("opctl {command} --image registry.example.com/my-operator:v1"))

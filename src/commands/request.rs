@@ -69,7 +69,7 @@ impl Request {
         let names = Names::parse(args)?;
         let (resource_wish, controller_wish) = (Wish::of(args.resource), Wish::of(args.controller));
         if !resource_wish.granted() && !controller_wish.granted() {
-            let refusal = Refusal::new("nothing to create: neither a resource nor a controller is asked for")
+            let refusal = Refusal::new("nothing to create: neither a resource nor a controller")
                 .help("leave out `--resource=false` or `--controller=false`");
             return Err(Refusals(vec![refusal]));
         }
@@ -264,7 +264,7 @@ fn missing(args: &CreateApi) -> Option<Refusal> {
     let names: Vec<String> = missing().map(|(flag, ..)| format!("`{flag}`")).collect();
     let examples: Vec<String> = missing().map(|(flag, example, _)| format!("{flag} {example}")).collect();
     let refusal = Refusal::new(format!("missing {}", names.join(", ")));
-    (!names.is_empty()).then(|| refusal.help(format!("say what to create, e.g. `{}`", examples.join(" "))))
+    (!names.is_empty()).then(|| refusal.help(format!("specify what to create, e.g. `{}`", examples.join(" "))))
 }
 
 /// What `--image` and the flags about it ask for.
@@ -277,7 +277,7 @@ fn workload(args: &CreateApi, refusals: &mut Refusals) -> Option<Workload> {
         ];
         for (flag, _) in about_one.iter().filter(|(_, said)| *said) {
             refusals.push(
-                Refusal::new(format!("`{flag}` is about the container of `--image`, which is not said"))
+                Refusal::new(format!("`{flag}` requires `--image`"))
                     .help(format!("add e.g. `--image memcached:1.6.39-alpine`, or leave out `{flag}`")),
             );
         }
@@ -395,7 +395,7 @@ fn own_type(
     }
     if let Some(short) = group.strip_suffix(&format!(".{}", own_domain(&own))) {
         return Err(Refusal::new(format!("the group `{group}` ends in the project's domain, which is added anyway"))
-            .help(format!("say `--group {short}`")));
+            .help(format!("use `--group {short}`")));
     }
     let full_name = format!("{}.{group}.{}", own.plural.clone().unwrap_or_else(|| own.kind.plural()), own_domain(&own));
     if full_name.len() > 253 {
@@ -596,7 +596,7 @@ fn refuse_what_the_type_cannot(
             let refusal = Refusal::new(format!("`{kind}` was made with `--image`, and a plain controller does not fit its status"));
             refusals.push(match runs {
                 Some(_) => refusal.help("for one beside the one that it has give it a name: `--controller-name NAME`"),
-                None => refusal.help("say `--image IMAGE` for this one, too, and leave out `--resource=false`"),
+                None => refusal.help("use `--image IMAGE` for this one too, without `--resource=false`"),
             });
         }
         _ => {}

@@ -137,7 +137,7 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
         plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
     }
     if *choice != Choice::Vendored && Copy::read(&tree, Runtime::FOLDER)?.is_some_and(|copy| copy.sums.is_some()) {
-        console.say(&format!("`{}` stays: delete it when no other project uses it", Runtime::FOLDER));
+        console.say(&format!("kept `{}`: delete it if no other project uses it", Runtime::FOLDER));
     }
     let again = "run the same command without `--check`";
     carry_out(&Task { again, tree: &tree, folder: "", plan, next: Vec::new() }, console)

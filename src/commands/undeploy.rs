@@ -52,12 +52,12 @@ fn left(kept: &[&Object], without_crds: bool) -> String {
     let stays = |object: &&&Object| !without_crds || object.is("", "Namespace");
     let mut lines = Vec::new();
     if kept.iter().any(|object| object.is_crd()) && !without_crds {
-        lines.push("the CRDs and all their objects stay; `opctl uninstall` deletes them".to_owned());
+        lines.push("kept the CRDs and their objects; `opctl uninstall` deletes them".to_owned());
     }
     for namespace in kept.iter().filter(stays).filter(|object| object.is("", "Namespace")) {
         let name = &namespace.name;
         lines.push(format!(
-            "the namespace `{name}` stays, and what others have put in it; `kubectl delete namespace {name}` deletes it"
+            "kept the namespace `{name}` and everything else in it; `kubectl delete namespace {name}` deletes it"
         ));
     }
     lines.join("\n")

@@ -151,7 +151,7 @@ impl Program {
             return Ok(());
         }
         let message = format!("the crate does not compile, so `{}` cannot print the CRDs", self.name);
-        let help = "mend what cargo says above";
+        let help = "fix the errors that cargo reports above";
         Err(Box::new(Failure { diagnostic: Diagnostic::error("OP042", message).help(help), said }))
     }
 

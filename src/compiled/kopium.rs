@@ -49,7 +49,7 @@ pub fn external(file: &Path, text: &str, version: Option<&str>) -> Result<Extern
             Some(version) => format!("the CRD in `{shown}` has no version `{version}`"),
             None => format!("the CRD in `{shown}` has no version that is stored"),
         };
-        return refuse(message, format!("say `--external-crd-version`; it has `{}`", names.join("`, `")));
+        return refuse(message, format!("use `--external-crd-version`; it has `{}`", names.join("`, `")));
     };
     let version = said(&chosen["name"]);
     Ok(External {

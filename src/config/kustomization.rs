@@ -120,7 +120,7 @@ pub fn check(node: &Node) -> (bool, Vec<Diagnostic>) {
         |entry: &&super::yaml::Entry| !matches!(entry.key.as_str(), "apiVersion" | "kind") && !entry.value.is_null();
     if !node.entries().iter().any(|entry| says(&entry)) {
         problems.push(
-            Diagnostic::error("OP432", "this kustomization says nothing")
+            Diagnostic::error("OP432", "this kustomization is empty")
                 .at(node.span.clone(), "")
                 .help("kustomize refuses it; `resources: []` is enough"),
         );

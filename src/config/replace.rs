@@ -95,7 +95,7 @@ fn source(renderer: &mut Renderer, replacement: &Node, render: &Render) -> Optio
             let both = format!("the source of this replacement is {} and {}", object.id(), other.id());
             renderer
                 .problem("OP437", both, &place)
-                .help("add what tells them apart: `kind`, `name`, `group`, `namespace`");
+                .help("add what distinguishes them: `kind`, `name`, `group`, `namespace`");
         }
         return None;
     }

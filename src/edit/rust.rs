@@ -49,6 +49,6 @@ fn unparsed(error: &syn::Error, snippet: impl Into<String>) -> EditError {
     EditError {
         reason: format!("not valid Rust: {error}"),
         at: Some((place.line, place.column + 1)),
-        help: format!("mend the file and run the command again, or add this by hand:\n    {}", snippet.into()),
+        help: format!("fix the file and run the command again, or add this by hand:\n    {}", snippet.into()),
     }
 }

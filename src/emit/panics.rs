@@ -19,7 +19,7 @@ pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
         let (way, reason) = deepest(raw, String::new()).unwrap_or_else(|| (String::new(), reason.into()));
         return error(in_the_users_terms(&reason))
             .at(api.place.clone(), format!("at `{way}`"))
-            .help("use another type there, or say the schema: `#[schemars(schema_with = \"…\")]`");
+            .help("use another type there, or specify the schema: `#[schemars(schema_with = \"…\")]`");
     };
     let name = &found.name;
     let error = |what: String, label: &str| error(what).at(found.place.clone(), label);

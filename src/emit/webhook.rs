@@ -57,7 +57,7 @@ pub fn convert(crds: &mut [CustomResourceDefinition], operator: &Operator) -> Ve
             problems.push(
                 Diagnostic::error("OP130", message)
                     .at(place.clone(), "")
-                    .help("say group and kind as `#[kube(…)]` does"),
+                    .help("use the group and kind of `#[kube(…)]`"),
             );
             continue;
         };
@@ -173,7 +173,7 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
             problems.push(
                 Diagnostic::error("OP122", message)
                     .at(configuration.place.clone(), "has no effect")
-                    .help("remove the marker, or say another `mutating`"),
+                    .help("remove the marker, or set another `mutating`"),
             );
         }
     }

@@ -107,7 +107,7 @@ impl Narrow<'_> {
                         let names = listed(marker.resource_names.iter().map(String::as_str));
                         said(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
                             .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.place))
-                            .help("or, if `metadata.name` is selected by a field selector, say so: `// +opctl:allow:OP416 it selects the name`")
+                            .help("or, if a field selector selects `metadata.name`, allow it: `// +opctl:allow:OP416 it selects the name`")
                     }
                 }
             }

@@ -62,7 +62,7 @@ impl<'a> Table<'a> {
     fn told(mut self) -> Vec<Diagnostic> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
-            let told = warning("nothing asks for what this marker grants".into(), self.rule.place.clone());
+            let told = warning("nothing in the code needs what this marker grants".into(), self.rule.place.clone());
             return vec![told.help("remove it; `opctl check --fix` takes no permission away")];
         }
         let mut told = Vec::new();
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
 }
 
 fn warning(message: String, place: Span) -> Diagnostic {
-    Diagnostic::warning("OP417", message).at(place, "granted, and not asked for")
+    Diagnostic::warning("OP417", message).at(place, "granted, but never used")
 }
 
 /// The rule for one permission.

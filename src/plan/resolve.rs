@@ -177,7 +177,7 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
 fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static str> {
     let step = steps.iter_mut().find(|step| step.path == path);
     let (Some(step), Some(change)) = (step, plan.changes.get(path)) else {
-        return Err("this command does not write it; leave out `--overwrite` or mend the path");
+        return Err("this command does not write it; leave out `--overwrite` or fix the path");
     };
     if step.is_unchanged() {
         return Ok(());

@@ -397,7 +397,7 @@ fn not_yaml(file: &Arc<SourceFile>, error: &yaml_serde::Error) -> Diagnostic {
     let end = file.text[at..].find('\n').map_or(file.text.len(), |length| at + length);
     Diagnostic::error("OP201", "the PROJECT file cannot be read")
         .at(Span { file: file.clone(), range: at..end }, reason)
-        .help("mend the YAML there, or take the file back from version control")
+        .help("fix the YAML, or restore the file from version control")
 }
 
 fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>> {

@@ -15,7 +15,7 @@ impl Deriver<'_> {
     pub fn manual_schema(&mut self, at: &Scope, implementation: &ItemImpl) -> Derived<Shape> {
         let span = self.span(at, &implementation.self_ty);
         let help = if self.modules.is_foreign(at.module) {
-            "say the schema at the field: `#[schemars(with = \"…\")]`"
+            "specify the schema at the field: `#[schemars(with = \"…\")]`"
         } else {
             "let its `json_schema` be one `json_schema!({ … })` literal, or derive it"
         };

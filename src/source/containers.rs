@@ -416,7 +416,7 @@ impl Deriver<'_> {
             return self.refuse(
                 Diagnostic::error("OP013", "`transform` changes the schema by code that only a compiler can run")
                     .at(span, "")
-                    .help("say the change as data: `#[schemars(extend(\"key\" = value))]`"),
+                    .help("write the change as data: `#[schemars(extend(\"key\" = value))]`"),
             );
         }
         let doc = match &common.doc {

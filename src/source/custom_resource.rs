@@ -67,7 +67,7 @@ impl Deriver<'_> {
         let missing: Vec<&str> =
             ["group", "version", "kind"].into_iter().filter(|key| !kube.text.contains_key(key)).collect();
         if !missing.is_empty() {
-            let message = format!("`#[kube(…)]` does not say {}", missing.join(", "));
+            let message = format!("`#[kube(…)]` does not set {}", missing.join(", "));
             let help = "write `#[kube(group = \"…\", version = \"…\", kind = \"…\")]`";
             return self.refuse(Diagnostic::error("OP005", message).at(place, "").help(help));
         }
@@ -252,7 +252,7 @@ impl Deriver<'_> {
         };
         if let Some(known) = find(TEXT) {
             if kube.text.insert(known, string(self, meta)?).is_some() {
-                return self.refuse(Diagnostic::error("OP005", format!("`{known}` is said twice")).at(span, ""));
+                return self.refuse(Diagnostic::error("OP005", format!("`{known}` is set twice")).at(span, ""));
             }
         } else if let Some(known) = find(FLAGS) {
             let on = match &meta {
@@ -361,7 +361,7 @@ impl Deriver<'_> {
         let missing: Vec<&str> = required.iter().copied().filter(|key| !object.contains_key(*key)).collect();
         if !missing.is_empty() {
             return self
-                .refuse(Diagnostic::error("OP005", format!("this does not say {}", missing.join(", "))).at(span, ""));
+                .refuse(Diagnostic::error("OP005", format!("this does not set {}", missing.join(", "))).at(span, ""));
         }
         Ok(object.into())
     }

@@ -66,7 +66,7 @@ impl Missing {
             ),
             Self::Library { package } => (
                 format!("`{package}` has no library that can be read"),
-                "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`".into(),
+                "wrap it in a type of your own, or specify the schema: `#[schemars(with = \"…\")]`".into(),
             ),
         }
     }

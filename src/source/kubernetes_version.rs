@@ -16,9 +16,9 @@ use crate::project::Tree;
 /// Why it is not one version that opctl knows.
 #[derive(Clone, Debug, Error)]
 pub enum Unclear {
-    #[error("no Cargo.toml says which version of Kubernetes the types are of")]
+    #[error("no Cargo.toml selects a Kubernetes version for k8s-openapi")]
     Nothing,
-    #[error("two versions of Kubernetes are asked for, {0} and {1}, and k8s-openapi can only be one")]
+    #[error("two Kubernetes versions are selected, {0} and {1}, but k8s-openapi supports only one at a time")]
     Several(Minor, Minor),
     #[error("this package asks for {0}, and opctl carries the types of {K8S_OPENAPI} for Kubernetes {first} to {last}",
         first = Minor::EARLIEST, last = Minor::LATEST)]

@@ -258,8 +258,7 @@ impl Source {
             Diagnostic::error("OP131", message).at(authority.place.clone(), "").help(help)
         };
         if let Some(other) = &self.operator.authority {
-            let message =
-                format!("two markers say who signs the webhooks' certificates; the other is at {}", other.place);
+            let message = format!("two markers set the CA of the webhooks; the other is at {}", other.place);
             return self.diagnostics.push(refuse(message, "remove one of them"));
         }
         if let AuthorityFrom::File { path, pem } = &mut authority.from {
@@ -329,7 +328,7 @@ fn other_versions(packages: &[Package]) -> Vec<Diagnostic> {
             (!dependency.accepts(version)).then(|| (package, dependency.version.clone().unwrap_or_default()))
         })?;
         let path = join(&package.folder, "Cargo.toml");
-        let message = format!("`{path}` asks for {krate} {asked}, and opctl writes what {krate} {version} makes");
+        let message = format!("`{path}` asks for {krate} {asked}, but opctl generates the output of {krate} {version}");
         let help = format!("update {krate}, or compare the CRDs with those that your compiled types print");
         Some(Diagnostic::warning("OP018", message).help(help))
     });

@@ -698,7 +698,7 @@ impl Modules {
             self.report(
                 Diagnostic::error("OP001", format!("this is not Rust: {error}"))
                     .at(span, "")
-                    .help("`cargo check` tells more; opctl reads the source, but it must parse"),
+                    .help("run `cargo check` for details; opctl does not compile, but the source must parse"),
             );
             Vec::new()
         })

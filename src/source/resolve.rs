@@ -201,5 +201,5 @@ impl Search<'_> {
 
 pub fn made_by_macro(name: &str) -> Diagnostic {
     Diagnostic::error("OP024", format!("a macro makes the type `{name}`, and opctl does not run macros"))
-        .help("write the type out, or say its schema: `#[schemars(with = \"…\")]`")
+        .help("write the type out, or specify its schema: `#[schemars(with = \"…\")]`")
 }

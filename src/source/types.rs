@@ -368,7 +368,8 @@ impl<'a> Deriver<'a> {
         // A type that contains itself with ever larger arguments has no end, either.
         if self.open.contains(&identity) || nested > 8 {
             let label = "this field or type leads back to it";
-            let message = format!("`{}` contains itself, and a CRD cannot say that: it has no references", input.ident);
+            let message =
+                format!("`{}` contains itself, which a CRD cannot express: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
             return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
         }
@@ -407,7 +408,7 @@ impl<'a> Deriver<'a> {
             [] => {
                 let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
                 let help = if self.modules.is_foreign(module) {
-                    "enable the feature of its crate that derives it, or say the schema at the field: `#[schemars(with = \"…\")]`"
+                    "enable the feature of its crate that derives it, or specify the schema at the field: `#[schemars(with = \"…\")]`"
                 } else {
                     "add `schemars::JsonSchema` to its `#[derive(…)]`"
                 };
@@ -441,8 +442,7 @@ impl<'a> Deriver<'a> {
                 let span = self.span(scope, &input.ident);
                 let message =
                     format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
-                let help =
-                    "use a version of its crate that has schemars 1, or say the schema: `#[schemars(with = \"…\")]`";
+                let help = "use a version of its crate that has schemars 1, or specify the schema: `#[schemars(with = \"…\")]`";
                 self.refuse(Diagnostic::error("OP025", message).at(span, "used in a custom resource").help(help))
             }
             _ => Ok(()),
@@ -619,7 +619,7 @@ impl<'a> Deriver<'a> {
     /// A type whose crate cannot be read.
     fn not_readable<T>(&mut self, ty: &Type, path: &[String], missing: Option<&Missing>, scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
-        let wrap = "wrap it in a type of your own, or say the schema: `#[schemars(with = \"…\")]`";
+        let wrap = "wrap it in a type of your own, or specify the schema: `#[schemars(with = \"…\")]`";
         let (label, help) = missing.map_or(("opctl has no schema for it".into(), wrap.into()), Missing::explained);
         let message =
             format!("the schema of `{}` is not known: it comes from the crate `{}`", path.join("::"), path[0]);
@@ -632,14 +632,14 @@ impl<'a> Deriver<'a> {
         self.refuse(match problem {
             NoSchema::Recursive => Diagnostic::error(
                 "OP015",
-                format!("`{path}` contains itself, and a CRD cannot say that: it has no references"),
+                format!("`{path}` contains itself, which a CRD cannot express: it has no references"),
             )
             .at(span, "")
             .help("keep it as `serde_json::Value` with `#[schemars(schema_with = …)]`"),
             NoSchema::NotImplemented => {
                 Diagnostic::error("OP019", format!("`{path}` has no schema: it does not implement `JsonSchema`"))
                     .at(span, "used in a custom resource")
-                    .help("say the schema: `#[schemars(with = \"…\")]`")
+                    .help("specify the schema: `#[schemars(with = \"…\")]`")
             }
         })
     }

@@ -101,7 +101,7 @@ impl Dev<'_> {
             return;
         }
         report(&error, self.console);
-        let goes_on = if self.operator.is_some() { "; the operator before goes on" } else { "" };
+        let goes_on = if self.operator.is_some() { "; the previous build keeps running" } else { "" };
         self.console.status("Waiting", &format!("for a change of `src`{goes_on}"));
     }
 
@@ -140,7 +140,7 @@ impl Dev<'_> {
         let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
         let binary = (path, changed);
         if self.operator.as_ref().is_some_and(|operator| operator.binary == binary) {
-            self.console.status("Unchanged", "the operator goes on");
+            self.console.status("Unchanged", "the operator keeps running");
             return Ok(());
         }
         self.stop()?;
@@ -182,7 +182,7 @@ impl Dev<'_> {
         if let Place::Users(..) = self.place {
             self.console.status(
                 "Done",
-                "the CRDs, the roles and the service account stay in the cluster; `opctl undeploy` deletes the latter",
+                "kept the CRDs, roles and service account in the cluster; `opctl undeploy` deletes all but the CRDs",
             );
         }
         Ok(())

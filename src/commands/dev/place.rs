@@ -63,7 +63,7 @@ impl Account {
             Some(Self { namespace: object.namespace.clone(), name })
         };
         objects.iter().find_map(account).ok_or_else(|| {
-            Refusal::new("no Deployment in `config/default` says as which service account the operator runs")
+            Refusal::new("no Deployment in `config/default` sets a service account for the operator")
                 .help("`serviceAccountName` in `config/manager/manager.yaml` names it")
                 .into()
         })

@@ -59,10 +59,10 @@ fn reason(error: &KubectlError) -> String {
 fn no_context(error: &KubectlError) -> Finding {
     let said = reason(error);
     match error.trouble() {
-        Trouble::NoKubectl => Finding::skipped(format!("no cluster can be asked: {said}")),
+        Trouble::NoKubectl => Finding::skipped(format!("cannot reach a cluster: {said}")),
         // The one that is named, by `--context` or in the kubeconfig, is another trouble.
         Trouble::NoContext if said.contains("current-context must exist") => {
-            let what = "not asked: there is no kubeconfig, or none with a current context";
+            let what = "skipped: there is no kubeconfig with a current context";
             Finding::skipped(what).help("export KUBECONFIG=FILE, or `kubectl config use-context NAME`")
         }
         _ => Finding::error(format!("kubectl cannot use the kubeconfig ({said})")).help("kubectl config get-contexts"),

@@ -9,7 +9,7 @@ use crate::source;
 
 pub fn examine(patient: &Patient, console: &Console) -> Vec<Finding> {
     let Ok(project) = &patient.project else {
-        return vec![Finding::skipped("PROJECT, which says how manifests are made, cannot be read")];
+        return vec![Finding::skipped("cannot read PROJECT, which has the settings for manifests")];
     };
     let here = patient.here();
     let steps = match manifests::steps(&patient.tree, &Place::of(project.as_ref()), console) {
@@ -61,7 +61,7 @@ fn judge_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
     let place = errors.iter().find_map(|error| error.place.as_ref()).map(|(span, _)| span.to_string());
     let finding = match errors.iter().all(|error| source::only_a_compiler_knows(error)) {
-        true => Finding::skipped("some kinds need a compiler, which is not asked here")
+        true => Finding::skipped("some kinds need a compiler, which the doctor does not run")
             .help(format!("opctl manifests{here} --check")),
         false => {
             let what = format!("{} in the source, so no manifest can be made", counted(errors.len(), "error"));
@@ -76,7 +76,7 @@ fn judge_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
     let (told, of_source): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
         diagnostics.iter().partition(|diagnostic| diagnostic.code.starts_with("OP4"));
     if of_source.iter().any(|diagnostic| diagnostic.is_error()) {
-        return vec![Finding::skipped("permissions cannot be judged while the source has errors")];
+        return vec![Finding::skipped("permissions cannot be checked while the source has errors")];
     }
     let (missing, others): (Vec<_>, Vec<_>) = told.into_iter().partition(|diagnostic| diagnostic.code == MISSING);
     let (errors, warnings): (Vec<_>, Vec<_>) = others.into_iter().partition(|diagnostic| diagnostic.is_error());

@@ -111,7 +111,7 @@ struct Patient {
 impl Patient {
     /// The crate at the path; else the project, or the crate, around the current folder.
     fn at(path: Option<&Path>) -> anyhow::Result<Self> {
-        let current = std::env::current_dir().context("cannot tell the current folder")?;
+        let current = std::env::current_dir().context("cannot determine the current folder")?;
         let crate_above = || current.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).map(Path::to_owned);
         let root = match path {
             Some(path) => Some(manifests::crate_at(Some(path), "doctor")?),
@@ -173,7 +173,7 @@ pub fn run(args: &Doctor, console: &Console) -> anyhow::Result<Outcome> {
         sections.push(section("project", vec![Finding::skipped(what).help(help)]));
     }
     if args.offline {
-        sections.push(section("cluster", vec![Finding::skipped("not asked, as `--offline` says")]));
+        sections.push(section("cluster", vec![Finding::skipped("skipped because of `--offline`")]));
     } else {
         let (findings, connection) = cluster::examine(&patient, built, &kubectl);
         sections.push(section("cluster", findings));

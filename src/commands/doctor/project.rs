@@ -182,7 +182,7 @@ fn judge_resource(resource: &Resource, parts: &[(Part, Vec<Lack>)], kinds: &Kind
             .collect();
         let what = part.what();
         if let [first, ..] = files[..] {
-            let told = Finding::error(format!("PROJECT says that {name} has {what}, and this file is not there"));
+            let told = Finding::error(format!("PROJECT lists {what} for {name}, but this file is missing"));
             found.push(told.at(first).help(part.command(resource)).help(part.out_of_project()));
             continue;
         }
@@ -199,7 +199,7 @@ fn judge_resource(resource: &Resource, parts: &[(Part, Vec<Lack>)], kinds: &Kind
         if *part == Part::Type && lacks.is_empty() && !kinds.have(resource) {
             let types = api_of_resource(resource).types_file();
             found.push(match kinds.are_all {
-                true => Finding::error(format!("PROJECT says that {name} has {what}, and the source declares none"))
+                true => Finding::error(format!("PROJECT lists {what} for {name}, but the source declares none"))
                     .at(types.clone())
                     .help(format!("{} --overwrite {types}", part.command(resource)))
                     .help(part.out_of_project()),
@@ -408,9 +408,9 @@ mod tests {
                 format!(
                     "error a type of {name} is not part of the operator: `pub mod memcached;` is missing -> echo 'pub mod memcached;' >> src/mod.rs"
                 ),
-                format!("error PROJECT says that {name} has a controller, and this file is not there -> {command}"),
+                format!("error PROJECT lists a controller for {name}, but this file is missing -> {command}"),
                 format!(
-                    "error PROJECT says that {name} has a controller `backup`, and this file is not there -> {command} --controller-name backup"
+                    "error PROJECT lists a controller `backup` for {name}, but this file is missing -> {command} --controller-name backup"
                 ),
                 format!(
                     "error a defaulting webhook of {name} is not part of the operator: `a::WEBHOOK` in the list of `fn all` is missing -> add `a::WEBHOOK` in the list of `fn all` to `src/mod.rs`"

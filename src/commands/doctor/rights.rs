@@ -28,7 +28,7 @@ pub fn examine(patient: &Patient, kubectl: &Kubectl, connection: &Connection) ->
     });
     let answers = match answers {
         Ok(answers) => answers,
-        Err(said) => return vec![Finding::skipped(format!("the cluster does not tell who may do what ({said})"))],
+        Err(said) => return vec![Finding::skipped(format!("cannot read permissions from the cluster ({said})"))],
     };
     let granted =
         asked.into_iter().zip(answers).filter(|(_, is_granted)| *is_granted).map(|(right, _)| right).collect();

@@ -95,7 +95,7 @@ fn client(kubectl: &Kubectl) -> (String, Answer) {
         Ok(text) => serde_json::from_str::<serde_json::Value>(&text)
             .ok()
             .and_then(|said| Some(format!("{shown} {}", said["clientVersion"]["gitVersion"].as_str()?)))
-            .ok_or_else(|| Silence::Broken("it does not say its version".into())),
+            .ok_or_else(|| Silence::Broken("it does not report its version".into())),
         Err(KubectlError::Missing(_)) => Err(Silence::Missing),
         Err(KubectlError::NotStarted { reason, .. }) => Err(Silence::Broken(reason.to_string())),
         Err(KubectlError::Failed { said, .. }) => Err(Silence::Broken(said.lines().last().unwrap_or_default().into())),
@@ -135,7 +135,7 @@ fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
         let finding = Finding::error("needed by `opctl install` and `opctl deploy`");
         match programs.installer {
             Some(Installer::Brew) => finding.help(Installer::Brew.command("kubectl")),
-            _ => finding.help("opctl testenv setup, or as https://kubernetes.io/docs/tasks/tools/ says"),
+            _ => finding.help("opctl testenv setup, or see https://kubernetes.io/docs/tasks/tools/"),
         }
     }));
     found.push(match programs.containers.iter().find_map(|tool| tool.as_ref().ok()) {

@@ -28,7 +28,7 @@ fn judge(package: &Dependencies) -> Vec<Finding> {
     let mut found = match &package.locked {
         Locked::Versions(built) => judge_built(&package.package, built),
         Locked::Missing(path) => {
-            let skipped = Finding::skipped(format!("no `{path}`, which says which versions are built"));
+            let skipped = Finding::skipped(format!("no `{path}`, which has the versions of dependencies"));
             let mut found = vec![skipped.help("cargo generate-lockfile")];
             found.extend(["kube", "k8s-openapi", "schemars"].iter().filter_map(|name| {
                 let asked = package.asked.get(name)?;

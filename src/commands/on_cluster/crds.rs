@@ -59,7 +59,7 @@ impl Cluster<'_> {
         let lines: String = waiting.iter().map(|(name, why)| format!("\n  `{name}`: {why}")).collect();
         let refusal = Refusal::new(format!("not every CRD is served after {}{lines}", self.said_timeout));
         if waiting.iter().any(|(_, why)| why.contains("being deleted")) {
-            return refusal.help("a CRD goes when its last object has gone: see which finalizers hold these");
+            return refusal.help("a CRD is deleted after its last object: check which finalizers block these");
         }
         refusal.help(format!("look at it: `kubectl describe crd {}`", waiting[0].0))
     }
@@ -77,7 +77,7 @@ impl Cluster<'_> {
         self.console.tell(&self.losses(&there)?);
         if !yes && !self.console.can_ask() {
             return Err(Failed(
-                Refusal::new("nobody can be asked here whether these are to be deleted, so nothing was")
+                Refusal::new("refusing to delete without confirmation: not a terminal")
                     .help("`--yes` deletes them; with make: `YES=1`"),
             )
             .into());

@@ -121,7 +121,7 @@ impl<'a> Cluster<'a> {
         let text = cluster::text(objects.iter().copied());
         let said = self.kubectl.run(&apply, &text).map_err(|error| {
             let Failed(refusal) = self.told("apply the manifests", &error);
-            Failed(refusal.help("what was applied before that stays; run the command again once it is mended"))
+            Failed(refusal.help("earlier changes are kept; fix this and run the command again"))
         })?;
         self.list("apply", &said.output);
         said.warnings.iter().for_each(|warning| self.console.warn(warning));

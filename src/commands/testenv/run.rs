@@ -24,7 +24,7 @@ pub fn run(args: &TestenvRun, console: &Console) -> anyhow::Result<Outcome> {
     }
     let status = interrupt::attend(&mut command).map_err(|error| {
         let refusal = Refusal::new(format!("cannot run `{}`: {error}", program.display()));
-        Failed(refusal.help("a command and its arguments stand behind `--`: `opctl testenv run -- cargo test`"))
+        Failed(refusal.help("put a command and its arguments after `--`: `opctl testenv run -- cargo test`"))
     })?;
     Ok(Outcome::Exit(code(status)))
 }

@@ -52,7 +52,7 @@ impl Names<'_> {
             let message =
                 format!("{by} asks the port 443 of the Service `{}`, which it does not have", found.id().name);
             let problem = Diagnostic::error("OP442", message).at(name.span.clone(), "");
-            self.problems.push(problem.help("say the `port`, beside `name`; without it is 443"));
+            self.problems.push(problem.help("set the `port` next to `name`; the default is 443"));
         }
     }
 

@@ -248,7 +248,7 @@ fn read_text(text: &str, places: &Places, dialect: Dialect) -> Result<Vec<Node>,
             }
             Event::Alias(anchor) => {
                 let Some(node) = anchors.get(&anchor) else {
-                    return Err((range, "this alias stands inside of what it stands for".into()));
+                    return Err((range, "this alias is inside the value that it refers to".into()));
                 };
                 let (more, levels) = node.measure();
                 values += more;

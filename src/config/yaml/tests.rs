@@ -33,7 +33,7 @@ fn refuses_what_kubernetes_does_not_read() {
         ("~: a\n", "a key cannot be `null`; quote it if it is meant as text at a.yaml:1:1"),
         ("[a]: b\n", "a key must be a text at a.yaml:1:3"),
         ("a: .inf\n", "`.inf` is a number that JSON does not have at a.yaml:1:4"),
-        ("a: &x [*x]\n", "this alias stands inside of what it stands for at a.yaml:1:8"),
+        ("a: &x [*x]\n", "this alias is inside the value that it refers to at a.yaml:1:8"),
     ];
     for (text, expected) in cases {
         assert_eq!(json(text), Err(expected.to_owned()), "{text}");

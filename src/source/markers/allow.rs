@@ -10,7 +10,7 @@ use crate::source::lexer::{Lexer, Token};
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
     let (code, reason) = (arguments.text("CODE")?, arguments.text("reason")?);
     if !is_code(code.it) {
-        let help = "write a code as it stands in the message, such as `OP417`; `opctl explain` lists them";
+        let help = "use the code from the message, such as `OP417`; `opctl explain` lists them";
         problems.push(problem("OP110", &code.span, format!("there is no diagnostic `{}`", code.it), help));
     }
     let place = arguments.place();

@@ -140,7 +140,7 @@ impl<'a> Arguments<'a> {
             return refuse(format!("`{name}` takes {}, and this is {found}", argument.kind.one()), help);
         };
         if text.is_empty() && !argument.may_be_empty {
-            let help = "leave the argument away, or say what is meant".into();
+            let help = "remove the argument, or give it a value".into();
             return refuse(format!("`{name}` has an empty value"), help);
         }
         if !quoted && text.contains(char::is_whitespace) {

@@ -100,7 +100,9 @@ impl<'a> Scanner<'a> {
             return Err(SyntaxError {
                 range: name_range,
                 message: format!("expected `=` after `{name}`"),
-                help: Some("`,` stands between arguments, `;` between the values of one: `verbs=get;list`".into()),
+                help: Some(
+                    "separate arguments with `,` and the values of one argument with `;`: `verbs=get;list`".into(),
+                ),
             });
         }
         self.at += 1;
@@ -241,7 +243,7 @@ impl<'a> Scanner<'a> {
             return Err(SyntaxError {
                 range: outer..outer + whole.len(),
                 message: format!("no value after `{whole}`"),
-                help: Some("say what is meant, or leave the argument away; the empty text is `\"\"`".into()),
+                help: Some("give it a value, or remove the argument; the empty text is `\"\"`".into()),
             });
         }
         if let Some((offset, quote)) = text.char_indices().find(|(_, c)| "\"'`{".contains(*c)) {
@@ -303,7 +305,7 @@ impl<'a> Scanner<'a> {
                         return Err(SyntaxError {
                             range: start..start + 1 + escape.len_utf8(),
                             message: format!("unknown escape `\\{escape}`"),
-                            help: Some("between backticks a backslash stands for itself".into()),
+                            help: Some("between backticks, a backslash is an ordinary character".into()),
                         });
                     };
                     text.push(plain);

@@ -105,7 +105,7 @@ fn check_fields(object: &Map<String, Value>, fields: Fields, path: &str, said: &
             }
             let meant = nearest(name, fields.iter().map(|(field, _)| *field));
             let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
-            return Err(format!("the patch says `{at}`, and there is no such field{meant}"));
+            return Err(format!("the patch sets `{at}`, but there is no such field{meant}"));
         };
         if !value.is_null() {
             check_shape(value, shape, &at, said)?;
@@ -147,7 +147,7 @@ fn check_shape(value: &Value, shape: &Shape, path: &str, said: &mut Vec<String>)
         }
         (Shape::Objects(_), _) => "a list of objects",
     };
-    Err(format!("the patch says `{path}` is {value}, which is not {wanted}"))
+    Err(format!("the patch sets `{path}` to {value}, which is not {wanted}"))
 }
 
 fn merge(target: &mut Value, mut patch: Map<String, Value>, path: &str) -> Result<(), String> {
@@ -164,9 +164,7 @@ fn merge(target: &mut Value, mut patch: Map<String, Value>, path: &str) -> Resul
             (Some(inner @ Value::Object(_)), Value::Object(patch)) => merge(inner, patch, &at)?,
             // Kubernetes drops the whole object then.
             (_, value) if has_directive(&value) => {
-                return Err(format!(
-                    "the patch replaces `{at}`, which the marker does not say: leave `{DIRECTIVE}` away"
-                ));
+                return Err(format!("the patch replaces `{at}`, which the marker does not set: remove `{DIRECTIVE}`"));
             }
             (_, value) => {
                 target.insert(name, without_nulls(value));
@@ -219,7 +217,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut object = Map::new();
         while let Some((key, Strict(value))) = entries.next_entry::<String, _>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("`{key}` stands there twice")));
+                return Err(A::Error::custom(format!("`{key}` is set twice")));
             }
             object.insert(key, value);
         }
@@ -295,8 +293,8 @@ mod tests {
     #[test]
     fn refuses_what_would_be_lost_or_is_not_for_this() {
         for (patch, why) in [
-            (r#"{"name":"a","name":"b"}"#, "`name` stands there twice"),
-            (r#"{"clientConfig":{"service":{"port":1,"port":1}}}"#, "`port` stands there twice"),
+            (r#"{"name":"a","name":"b"}"#, "`name` is set twice"),
+            (r#"{"clientConfig":{"service":{"port":1,"port":1}}}"#, "`port` is set twice"),
             (
                 r#"{"clientConfig":{"$patch":"replace","service":{"$patch":"replace"}}}"#,
                 "replaces `clientConfig.service`",

@@ -77,7 +77,7 @@ impl Reader<'_, '_> {
                     self.refuse(
                         value,
                         format!("`{text}` matches no URL"),
-                        "a URL starts with `/`, and `*` stands at its end only",
+                        "a URL starts with `/`, and `*` is allowed only at its end",
                     );
                 }
             }
@@ -110,10 +110,10 @@ impl Reader<'_, '_> {
                 refuse("a subresource looks like `pods/log`");
             }
             Some(subresource) if subresource.contains('*') => {
-                refuse("name each subresource: `*` stands alone, or for the resource as in `*/scale`");
+                refuse("name each subresource: `*` is allowed only alone, or for the resource as in `*/scale`");
             }
             _ if resource.contains('*') && resource != "*" => {
-                refuse("`*` stands for every resource, never for a part of a name");
+                refuse("`*` matches every resource, not a part of a name");
             }
             _ => {}
         }

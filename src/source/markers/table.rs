@@ -170,7 +170,7 @@ pub const MARKERS: &[Marker] = &[
                 name: "urls",
                 kind: Type::Texts,
                 about: "paths that are no resources, instead of groups and resources",
-                values: Some("`*` stands at the end only"),
+                values: Some("`*` only at the end"),
                 example: "/metrics;/healthz/*",
                 ..OPTIONAL
             },
@@ -204,7 +204,7 @@ pub const MARKERS: &[Marker] = &[
                 name: "mutating",
                 kind: Type::Boolean,
                 need: Need::Required,
-                about: "whether it changes objects, or only says yes or no",
+                about: "whether it may change objects (a mutating webhook)",
                 example: "false",
                 ..OPTIONAL
             },
@@ -259,7 +259,7 @@ pub const MARKERS: &[Marker] = &[
                 name: "verbs",
                 kind: Type::SomeOf(&["create", "update", "delete", "connect", "*"]),
                 need: Need::Required,
-                about: "the operations that it is asked about",
+                about: "the operations that call it",
                 example: "create;update",
                 ..OPTIONAL
             },
@@ -299,7 +299,7 @@ pub const MARKERS: &[Marker] = &[
                 name: "reinvocationPolicy",
                 kind: Type::OneOf(&["Never", "IfNeeded"]),
                 default: Some("the API server's: `Never`"),
-                about: "whether it is asked again after other webhooks",
+                about: "whether it is called again after other webhooks changed the object",
                 values: Some("for `mutating=true` only"),
                 example: "IfNeeded",
                 ..OPTIONAL
@@ -368,7 +368,7 @@ pub const MARKERS: &[Marker] = &[
             Argument {
                 name: "group",
                 need: Need::Required,
-                about: "the kind's group, as `#[kube(group = …)]` says",
+                about: "the group of the kind, as in `#[kube(group = …)]`",
                 example: "cache.example.com",
                 ..OPTIONAL
             },
@@ -402,7 +402,7 @@ pub const MARKERS: &[Marker] = &[
     },
     Marker {
         name: CA,
-        about: "says which certificate signs those of the webhooks; without it the operator sets `caBundle` itself",
+        about: "names the CA certificate of the webhooks; without it, the operator sets `caBundle` itself",
         form: Form::Named,
         arguments: &[
             Argument {

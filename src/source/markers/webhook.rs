@@ -43,7 +43,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
     definition.texts("rules[0].operations", &operations.collect::<Vec<_>>());
     definition.client("clientConfig", arguments, None, problems);
     if let (Admission::Validating, Some(span)) = (admission, arguments.span("reinvocationPolicy")) {
-        let help = "leave it away, or say `mutating=true`";
+        let help = "remove it, or set `mutating=true`";
         problems.push(problem("OP129", &span, "`reinvocationPolicy` of a webhook that only validates", help));
     }
     let mut definition = definition.stated(arguments);
@@ -58,7 +58,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
                 }
             }
             Err(message) => {
-                let help = "write the fields as they stand in a configuration, e.g. patch=`{\"objectSelector\":{\"matchLabels\":{\"app\":\"web\"}}}`";
+                let help = "write the fields as in a webhook configuration, e.g. patch=`{\"objectSelector\":{\"matchLabels\":{\"app\":\"web\"}}}`";
                 problems.push(problem("OP127", &span, message, help));
             }
         }

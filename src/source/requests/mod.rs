@@ -175,9 +175,9 @@ impl Search<'_, '_> {
         let untold: Vec<_> = untold.map(|(_, untold)| untold).collect();
         let unknown = untold.iter().flat_map(|(.., verbs)| verbs).copied().collect();
         let diagnostics = untold.into_iter().map(|(span, by, _)| {
-            Diagnostic::warning("OP401", format!("cannot tell which kind this `{by}` asks about"))
+            Diagnostic::warning("OP401", format!("cannot determine the kind of this `{by}` request"))
                 .at(span, "")
-                .help("say it where the `Api` is made: `Api::<Kind>::all(…)`")
+                .help("name it where the `Api` is created: `Api::<Kind>::all(…)`")
         });
         let diagnostics = diagnostics.collect();
         let requests = self.found.into_values().map(|(request, atoms)| Request { reach: reach(&atoms), ..request });
