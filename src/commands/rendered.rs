@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn an_image_is_needed_where_there_is_a_place_for_it() {
         let named = RENDERED.replace("controller", "mine");
-        assert!(put(None, RENDERED).unwrap_err().starts_with("the image is not said"));
+        assert!(put(None, RENDERED).unwrap_err().starts_with("no image given"));
         assert_eq!(put(None, &named).unwrap(), named);
         assert_eq!(put(Some("controller:latest"), &named).unwrap(), named);
         assert!(put(Some("a/b:c"), &named).unwrap_err().starts_with("no container in `config/default`"));
