@@ -37,7 +37,7 @@ pub fn webhook(webhook: &Value) -> Vec<Remark> {
         Value::Null => {}
         seconds if (1..=30).contains(&seconds.as_i64().unwrap_or_default()) => {}
         seconds => {
-            let help = "leave it away for the default of 10 seconds";
+            let help = "remove it for the default of 10 seconds";
             remarks.error("OP124", "timeoutSeconds", format!("a timeout of {seconds} seconds, not of 1 to 30"), help);
         }
     }
@@ -261,7 +261,7 @@ impl Remarks {
             }
         }
         if let Some(port) = service["port"].as_i64().filter(|port| !(1..=65535).contains(port)) {
-            let help = "write a number from 1 to 65535, or leave it away for 443";
+            let help = "use a number from 1 to 65535, or remove it for 443";
             self.error("OP123", format!("{path}.port"), format!("{port} is no port"), help);
         }
         let url = text(&service["path"]);

@@ -177,7 +177,7 @@ fn server(args: &CreateWebhook, tree: &Tree, refusals: &mut Refusals) -> Option<
     if args.cert_manager {
         refusals.push(
             Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
-                .help("leave it out; `config/certmanager/kustomization.yaml` says how to change over"),
+                .help("leave it out; see `config/certmanager/kustomization.yaml` for how to switch"),
         );
     }
     None

@@ -31,7 +31,7 @@ pub fn of_type(
     let group = names.group.as_str();
     if group == project.domain.as_str() || group.ends_with(&format!(".{}", project.domain)) {
         return Err(Refusal::new(format!(
-            "the group `{group}` is this project's, and `--external-type` is for kinds of others"
+            "the group `{group}` is this project's, and `--external-type` is for external kinds"
         ))
         .help(
             "leave out `--external-type` to create the kind, or use `--resource=false` to create only a controller",
@@ -64,7 +64,7 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
     };
     if group.as_str().ends_with(&format!(".{}", project.domain)) {
         let refusal = Refusal::new(format!("the CRD in `{}` is one of this project's group `{group}`", file.display()))
-            .help("`--external-crd` is for kinds of others; write the types of your own in src/api");
+            .help("`--external-crd` is for external kinds; write your own types in src/api");
         return Err(refusal.into());
     }
     let path = format!("crate::external::{}::{version}::{}::{kind}", group.module(), kind.module());

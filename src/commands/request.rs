@@ -74,13 +74,12 @@ impl Request {
             return Err(Refusals(vec![refusal]));
         }
         if let (Some(flag), false) = (wiring::said(&args.wiring), controller_wish.granted()) {
-            let refusal =
-                Refusal::new(format!("`{flag}` is about the controller, and `--controller=false` asks for none"))
-                    .help("leave out one of the two");
+            let refusal = Refusal::new(format!("`{flag}` requires a controller, but `--controller=false` is given"))
+                .help("leave out one of the two");
             return Err(Refusals(vec![refusal]));
         }
         if args.finalizer && !controller_wish.granted() {
-            let refusal = Refusal::new("`--finalizer` is about the controller, and `--controller=false` asks for none")
+            let refusal = Refusal::new("`--finalizer` requires a controller, but `--controller=false` is given")
                 .help("leave out one of the two");
             return Err(Refusals(vec![refusal]));
         }

@@ -68,7 +68,7 @@ pub fn refuse_parts_of_workload(wiring: &Wiring, workload: &Workload) -> Result<
         let kind = &child.kind;
         refusals.push(
             Refusal::new(format!("`{flag}` has the controller make a `{kind}` for each object anyway"))
-                .help(format!("leave out the `--owns` of it, and say in `workload.rs` what the `{kind}` is")),
+                .help(format!("leave out its `--owns`, and describe the `{kind}` in `workload.rs`")),
         );
     }
     refusals.settle()

@@ -136,7 +136,7 @@ fn strategic(renderer: &mut Renderer, patch: &Node, allowed: Allowed, render: &m
     let near = near_name(&id, render);
     let same_name =
         render.objects.iter().flat_map(Object::ids).find(|other| other.name == id.name && other.kind == id.kind);
-    renderer.problem("OP437", format!("this patch is about {id}, which is not here"), place).help(
+    renderer.problem("OP437", format!("no object matches the target of this patch: {id}"), place).help(
         match (same_name, near) {
             (Some(other), _) if other.effective_namespace() != id.effective_namespace() => {
                 format!("it must name the namespace of the object as its file does: `{}`", other.effective_namespace())

@@ -156,7 +156,7 @@ fn replicas(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
     let names: Vec<String> = render.objects.iter().filter(scales).map(|object| object.first_id().name).collect();
     let near = nearest(text, names.iter().map(String::as_str)).map(str::to_owned);
     renderer
-        .problem("OP437", format!("`replicas` is about `{text}`, which is no Deployment or StatefulSet here"), name)
+        .problem("OP437", format!("`replicas` names `{text}`, but there is no such Deployment or StatefulSet"), name)
         .help(meant(near.as_deref()));
 }
 
@@ -182,7 +182,7 @@ fn image(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
         return;
     }
     let near = nearest(text, found.iter().map(String::as_str));
-    let message = format!("`images` is about `{text}`, which no container here has");
+    let message = format!("`images` names `{text}`, but no container has this image");
     let problem = Diagnostic::warning("OP437", message).at(name.span.clone(), "");
     renderer.problems.push(problem.help(meant(near)));
 }

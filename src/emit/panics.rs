@@ -121,8 +121,8 @@ fn in_the_users_terms(reason: &str) -> String {
             "a schema has an exclusive bound that is a number, and a CRD has those as booleans".into()
         }
         reason if reason.starts_with("invalid type: boolean") => {
-            "a schema allows anything, as that of `serde_json::Value`, at a place where kube cannot say so".into()
+            "a schema allows any value, as `serde_json::Value` does, where kube does not support it".into()
         }
-        reason => format!("kube says: {reason}"),
+        reason => format!("kube reports: {reason}"),
     }
 }

@@ -92,7 +92,7 @@ impl Narrow<'_> {
                         let everywhere = if request.reach == Reach::Cluster {
                             "in the whole cluster"
                         } else {
-                            "where only runs tell"
+                            "where it is known only at run time"
                         };
                         let message = format!(
                             "{verbs} on `{resource}` is granted in `{namespace}` only, and asked for {everywhere}"

@@ -68,7 +68,7 @@ fn next_step(error: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the disk and run the command again",
         io::ErrorKind::ReadOnlyFilesystem => "run the command on a file system that can be written to",
         io::ErrorKind::InvalidFilename => "use a shorter name",
-        _ => "run the command again when the cause is mended",
+        _ => "fix the cause and run the command again",
     }
 }
 

@@ -193,7 +193,7 @@ fn named(object: &Held) -> String {
 
 fn finalizers(object: &Held) -> String {
     match &object.finalizers[..] {
-        [] => "nothing, so it is about to go".into(),
+        [] => "nothing, so it will be deleted soon".into(),
         finalizers => format!("`{}`", finalizers.join("`, `")),
     }
 }

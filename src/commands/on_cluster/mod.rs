@@ -38,9 +38,9 @@ impl<'a> Cluster<'a> {
             Mode::Check => Some("--check"),
         };
         if let Some(flag) = flag {
-            let refusal = Refusal::new(format!("`{flag}` is about files, and `opctl {command}` writes none"));
-            let print =
-                format!("`opctl {command} --print` shows the manifests that it is about, and touches no cluster");
+            let refusal =
+                Refusal::new(format!("`{flag}` is for commands that write files, and `opctl {command}` writes none"));
+            let print = format!("`opctl {command} --print` prints the manifests without using a cluster");
             let diff = format!("kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -");
             let applies = matches!(command, "install" | "deploy");
             let compare = applies.then(|| format!("`… --print | {diff}` compares them with a cluster"));

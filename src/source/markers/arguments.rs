@@ -101,7 +101,7 @@ impl<'a> Arguments<'a> {
         if self.find(name).is_some() {
             let help = match argument.kind.is_list() {
                 true => "join the values with `;`, or write a second marker",
-                false => "leave one of them away, or write a second marker",
+                false => "remove one of them, or write a second marker",
             };
             let message = format!("argument `{name}` is given twice");
             return problems.push(problem("OP106", &self.line.span(&range), message, help));
@@ -172,7 +172,7 @@ impl<'a> Arguments<'a> {
             Some(it) => Some(Value { it, span }),
             None => {
                 let help = match quoted {
-                    true => format!("leave the quotes away, as in `{name}={}`", argument.example),
+                    true => format!("remove the quotes, as in `{name}={}`", argument.example),
                     false => format!("write it as in `{name}={}`", argument.example),
                 };
                 refuse(format!("`{name}` takes {}, not `{text}`", argument.kind.one()), help)

@@ -66,11 +66,9 @@ impl Reader<'_, '_> {
                 ),
             },
             "resources" => self.resource(value),
-            "resourceNames" if text == "*" => self.refuse(
-                value,
-                format!("`{text}` is taken as a name"),
-                "for objects of any name, leave `resourceNames` away",
-            ),
+            "resourceNames" if text == "*" => {
+                self.refuse(value, format!("`{text}` is taken as a name"), "to allow any name, remove `resourceNames`")
+            }
             "urls" => {
                 let body = text.strip_suffix('*').unwrap_or(text);
                 if body.contains('*') || !(body.is_empty() || body.starts_with('/')) {
@@ -131,7 +129,7 @@ impl Reader<'_, '_> {
                 }
             }
             if let Some(namespace) = arguments.span("namespace") {
-                let help = "URLs are in no namespace: leave `namespace` away";
+                let help = "URLs are not namespaced: remove `namespace`";
                 self.problems.push(problem("OP109", &namespace, "`urls` and `namespace` in one rule", help));
             }
         }

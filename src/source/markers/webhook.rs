@@ -113,7 +113,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
         && let Some(span) = arguments.span(other)
     {
         let message = format!("`{name}` and `{other}` in one marker");
-        problems.push(problem("OP129", &span, message, "leave one of them away"));
+        problems.push(problem("OP129", &span, message, "remove one of them"));
     }
     if name == "file" {
         return Some(Authority { from: AuthorityFrom::File { path: it.into(), pem: String::new() }, place: span });
@@ -173,7 +173,7 @@ impl Definition {
         if url.is_some() {
             for name in ["path", "serviceName", "serviceNamespace", "servicePort"] {
                 if let Some(span) = arguments.span(name) {
-                    let help = format!("leave `{name}` away, or leave `url` away to call a Service");
+                    let help = format!("remove `{name}`, or remove `url` to call a Service");
                     problems.push(problem("OP129", &span, format!("`url` and `{name}` in one marker"), help));
                 }
             }
