@@ -212,3 +212,63 @@ fn words_are_split_as_a_shell_does() {
     assert_eq!(words("opctl init a --owner \"The A\" # why"), ["opctl", "init", "a", "--owner", "The A"]);
     assert_eq!(words("opctl completion zsh > \"${fpath[1]}/_opctl\""), ["opctl", "completion", "zsh"]);
 }
+
+/// Words and phrases that have a plainer equivalent, and that equivalent. A `*` ends a stem.
+const PHRASES: &[(&str, &str)] = &[
+    ("anew", "again"),
+    ("are said", "are set, are given"),
+    ("by word", "without doing it"),
+    ("is said", "is set, is given"),
+    ("judge*", "check, validate"),
+    ("kinds of others", "external types"),
+    ("mend*", "fix"),
+    ("nobody can be asked", "not a terminal"),
+    ("not said", "not set, not given"),
+    ("stands for", "means, matches, is"),
+    ("stands in", "is in, is listed in"),
+    ("tells", "reports, shows"),
+    ("told", "reported, shown"),
+    ("what becomes of", "what happens to"),
+];
+
+/// The pages, the recorded sessions of the command line (which have its help, its messages and its explanations), and what a generated
+/// project has.
+#[test]
+fn words_are_plain() {
+    let others = ["tests/cli", "templates/project"].into_iter().flat_map(files);
+    let others = others.filter(|path| path.ends_with(".md") || path.ends_with(".tera"));
+    let texts: BTreeMap<String, String> =
+        pages().into_iter().chain(others.map(|path| (path.clone(), read(&path)))).collect();
+    assert!(texts.len() > 100, "{:?}", texts.keys());
+    let mut found = String::new();
+    for (path, text) in &texts {
+        for (number, line) in text.lines().enumerate() {
+            let words = plain_words(line);
+            for (phrase, plain) in PHRASES.iter().filter(|(phrase, _)| has(&words, phrase)) {
+                writeln!(found, "{path}:{}: `{phrase}`: write {plain}", number + 1).unwrap();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
+fn plain_words(line: &str) -> Vec<String> {
+    let words = line.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+fn has(words: &[String], phrase: &str) -> bool {
+    let phrase: Vec<&str> = phrase.split(' ').collect();
+    let is = |(word, wanted): (&String, &&str)| match wanted.strip_suffix('*') {
+        Some(stem) => word.starts_with(stem),
+        None => word == wanted,
+    };
+    words.windows(phrase.len()).any(|window| window.iter().zip(&phrase).all(is))
+}
+
+#[test]
+fn phrases_are_found_as_whole_words() {
+    let found = |line: &str, phrase: &str| has(&plain_words(line), phrase);
+    assert!(found("It Stands in `PROJECT`.", "stands in") && found("mended", "mend*"));
+    assert!(!found("understands in", "stands in") && !found("recommend", "mend*") && !found("fortells", "tells"));
+}

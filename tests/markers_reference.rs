@@ -71,7 +71,7 @@ the CRDs. A line that ends in `\\` is continued by the `//` line directly below;
 //     verbs=get;list;watch;create;patch
 ```
 
-`opctl manifests -v` tells how many markers were read. Not read are those in a module that a `cfg` removes, such as that of
+`opctl manifests -v` shows how many markers were read. Markers are ignored in a module that a `cfg` removes, such as that of
 the tests, and those in a file below `src` that belongs to no module: each is [a warning](diagnostics.md#op112).
 
 ## Markers of the runtime

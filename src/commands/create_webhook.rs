@@ -285,13 +285,13 @@ fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Re
 fn instead_of_validation(resource: &Resource) -> String {
     match resource.origin {
         Origin::Own => format!(
-            "a rule about one object alone, old and new, needs no webhook: `#[x_kube(validation = …)]` in `{}` puts it into the \
-             CRD. A webhook is for what has to look elsewhere",
+            "a rule about a single object needs no webhook: `#[x_kube(validation = …)]` in `{}` adds it to the CRD. Use a webhook if \
+             the rule needs other objects",
             api_of_resource(resource).types_file()
         ),
         Origin::Kubernetes | Origin::External { .. } => {
-            "a rule about one object alone, old and new, needs no webhook: a \
-             ValidatingAdmissionPolicy judges kinds of others, too. A webhook is for what has to look elsewhere"
+            "a rule about a single object needs no webhook: a ValidatingAdmissionPolicy works for any kind. Use a webhook if the rule \
+             needs other objects"
                 .into()
         }
     }
