@@ -1,4 +1,4 @@
-//! Holds the rooms of `ARCHITECTURE.md`: who may use whom, which crate is known where, and who writes to disk.
+//! Holds the modules of `ARCHITECTURE.md`: who may use whom, which crate is known where, and who writes to disk.
 //!
 //! What is looked at is the tokens of `src`: a path in a macro counts, a path in a comment does not.
 
@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Each room and the rooms that it may use.
+/// Each module and the modules that it may use.
 const ROOMS: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("diagnostic", &[]),
@@ -53,7 +53,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("main", &["cli", "commands"]),
 ];
 
-/// Crates that are known in some rooms or files only.
+/// Crates that are known in some modules or files only.
 const CRATES: &[(&str, &[&str])] = &[
     ("syn", &["source/", "edit/"]),
     ("serde_derive_internals", &["source/"]),
@@ -177,9 +177,10 @@ fn rooms_use_only_the_rooms_before_them() {
     let allowed: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
     let mut found = String::new();
     for file in opctl() {
-        let allowed = allowed.get(file.room()).unwrap_or_else(|| panic!("the room `{}` has no row here", file.room()));
-        for used in file.rooms() {
-            if used != file.room() && !allowed.contains(&used.as_str()) {
+        let allowed =
+            allowed.get(file.module()).unwrap_or_else(|| panic!("the module `{}` has no row here", file.module()));
+        for used in file.modules() {
+            if used != file.module() && !allowed.contains(&used.as_str()) {
                 writeln!(found, "{} uses `{used}`", file.path).unwrap();
             }
         }
@@ -234,7 +235,7 @@ fn libraries_depend_only_on_crates_that_they_may_use() {
 
 #[test]
 fn only_the_plan_writes_to_disk() {
-    let files = opctl().into_iter().filter(|file| file.room() != "plan");
+    let files = opctl().into_iter().filter(|file| file.module() != "plan");
     assert_eq!(uses(files, WRITES), "");
 }
 
@@ -250,7 +251,7 @@ fn programs_are_started_where_it_is_their_purpose() {
     // `edit/properties.rs` is a test; `commands/dev/` starts the operator, `commands/testenv/run.rs` what the user says.
     const STARTS: [&str; 5] =
         ["cluster/kubectl.rs", "commands/dev/mod.rs", "commands/testenv/run.rs", "interrupt.rs", "edit/properties.rs"];
-    let starts = |file: &File| file.room() == "compiled" || STARTS.contains(&&*file.path);
+    let starts = |file: &File| file.module() == "compiled" || STARTS.contains(&&*file.path);
     let files = opctl().into_iter().filter(|file| !starts(file));
     assert_eq!(uses(files, PROGRAMS), "");
 }
@@ -287,13 +288,13 @@ struct File {
 }
 
 impl File {
-    fn room(&self) -> &str {
+    fn module(&self) -> &str {
         self.path.split(['/', '.']).next().unwrap_or_default()
     }
 
-    /// The rooms that its paths lead into.
-    fn rooms(&self) -> BTreeSet<String> {
-        let room = |path: &Vec<String>| {
+    /// The modules that its paths lead into.
+    fn modules(&self) -> BTreeSet<String> {
+        let module = |path: &Vec<String>| {
             let supers = path.iter().take_while(|segment| *segment == "super").count();
             let at = match path[0].as_str() {
                 "crate" | "opctl" => 1,
@@ -302,7 +303,7 @@ impl File {
             };
             path.get(at).filter(|segment| *segment != "*").cloned()
         };
-        self.paths.iter().filter_map(room).collect()
+        self.paths.iter().filter_map(module).collect()
     }
 }
 

@@ -224,7 +224,6 @@ const PHRASES: &[(&str, &str)] = &[
     ("mend*", "fix"),
     ("nobody can be asked", "not a terminal"),
     ("not said", "not set, not given"),
-    ("stands for", "means, matches, is"),
     ("stands in", "is in, is listed in"),
     ("tells", "reports, shows"),
     ("told", "reported, shown"),
@@ -252,8 +251,9 @@ fn words_are_plain() {
     assert!(found.is_empty(), "{found}");
 }
 
+/// Those outside of code: names in the source are another matter.
 fn plain_words(line: &str) -> Vec<String> {
-    let words = line.split(|c: char| !c.is_alphanumeric());
+    let words = line.split('`').step_by(2).flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
@@ -270,5 +270,5 @@ fn has(words: &[String], phrase: &str) -> bool {
 fn phrases_are_found_as_whole_words() {
     let found = |line: &str, phrase: &str| has(&plain_words(line), phrase);
     assert!(found("It Stands in `PROJECT`.", "stands in") && found("mended", "mend*"));
-    assert!(!found("understands in", "stands in") && !found("recommend", "mend*") && !found("fortells", "tells"));
+    assert!(!found("understands in", "stands in") && !found("recommend", "mend*") && !found("a `judge_…`", "judge*"));
 }

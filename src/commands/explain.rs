@@ -51,7 +51,7 @@ fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
 fn list() -> String {
     let mut text = String::new();
     for (code, entry) in entries() {
-        let paragraph = plain(entry.trim().split("\n\n").next().unwrap_or_default());
+        let paragraph = plain(&entry.trim().split("\n\n").next().unwrap_or_default().replace('\n', " "));
         let sentence = paragraph.split_once(". ").map_or(paragraph.trim_end_matches('.'), |(sentence, _)| sentence);
         let lines = wrapped(sentence, WIDTH - 7);
         let _ = writeln!(text, "{BOLD}{code}{BOLD:#}  {}", lines.join("\n       "));

@@ -1,7 +1,7 @@
 //! The CRDs of the compiled types: cargo builds and runs the crate's own binary that prints them.
 //!
 //! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
-//! to its target folder, and to a Cargo.lock that is not there yet. The only room that starts programs other than kubectl, so
+//! to its target folder, and to a Cargo.lock that is not there yet. The only module that starts programs other than kubectl, so
 //! it has kopium too, which goes the other way: a CRD → Rust types; and it knows which programs are there.
 
 mod cargo;

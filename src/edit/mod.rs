@@ -1,7 +1,7 @@
 //! Narrow edits of files that the user owns: text in, text out, everything else byte for byte as it was.
 //!
 //! After each edit the new text is parsed again and must equal the old plus the new item; else the edit is refused with
-//! the snippet to paste. An edit that is already true changes nothing. This room knows files, not Kubernetes.
+//! the snippet to paste. An edit that is already true changes nothing. This module knows files, not Kubernetes.
 
 mod brackets;
 mod cargo;

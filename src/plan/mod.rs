@@ -1,7 +1,7 @@
 //! The set of file changes, decided in memory, shown, checked and only then written.
 //!
 //! Commands fill a [`Plan`]; [`resolve()`] holds it against what is on disk and gives [`Step`]s, pure; [`apply()`] writes
-//! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This room knows files, not
+//! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This module knows files, not
 //! Kubernetes.
 
 mod apply;
