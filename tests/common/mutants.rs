@@ -56,6 +56,7 @@ fn without(index: usize, rule: &RbacRule, verb: &str) -> Mutant {
 fn without_in_runtime(index: usize, verb: &str) -> Operator {
     let mut operator = read(None);
     operator.rbac[index].verbs.retain(|other| other != verb);
+    operator.rbac.retain(|rule| !rule.verbs.is_empty());
     operator
 }
 

@@ -91,8 +91,8 @@ impl Rendered {
         for (caller, configs) in &callers {
             // The runtime patches the configurations of these names, and the CRD of the hub's type.
             let (expected, served) = match kind(caller) {
-                "MutatingWebhookConfiguration" => ("shop-mutating-webhook-configuration", "Defaulting::new("),
-                "ValidatingWebhookConfiguration" => ("shop-validating-webhook-configuration", "Validating::new("),
+                "MutatingWebhookConfiguration" => ("shop-mutating-webhook-configuration", "Defaulting::new(PATH, "),
+                "ValidatingWebhookConfiguration" => ("shop-validating-webhook-configuration", "Validating::new(PATH)"),
                 _ => ("backups.cache.example.com", "Conversion::<Hub>::new("),
             };
             assert_eq!(name(caller), expected);
@@ -101,9 +101,10 @@ impl Rendered {
                 let called = json!({ "name": name(service), "namespace": namespace, "path": path });
                 assert_eq!(**config, json!({ "service": called }));
                 // The runtime serves all conversions at one path.
-                let literal = if path == "/convert" { String::new() } else { format!("\"{path}\"") };
-                let code = format!("{served}{literal}");
-                assert!(rust.iter().any(|text| text.contains(&code)), "{path} is not served");
+                let constant =
+                    if path == "/convert" { String::new() } else { format!("const PATH: &str = \"{path}\";") };
+                let is_served = |text: &String| text.contains(served) && text.contains(&constant);
+                assert!(rust.iter().any(is_served), "{path} is not served");
             }
         }
 

@@ -90,7 +90,7 @@ fn prove(tree: Tree) {
     }
     // As config/certmanager/kustomization.yaml says.
     project.replace(whole, "  - ../webhook-server\n", "  - ../certmanager\n  - ../webhook-server\n");
-    project.replace(whole, "transformers:\n", "transformers:\n  - ../webhook/certificate\n");
+    project.replace(whole, "components:\n", "transformers:\n  - ../webhook/certificate\ncomponents:\n");
     project.replace(
         "src/webhook/mod.rs",
         "\n/// Every webhook.",

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tracing::{debug, info};
 
 use super::owned::{Index, Name};
-use super::readiness::{Readiness, readiness};
+use super::readiness::{Readiness, outline, readiness};
 use super::received::{Child, decode};
 use super::{Kind, Outcome};
 use crate::apply::{api_for, apply_text, is_namespaced};
@@ -154,11 +154,7 @@ impl<'a> Children<'a> {
         }
         self.applied.insert(Key::of::<C>(namespace, name.clone()));
         let child = decode(&applied).map_err(|why| undecodable::<C>(&name, &why))?;
-        let mut applied: Value = serde_json::from_str(&applied)?;
-        // The API server leaves neither out, and a mock may.
-        applied["apiVersion"] = (*api_version).into();
-        applied["kind"] = (*kind).into();
-        self.readiness.push((shown, readiness(&applied)));
+        self.readiness.push((shown, readiness(&outline(&api_version, &kind, &applied)?)));
         Ok(child)
     }
 

@@ -1,7 +1,10 @@
 //! How far an object is, by the rules of kstatus, which `kubectl wait`-like tools, Flux and `helm --wait` follow:
 //! <https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus>.
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::received::Lenient;
 
 /// How far an object is.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -56,6 +59,47 @@ pub fn readiness(object: &Value) -> Readiness {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => object.definition(),
         _ => object.by_condition("Ready"),
     }
+}
+
+/// What [`readiness`] looks at of an object: without `managedFields` and Pod templates, which are most of it.
+pub(super) fn outline(api_version: &str, kind: &str, text: &str) -> serde_json::Result<Value> {
+    #[derive(Deserialize)]
+    struct Outline {
+        metadata: Metadata,
+        #[serde(default)]
+        spec: Lenient<Spec>,
+        #[serde(default)]
+        status: Value,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metadata {
+        generation: Option<i64>,
+        deletion_timestamp: Option<String>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct Spec {
+        replicas: Value,
+        update_strategy: Value,
+        #[serde(rename = "type")]
+        type_: Value,
+        #[serde(rename = "externalIPs")]
+        external_ips: Value,
+    }
+    let Outline { metadata, spec: Lenient(spec), status } = serde_json::from_str(text)?;
+    Ok(json!({
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": { "generation": metadata.generation, "deletionTimestamp": metadata.deletion_timestamp },
+        "spec": {
+            "replicas": spec.replicas,
+            "updateStrategy": spec.update_strategy,
+            "type": spec.type_,
+            "externalIPs": spec.external_ips,
+        },
+        "status": status,
+    }))
 }
 
 /// Whether Kubernetes' own controller of this kind writes an `observedGeneration` into each status.
@@ -213,15 +257,12 @@ fn progress(is_done: bool, otherwise: impl FnOnce() -> String) -> Readiness {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn of(api_version: &str, kind: &str, spec: Value, status: Value) -> Readiness {
         let metadata = json!({ "name": "sample", "generation": 2 });
-        readiness(
-            &json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec, "status": status }),
-        )
+        let object = json!({ "metadata": metadata, "spec": spec, "status": status }).to_string();
+        readiness(&outline(api_version, kind, &object).unwrap())
     }
 
     #[test]

@@ -68,9 +68,9 @@ impl Misfit {
 
 /// Decodes an object. The error is the first field that does not fit, and what is wrong with it.
 pub(super) fn decode<K: DeserializeOwned>(text: &str) -> Result<K, String> {
-    serde_json::from_str(text).or_else(|error| {
-        let Ok(text) = without_managed_fields(text) else { return Err(error.to_string()) };
-        serde_json::from_str(&text).map_err(|_| why_not::<K>(&text))
+    parse(text).or_else(|why| match without_managed_fields(text) {
+        Ok(text) => parse(&text),
+        Err(_) => Err(why),
     })
 }
 
@@ -91,10 +91,12 @@ fn without_managed_fields(text: &str) -> serde_json::Result<String> {
     serde_json::to_string(&object)
 }
 
-fn why_not<K: DeserializeOwned>(text: &str) -> String {
-    let Err(error) = serde_path_to_error::deserialize::<_, K>(&mut serde_json::Deserializer::from_str(text)) else {
-        return "it cannot be decoded".to_owned();
-    };
+/// All kinds are decoded here, and always with the path: without it, each kind would be compiled twice.
+fn parse<K: DeserializeOwned>(text: &str) -> Result<K, String> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(why)
+}
+
+fn why(error: serde_path_to_error::Error<serde_json::Error>) -> String {
     let (path, error) = (error.path().to_string(), error.into_inner());
     // The position changes with every other field of the object.
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -144,7 +146,7 @@ fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>
 
 /// A field that counts as absent if it is of another type.
 #[derive(Default)]
-struct Lenient<T>(T);
+pub(super) struct Lenient<T>(pub T);
 
 impl<'de, T: Default + DeserializeOwned> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
