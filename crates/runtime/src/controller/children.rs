@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, OwnerReference};
 use kube::api::{Api, DeleteParams, GetParams, PartialObjectMeta, Preconditions, Request};
 use kube::{Resource, ResourceExt};
-use serde_json::Value;
 use tracing::{debug, info};
 
 use super::owned::{Index, Name};
