@@ -230,7 +230,7 @@ impl<'a> Shop<'a> {
     }
 
     fn deploys_without_a_change_of_files(&self) {
-        self.opctl(&["deploy"]).fails_with(&["the image is not said", "opctl deploy --image "]);
+        self.opctl(&["deploy"]).fails_with(&["no image given", "opctl deploy --image "]);
         let said = self.opctl(&["deploy", "--image", IMAGE]).succeeds();
         said.says(&["1 CRD is served\n", "deployment.apps/shop-controller-manager is rolled out\n"]);
         let order: Vec<&str> = said
@@ -274,7 +274,7 @@ impl<'a> Shop<'a> {
         self.shelf("one", "default", "");
         for _ in 0..2 {
             let said = self.opctl(&["undeploy"]).succeeds();
-            said.says(&["the CRDs and all their objects stay; ", "the namespace `shop-system` stays"]);
+            said.says(&["kept the CRDs and their objects; ", "kept the namespace `shop-system`"]);
             let left = self.cluster.kubectl(
                 &[
                     "get",
@@ -296,7 +296,7 @@ impl<'a> Shop<'a> {
         self.shelf("two", SYSTEM, "example.com/held, example.com/too");
         let undeploy = ["undeploy", "--delete-crds", "--timeout", "5s"];
         let refused = self.opctl(&undeploy);
-        refused.fails_with(&[&format!("  {CRD}  2 objects in 2 namespaces\n"), "nobody can be asked here", "`--yes`"]);
+        refused.fails_with(&[&format!("  {CRD}  2 objects in 2 namespaces\n"), "refusing to delete without confirmation", "`--yes`"]);
         self.opctl(&[&undeploy[..], &["-v"]].concat()).fails_with(&["    `default/one`\n    `shop-system/two`\n"]);
         assert!(
             !self.get(&["shelf", "one"]).is_null()
@@ -319,7 +319,7 @@ impl<'a> Shop<'a> {
             "",
         );
         let said = self.opctl(&yes).succeeds();
-        assert!(!said.error.contains("CRDs and all their objects stay"), "{}", said.error);
+        assert!(!said.error.contains("kept the CRDs"), "{}", said.error);
         assert!(self.get(&["crd", CRD]).is_null() && self.get(&["-n", SYSTEM, DEPLOYMENT]).is_null());
         self.opctl(&["uninstall"]).succeeds().says(&["none of the CRDs is in the cluster\n"]);
     }

@@ -34,7 +34,7 @@ fn every_change_takes_effect_and_an_error_none() {
     assert!(manifest.contains("maximum: 7"), "{manifest}");
 
     project.edit(RECONCILE, "fn labels(object", "fn labels(object: &Memcached) -> i32 { 1 }\nfn others(object");
-    eventually("the error is shown", || dev.log().contains("the operator before goes on"));
+    eventually("the error is shown", || dev.log().contains("the previous build keeps running"));
     assert!(dev.log().contains("error[E0308]"), "{}", dev.log());
     dev.apply("two");
     eventually("the one before goes on", || dev.get(&["deployment", "two", "-o", "name"]) == "deployment.apps/two");

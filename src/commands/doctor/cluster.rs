@@ -62,7 +62,7 @@ fn no_context(error: &KubectlError) -> Finding {
         Trouble::NoKubectl => Finding::skipped(format!("cannot reach a cluster: {said}")),
         // The one that is named, by `--context` or in the kubeconfig, is another trouble.
         Trouble::NoContext if said.contains("current-context must exist") => {
-            let what = "skipped: there is no kubeconfig with a current context";
+            let what = "there is no kubeconfig with a current context";
             Finding::skipped(what).help("export KUBECONFIG=FILE, or `kubectl config use-context NAME`")
         }
         _ => Finding::error(format!("kubectl cannot use the kubeconfig ({said})")).help("kubectl config get-contexts"),

@@ -173,7 +173,7 @@ pub fn run(args: &Doctor, console: &Console) -> anyhow::Result<Outcome> {
         sections.push(section("project", vec![Finding::skipped(what).help(help)]));
     }
     if args.offline {
-        sections.push(section("cluster", vec![Finding::skipped("skipped because of `--offline`")]));
+        sections.push(section("cluster", vec![Finding::skipped("`--offline` is given")]));
     } else {
         let (findings, connection) = cluster::examine(&patient, built, &kubectl);
         sections.push(section("cluster", findings));
