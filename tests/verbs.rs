@@ -296,7 +296,11 @@ impl<'a> Shop<'a> {
         self.shelf("two", SYSTEM, "example.com/held, example.com/too");
         let undeploy = ["undeploy", "--delete-crds", "--timeout", "5s"];
         let refused = self.opctl(&undeploy);
-        refused.fails_with(&[&format!("  {CRD}  2 objects in 2 namespaces\n"), "refusing to delete without confirmation", "`--yes`"]);
+        refused.fails_with(&[
+            &format!("  {CRD}  2 objects in 2 namespaces\n"),
+            "refusing to delete without confirmation",
+            "`--yes`",
+        ]);
         self.opctl(&[&undeploy[..], &["-v"]].concat()).fails_with(&["    `default/one`\n    `shop-system/two`\n"]);
         assert!(
             !self.get(&["shelf", "one"]).is_null()
