@@ -3,6 +3,9 @@
 use std::fmt;
 
 use serde::Deserialize;
+use serde_json::Value;
+
+use crate::yaml;
 
 /// An object of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,11 +69,11 @@ struct Metadata {
 #[derive(Default, Deserialize)]
 struct Spec {
     #[serde(default)]
-    group: Option<yaml_serde::Value>,
+    group: Option<Value>,
     #[serde(default)]
-    names: Option<yaml_serde::Value>,
+    names: Option<Value>,
     #[serde(default)]
-    template: Option<yaml_serde::Value>,
+    template: Option<Value>,
 }
 
 /// The objects of what kustomize rendered, in its order.
@@ -98,11 +101,11 @@ fn documents(rendered: &str) -> Vec<String> {
 }
 
 fn object(text: String) -> Result<Object, ManifestError> {
-    let head: Head = yaml_serde::from_str(&text).map_err(|error| ManifestError(error.to_string()))?;
+    let head: Head = yaml::read(&text).map_err(|error| ManifestError(error.to_string()))?;
     let group = head.api_version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
     let is_crd = group == "apiextensions.k8s.io" && head.kind == "CustomResourceDefinition";
     let spec = head.spec.unwrap_or_default();
-    let text_of = |value: Option<&yaml_serde::Value>| value.and_then(|it| it.as_str()).map(String::from);
+    let text_of = |value: Option<&Value>| value.and_then(|it| it.as_str()).map(String::from);
     let kind = text_of(spec.names.as_ref().and_then(|names| names.get("kind"))).unwrap_or_default();
     let defines = is_crd.then(|| (text_of(spec.group.as_ref()).unwrap_or_default(), kind));
     let is_deployment = group == "apps" && head.kind == "Deployment";

@@ -1,11 +1,11 @@
 //! What a program printed → CRDs: YAML documents, JSON values one after the other, and lists of either.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::Failure;
 use crate::diagnostic::Diagnostic;
+use crate::yaml;
 
 const API: &str = "apiextensions.k8s.io/v1";
 
@@ -39,8 +39,7 @@ fn parse(text: &str) -> Result<Vec<Value>, String> {
             return Ok(values);
         }
     }
-    let documents = yaml_serde::Deserializer::from_str(text).map(Value::deserialize);
-    documents.collect::<Result<_, _>>().map_err(|error| error.to_string())
+    yaml::read_all(text).map_err(|error| error.to_string())
 }
 
 /// Lists are taken apart, Kubernetes' own too; empty documents are none.
@@ -111,7 +110,7 @@ mod tests {
         spec: {group: b.c, names: {kind: A, plural: as}, scope: Cluster, versions: [{name: v1, served: true, storage: true}]}\n";
 
     fn json() -> String {
-        let value: Value = yaml_serde::from_str(CRD).unwrap();
+        let value: Value = yaml::read(CRD).unwrap();
         value.to_string()
     }
 

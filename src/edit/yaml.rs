@@ -7,11 +7,11 @@ mod scan;
 
 use std::cmp::Ordering;
 
-use serde_json::Map;
-use yaml_serde::{Mapping, Value};
+use serde_json::{Map, Value};
 
 use super::EditError;
 use super::text::{insert, replace};
+use crate::yaml;
 use scan::{Element, Field, Lines, flow_sequence};
 
 /// Adds the string `item` to the sequence under `key`, in sorted order, unless it is there.
@@ -34,18 +34,18 @@ pub fn add_entry(
     text: &str,
     key: &str,
     identity: &[String],
-    fields: &Map<String, serde_json::Value>,
+    fields: &Map<String, Value>,
 ) -> Result<String, EditError> {
     let target = Target { key, element: item_lines(&fields.clone().into()) };
     let before = target.parse(text)?;
     let entries = target.sequence(&before)?;
-    let wanted = to_yaml(&fields.clone().into());
-    let is_same = |entry: &Value| entry.is_mapping() && identity.iter().all(|key| entry.get(key) == wanted.get(key));
+    let wanted = Value::from(fields.clone());
+    let is_same = |entry: &Value| entry.is_object() && identity.iter().all(|key| entry.get(key) == wanted.get(key));
     if let Some(index) = entries.iter().position(is_same) {
         let new = target.merge(text, index, fields)?;
         return target.check(new, before, |entries| merge_value(&mut entries[index], &wanted));
     }
-    let is_greater = |entry: &Value| entry.is_mapping() && compare_by(identity, entry, &wanted).is_gt();
+    let is_greater = |entry: &Value| entry.is_object() && compare_by(identity, entry, &wanted).is_gt();
     let index = entries.iter().position(is_greater).unwrap_or(entries.len());
     let new = target.insert(text, index, entries.len(), None)?;
     target.check(new, before, |entries| entries.insert(index, wanted))
@@ -71,28 +71,28 @@ impl Target<'_> {
         self.refuse(format!("the YAML under `{}:` is written in a way that cannot be edited safely", self.key))
     }
 
-    fn parse(&self, text: &str) -> Result<Mapping, EditError> {
-        match yaml_serde::from_str(text) {
-            Ok(Value::Mapping(mapping)) => Ok(mapping),
-            Ok(Value::Null) => Ok(Mapping::new()),
+    fn parse(&self, text: &str) -> Result<Map<String, Value>, EditError> {
+        match yaml::read(text) {
+            Ok(Value::Object(mapping)) => Ok(mapping),
+            Ok(Value::Null) => Ok(Map::new()),
             Ok(_) => Err(self.refuse("not a YAML mapping")),
             Err(error) => Err(self.refuse(format!("not valid YAML: {error}"))),
         }
     }
 
-    fn sequence<'v>(&self, root: &'v Mapping) -> Result<&'v [Value], EditError> {
+    fn sequence<'v>(&self, root: &'v Map<String, Value>) -> Result<&'v [Value], EditError> {
         match root.get(self.key) {
             None | Some(Value::Null) => Ok(&[]),
-            Some(Value::Sequence(items)) => Ok(items),
+            Some(Value::Array(items)) => Ok(items),
             Some(_) => Err(self.refuse(format!("`{}` is not a list", self.key))),
         }
     }
 
     /// Gives back the new text if it says what the old one said, with just this change.
-    fn check(&self, new: String, mut root: Mapping, change: impl FnOnce(&mut Vec<Value>)) -> Result<String, EditError> {
+    fn check(&self, new: String, mut root: Map<String, Value>, change: impl FnOnce(&mut Vec<Value>)) -> Result<String, EditError> {
         let mut items = self.sequence(&root)?.to_vec();
         change(&mut items);
-        root.insert(self.key.into(), Value::Sequence(items));
+        root.insert(self.key.into(), Value::Array(items));
         if self.parse(&new).is_ok_and(|new| new == root) { Ok(new) } else { Err(self.unclear()) }
     }
 
@@ -154,12 +154,12 @@ impl Target<'_> {
     }
 
     /// The text with the entry at `index` given all of `wanted`, one field at a time.
-    fn merge(&self, text: &str, index: usize, wanted: &Map<String, serde_json::Value>) -> Result<String, EditError> {
+    fn merge(&self, text: &str, index: usize, wanted: &Map<String, Value>) -> Result<String, EditError> {
         let mut text = text.to_owned();
         loop {
             let root = self.parse(&text)?;
             let entry = self.sequence(&root)?.get(index).ok_or_else(|| self.unclear())?;
-            if !differs(entry, &to_yaml(&wanted.clone().into())) {
+            if !differs(entry, &wanted.clone().into()) {
                 return Ok(text);
             }
             let lines = Lines::of(&text);
@@ -187,19 +187,19 @@ fn merge_one(
     lines: &Lines,
     fields: &[Field],
     mapping: &Value,
-    wanted: &Map<String, serde_json::Value>,
+    wanted: &Map<String, Value>,
 ) -> Option<String> {
     let (key, value) = wanted.iter().find(|(key, value)| {
         let there = mapping.get(key.as_str());
-        there.is_none_or(|there| differs(there, &to_yaml(value)))
+        there.is_none_or(|there| differs(there, value))
     })?;
     let Some(field) = fields.iter().find(|field| field.key == *key) else {
         return insert_field(lines, fields, key, value);
     };
     let there = mapping.get(key.as_str())?;
     let old = &lines.text[field.value.clone()];
-    if let serde_json::Value::Object(wanted) = value {
-        if there.is_mapping() && old.is_empty() {
+    if let Value::Object(wanted) = value {
+        if there.is_object() && old.is_empty() {
             let nested = lines.nested(field.lines.start + 1..field.lines.end)?;
             return merge_one(lines, &nested, there, wanted);
         }
@@ -209,7 +209,7 @@ fn merge_one(
         }
         return None;
     }
-    if let serde_json::Value::Array(wanted) = value {
+    if let Value::Array(wanted) = value {
         // A list only ever grows; whether what is there is what is wanted, is checked in the end.
         let elements = lines.elements(field.lines.start + 1..field.lines.end).filter(|_| old.is_empty())?;
         let (last, more) = (elements.last()?, wanted.get(elements.len()..)?);
@@ -221,11 +221,11 @@ fn merge_one(
         return None;
     }
     let space = if lines.text[..field.value.start].ends_with(':') { " " } else { "" };
-    Some(replace(lines.text, field.value.clone(), &format!("{space}{}", scalar(&to_yaml(value)))))
+    Some(replace(lines.text, field.value.clone(), &format!("{space}{}", scalar(value))))
 }
 
 /// Puts a field that is missing among those that are there: by the alphabet if they are sorted, else at the end.
-fn insert_field(lines: &Lines, fields: &[Field], key: &str, value: &serde_json::Value) -> Option<String> {
+fn insert_field(lines: &Lines, fields: &[Field], key: &str, value: &Value) -> Option<String> {
     let is_sorted = fields.is_sorted_by(|a, b| a.key <= b.key);
     let previous = fields.iter().rposition(|field| !is_sorted || field.key.as_str() < key);
     let first = fields.first()?;
@@ -268,7 +268,7 @@ fn compare_by(identity: &[String], a: &Value, b: &Value) -> Ordering {
 /// True unless `there` is `wanted`, or a mapping that has all of its fields.
 fn differs(there: &Value, wanted: &Value) -> bool {
     match (there, wanted) {
-        (Value::Mapping(there), Value::Mapping(wanted)) => {
+        (Value::Object(there), Value::Object(wanted)) => {
             wanted.iter().any(|(key, wanted)| there.get(key).is_none_or(|there| differs(there, wanted)))
         }
         _ => there != wanted,
@@ -277,7 +277,7 @@ fn differs(there: &Value, wanted: &Value) -> bool {
 
 fn merge_value(there: &mut Value, wanted: &Value) {
     match (there, wanted) {
-        (Value::Mapping(there), Value::Mapping(wanted)) => {
+        (Value::Object(there), Value::Object(wanted)) => {
             for (key, wanted) in wanted {
                 merge_value(there.entry(key.clone()).or_insert(Value::Null), wanted);
             }
@@ -286,19 +286,19 @@ fn merge_value(there: &mut Value, wanted: &Value) {
     }
 }
 
-fn mapping_lines(fields: &Map<String, serde_json::Value>) -> Vec<String> {
+fn mapping_lines(fields: &Map<String, Value>) -> Vec<String> {
     fields.iter().flat_map(|(key, value)| field_lines(key, value)).collect()
 }
 
 /// A field in block style, unindented.
-fn field_lines(key: &str, value: &serde_json::Value) -> Vec<String> {
+fn field_lines(key: &str, value: &Value) -> Vec<String> {
     let key = scalar(&key.into());
     match value {
-        serde_json::Value::Object(fields) if !fields.is_empty() => {
+        Value::Object(fields) if !fields.is_empty() => {
             let nested = mapping_lines(fields).into_iter().map(|line| format!("  {line}"));
             [format!("{key}:")].into_iter().chain(nested).collect()
         }
-        serde_json::Value::Array(items) if !items.is_empty() => {
+        Value::Array(items) if !items.is_empty() => {
             [format!("{key}:")].into_iter().chain(items.iter().flat_map(item_lines)).collect()
         }
         value => vec![format!("{key}: {}", flow(value))],
@@ -306,49 +306,35 @@ fn field_lines(key: &str, value: &serde_json::Value) -> Vec<String> {
 }
 
 /// An element of a list in block style, unindented.
-fn item_lines(item: &serde_json::Value) -> Vec<String> {
+fn item_lines(item: &Value) -> Vec<String> {
     let lines = match item {
-        serde_json::Value::Object(fields) if !fields.is_empty() => mapping_lines(fields),
+        Value::Object(fields) if !fields.is_empty() => mapping_lines(fields),
         item => vec![flow(item)],
     };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}", if i == 0 { "- " } else { "  " })).collect()
 }
 
 /// A value on one line.
-fn flow(value: &serde_json::Value) -> String {
+fn flow(value: &Value) -> String {
     match value {
         // JSON is YAML.
-        serde_json::Value::Object(_) | serde_json::Value::Array(_) => value.to_string(),
-        value => scalar(&to_yaml(value)),
+        Value::Object(_) | Value::Array(_) => value.to_string(),
+        value => scalar(value),
     }
 }
 
 /// A scalar as it is written in a block: plain if it can be.
 fn scalar(value: &Value) -> String {
-    let text = yaml_serde::to_string(value).unwrap_or_default();
-    let text = text.strip_suffix('\n').unwrap_or(&text);
     match value {
-        Value::String(string) if text.contains('\n') || (text == string && is_odd(string)) => quote(string),
-        _ => text.to_owned(),
+        Value::String(text) if text.contains('\n') => quote(text),
+        value => yaml::scalar(value),
     }
 }
 
-/// Plain, these are strings to this YAML crate, but bools, numbers, or dates to the YAML 1.1 that Kubernetes' tools read.
-fn is_odd(text: &str) -> bool {
-    let is_bool = ["y", "n", "yes", "no", "on", "off"].iter().any(|word| text.eq_ignore_ascii_case(word));
-    let is_numeric = |c: char| c.is_ascii_hexdigit() || "xXoO_:.+-".contains(c);
-    let starts_as_number = text.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit());
-    is_bool || (starts_as_number && text.chars().all(is_numeric))
-}
-
 fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-fn to_yaml(value: &serde_json::Value) -> Value {
-    yaml_serde::to_value(value).expect("every JSON value is a YAML value")
+    Value::from(text).to_string()
 }
 
 fn parse_string(scalar: &str) -> Option<String> {
-    yaml_serde::from_str(scalar).ok()
+    yaml::read(scalar).ok()
 }

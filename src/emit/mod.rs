@@ -9,7 +9,6 @@ mod panics;
 mod rbac;
 mod structural;
 mod webhook;
-mod yaml;
 
 use std::panic::resume_unwind;
 

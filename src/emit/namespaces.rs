@@ -9,7 +9,8 @@
 use serde_json::{Value, json};
 
 use super::rbac::{Role, SERVICE_ACCOUNT, SYSTEM};
-use super::{HEADER, Manifest, kustomization, yaml};
+use super::{HEADER, Manifest, kustomization};
+use crate::yaml;
 
 /// Where objects are put back, if there are any.
 pub const MOVED_BACK: &str = "rbac/namespaces/after/replacements.yaml";

@@ -9,7 +9,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::{Value, json};
 
 use super::rbac::SYSTEM;
-use super::{HEADER, Manifest, kustomization::kustomization, yaml};
+use super::{HEADER, Manifest, kustomization::kustomization};
+use crate::yaml;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
 

@@ -13,6 +13,7 @@ use super::builtin::Builtin;
 use super::{ReadError, Tree};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::names::{ControllerName, Domain, Group, Kind, NameError, Namespace, Plural, ProjectName, Version, nearest};
+use crate::yaml;
 
 /// What opctl needs of a PROJECT file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +133,7 @@ impl ProjectFile {
 
     pub fn parse(text: &str) -> Result<Self, Vec<Diagnostic>> {
         let file = SourceFile::new(PROJECT, text);
-        let raw: Raw = yaml_serde::from_str(text).map_err(|error| vec![not_yaml(&file, &error)])?;
+        let raw: Raw = yaml::read(text).map_err(|error| vec![not_yaml(&file, &error)])?;
         check_format(&file, &raw).map_err(|diagnostic| vec![*diagnostic])?;
         Reader { file, diagnostics: Vec::new() }.read(raw)
     }
@@ -315,12 +316,12 @@ impl Webhooks {
 struct Raw {
     domain: Option<String>,
     layout: Option<OneOrMany>,
-    manifests: Option<yaml_serde::Value>,
+    manifests: Option<Value>,
     #[serde(default)]
     namespaced: bool,
     project_name: Option<String>,
     resources: Option<Vec<RawResource>>,
-    version: Option<yaml_serde::Value>,
+    version: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -376,9 +377,9 @@ struct RawApi {
 }
 
 /// Sorted, each once.
-fn listed(value: &yaml_serde::Value) -> Result<Vec<Namespace>, String> {
-    let items = value.as_sequence().ok_or("write e.g. `[team-a, team-b]`")?;
-    let text = |item: &yaml_serde::Value| item.as_str().map(str::to_owned).ok_or("one of them is not a text");
+fn listed(value: &Value) -> Result<Vec<Namespace>, String> {
+    let items = value.as_array().ok_or("write e.g. `[team-a, team-b]`")?;
+    let text = |item: &Value| item.as_str().map(str::to_owned).ok_or("one of them is not a text");
     let mut names = Vec::new();
     for item in items {
         names.push(Namespace::parse(&text(item)?).map_err(|error| error.to_string())?);
@@ -388,12 +389,11 @@ fn listed(value: &yaml_serde::Value) -> Result<Vec<Namespace>, String> {
     Ok(names)
 }
 
-fn not_yaml(file: &Arc<SourceFile>, error: &yaml_serde::Error) -> Diagnostic {
+fn not_yaml(file: &Arc<SourceFile>, error: &yaml::Error) -> Diagnostic {
     let text = error.to_string();
     // The place is shown by the snippet.
     let reason = text.split(" at line ").next().unwrap_or(&text).to_owned();
-    let at = error.location().map_or(0, |location| location.index()).min(file.text.len());
-    let at = (0..=at).rev().find(|at| file.text.is_char_boundary(*at)).unwrap_or(0);
+    let at = error.location().and_then(|location| location.span().byte_offset()?.try_into().ok()).unwrap_or(0);
     let end = file.text[at..].find('\n').map_or(file.text.len(), |length| at + length);
     Diagnostic::error("OP201", "the PROJECT file cannot be read")
         .at(Span { file: file.clone(), range: at..end }, reason)
@@ -415,8 +415,8 @@ fn check_format(file: &Arc<SourceFile>, raw: &Raw) -> Result<(), Box<Diagnostic>
         ));
     }
     let version = match &raw.version {
-        Some(yaml_serde::Value::String(text)) => text.clone(),
-        Some(yaml_serde::Value::Number(number)) => number.to_string(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
         Some(_) => String::new(),
         None => {
             return Err(Box::new(
@@ -474,13 +474,8 @@ impl Reader {
     }
 
     /// The mapping `manifests`. A slip in it is an error: the manifests would silently be others.
-    fn manifests(
-        &mut self,
-        manifests: &yaml_serde::Value,
-        descriptions: &mut Descriptions,
-        namespaces: &mut Vec<Namespace>,
-    ) {
-        let Some(settings) = manifests.as_mapping() else {
+    fn manifests(&mut self, manifests: &Value, descriptions: &mut Descriptions, namespaces: &mut Vec<Namespace>) {
+        let Some(settings) = manifests.as_object() else {
             let place = find(&self.file, "manifests:");
             let help = "write `manifests: {maxDescription: 200}`, or remove it";
             self.diagnostics.push(
@@ -489,9 +484,8 @@ impl Reader {
             return;
         };
         for (key, value) in settings {
-            let key = key.as_str().unwrap_or_default();
             let place = find(&self.file, &format!("{key}:"));
-            let problem = match key {
+            let problem = match key.as_str() {
                 "maxDescription" => match value.as_u64().and_then(|max| max.try_into().ok()) {
                     Some(max) => {
                         descriptions.max = Some(max);

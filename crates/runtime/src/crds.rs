@@ -43,7 +43,7 @@ fn merge_kind(mut versions: Vec<CustomResourceDefinition>) -> CustomResourceDefi
 pub fn print(crds: &[CustomResourceDefinition]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for crd in crds {
-        let text = yaml_serde::to_string(crd).map_err(io::Error::other)?;
+        let text = serde_saphyr::to_string(crd).map_err(io::Error::other)?;
         write!(out, "---\n{text}")?;
     }
     Ok(())

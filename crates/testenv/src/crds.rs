@@ -46,9 +46,10 @@ fn in_path(path: &Path) -> Result<Vec<Crd>, TestenvError> {
     let mut crds = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).map_err(|error| TestenvError::io("read", &file, error))?;
-        for document in yaml_serde::Deserializer::from_str(&text) {
-            let object = Value::deserialize(document)
-                .map_err(|error| TestenvError::Yaml { path: file.clone(), message: error.to_string() })?;
+        let options = serde_saphyr::options! { budget: None, with_snippet: false };
+        let objects: Vec<Value> = serde_saphyr::from_multiple_with_options(&text, options)
+            .map_err(|error| TestenvError::Yaml { path: file.clone(), message: error.to_string() })?;
+        for object in objects {
             if object["kind"] != "CustomResourceDefinition" {
                 continue;
             }

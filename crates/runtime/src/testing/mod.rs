@@ -85,5 +85,5 @@ where
 /// A file that has to be there.
 pub(crate) fn read_yaml<T: DeserializeOwned + Debug>(path: &Path) -> T {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    yaml_serde::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -187,8 +187,8 @@ fn localized(local: &Local, kind: &str, name: &str) -> Result<Option<Value>, io:
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             manifests => manifests.map_err(|error| error.to_string())?,
         };
-        for document in yaml_serde::Deserializer::from_str(&manifests) {
-            let object = Value::deserialize(document).map_err(|error| error.to_string())?;
+        let objects: Vec<Value> = serde_saphyr::from_multiple(&manifests).map_err(|error| error.to_string())?;
+        for object in objects {
             if object["kind"] == kind {
                 return localize(object, local, name).map(Some);
             }

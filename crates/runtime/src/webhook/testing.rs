@@ -57,8 +57,9 @@ pub fn assert_webhooks(project: &str, webhooks: &[Webhook]) {
 fn called(file: &Path) -> Vec<(String, String)> {
     let mut called = Vec::new();
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    for document in yaml_serde::Deserializer::from_str(&text) {
-        let object = Value::deserialize(document).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let objects: Vec<Value> =
+        serde_saphyr::from_multiple(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    for object in objects {
         let mut add = |name: &Value, webhook: &Value| {
             let [name, path] = [name, &webhook["clientConfig"]["service"]["path"]].map(Value::as_str);
             called.extend(name.zip(path).map(|(name, path)| (name.to_owned(), path.to_owned())));

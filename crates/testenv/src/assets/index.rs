@@ -38,7 +38,7 @@ struct Archive {
 
 impl Index {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let file: File = yaml_serde::from_str(text).map_err(|error| error.to_string())?;
+        let file: File = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
         let releases =
             file.releases.into_iter().filter_map(|(name, archives)| Some((Version::parse(&name)?, archives)));
         Ok(Self(releases.filter(|(version, _)| *version >= OLDEST).collect()))
