@@ -1,12 +1,12 @@
 //! Holds the documentation to the code: links lead somewhere, every page is in the summary, every command line parses, every
 //! diagnostic has its entry.
 
+#![cfg(unix)]
+
 #[path = "common/guide.rs"]
 mod guide;
-#[cfg(unix)]
 #[path = "docs/pictures.rs"]
 mod pictures;
-#[cfg(unix)]
 #[path = "cli/sandbox.rs"]
 mod sandbox;
 
@@ -91,6 +91,58 @@ fn the_book_names_the_repository() {
     let wrong: Vec<&str> = urls.filter(|line| !line.contains(&format!("\"{REPOSITORY}"))).collect();
     assert!(wrong.is_empty(), "Cargo.toml has {REPOSITORY}, and docs/book.toml\n{}", wrong.join("\n"));
     assert!(settings.contains("git-repository-url"));
+}
+
+/// The guide and the tour are followed by `tests/operators.rs`, and `tests/apiserver.rs` reads the reference.
+#[test]
+fn code_is_from_files_that_compile() {
+    let sources = ["crates", "examples", "tests/book"].into_iter().flat_map(files).filter(|path| path.ends_with(".rs"));
+    let sources: Vec<String> = sources.map(|path| trimmed(&read(&path))).collect();
+    let elsewhere =
+        |path: &str| path.starts_with("docs/reference/") || ["docs/getting-started.md", "docs/tour.md"].contains(&path);
+    let mut unknown = String::new();
+    for (path, text) in pages().into_iter().filter(|(path, _)| !elsewhere(path)) {
+        for block in guide::rust_blocks(&text) {
+            let block = trimmed(block);
+            let is_from = |source: &String| block.split("// …").all(|piece| source.contains(piece.trim()));
+            if !sources.iter().any(is_from) {
+                writeln!(unknown, "{path}: in none of the files that compile, such as those of tests/book:\n{block}")
+                    .unwrap();
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown}");
+}
+
+/// Without indentation; the code in documentation is code, too.
+fn trimmed(code: &str) -> String {
+    code.lines().map(|line| format!("{}\n", line.trim().trim_start_matches("//! ").trim_start_matches("//!"))).collect()
+}
+
+/// What opctl prints is at the end of the output on the page, which may leave out its beginning.
+#[test]
+fn getting_started_shows_what_opctl_prints() {
+    let page = read("docs/getting-started.md");
+    guide::getting_started(&page, |terminal, command| {
+        let (_, shown) =
+            page.split_once(&format!("$ {command}\n")).unwrap_or_else(|| panic!("`{command}` is not on the page"));
+        let shown = shown.split("\n$ ").next().unwrap().split("\n```").next().unwrap();
+        let output = terminal.command("sh").args(["-c", &format!("exec 2>&1\n{command}")]).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        match shown.strip_prefix("…\n") {
+            Some(end) => assert!(printed.trim_end().ends_with(end), "`{command}` ends otherwise:\n{printed}"),
+            None => assert_eq!(printed.trim_end(), shown, "{command}"),
+        }
+    });
+}
+
+#[test]
+fn markers_in_the_code_are_valid() {
+    let terminal = sandbox::Sandbox::new();
+    let mut opctl = terminal.command("opctl");
+    opctl.args(["manifests", "--only", "rbac,webhook", "--path"]).arg(Path::new(ROOT).join("tests/book"));
+    let output = opctl.arg("--output").arg(&terminal.folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -6,43 +6,29 @@ use std::path::Path;
 use anstyle_svg::Term;
 use snapbox::{Assert, Data};
 
-use crate::guide::{replace_imports, replace_item, rust_blocks};
+use crate::guide::{self, CONTROLLER, edit};
 use crate::sandbox::Sandbox;
 
 /// All pictures have this width, so that their letters have the same size.
 const COLUMNS: usize = 100;
 
 const PROMPT: &str = "\x1b[1;32m$\x1b[0m ";
-const KIND: &str = "src/api/cache/v1alpha1/memcached.rs";
-const CONTROLLER: &str = "src/controller/cache/memcached.rs";
 
 #[test]
 fn pictures_are_as_recorded() {
     let page = crate::read("docs/tour.md");
-    let [spec, controller, imports] = rust_blocks(&page)[..] else { panic!("other blocks are in the tour") };
     let mut terminal = Sandbox::new();
 
     let init = show(&terminal, "opctl init demo --domain example.com --api cache/v1alpha1/Memcached");
     terminal.folder.push("demo");
     picture("init", &shortened(&init, 7, 6));
 
-    edit(&terminal, KIND, |source| replace_item(source, "pub struct MemcachedSpec", spec));
-    edit(&terminal, "config/samples/cache_v1alpha1_memcached.yaml", |sample| {
-        sample.replace("spec:\n", "spec:\n  size: 3\n")
-    });
+    guide::tour_api(&terminal, &page);
     picture("manifests", &show(&terminal, "opctl manifests --diff"));
 
     show(&terminal, "opctl manifests");
 
-    edit(&terminal, CONTROLLER, |source| {
-        let source = replace_item(source, "// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,", "");
-        let source = replace_item(
-            &source,
-            "// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,",
-            controller,
-        );
-        replace_imports(&source, imports)
-    });
+    guide::tour_controller(&terminal, &page);
     let check = show(&terminal, "opctl check");
     let fix = show(&terminal, "opctl check --fix");
     picture("check", &format!("{check}{fix}{}", show(&terminal, "opctl check")));
@@ -53,11 +39,11 @@ fn pictures_are_as_recorded() {
     edit(&terminal, CONTROLLER, |source| {
         source.replace("// +kubebuilder:rbac:groups=apps,resources=deployments,verb=create;patch\n", "")
     });
+    show(&terminal, "opctl manifests");
     let check = show(&terminal, "opctl check");
     let fix = show(&terminal, "opctl check --fix");
     let (written, _) = init.split_once("next:\n").unwrap();
-    let edit = "\x1b[2m# edit the code\x1b[0m";
-    picture("demo", &format!("{}{PROMPT}cd demo\n{PROMPT}{edit}\n{check}{fix}", shortened(written, 4, 1)));
+    picture("demo", &format!("{}{PROMPT}cd demo\n{PROMPT}# edit the code\n{check}{fix}", shortened(written, 4, 1)));
 }
 
 /// A prompt with the command, and what it prints in colour.
@@ -71,23 +57,12 @@ fn show(terminal: &Sandbox, command: &str) -> String {
 fn shortened(text: &str, first: usize, last: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let (head, tail) = (lines[..first].join("\n"), lines[lines.len() - last..].join("\n"));
-    format!("{head}\n\x1b[2m…\x1b[0m\n{tail}\n")
-}
-
-fn edit(terminal: &Sandbox, file: &str, change: impl Fn(&str) -> String) {
-    let file = terminal.folder.join(file);
-    let before = std::fs::read_to_string(&file).unwrap();
-    let after = change(&before);
-    assert_ne!(before, after, "{}", file.display());
-    std::fs::write(file, after).unwrap();
+    format!("{head}\n…\n{tail}\n")
 }
 
 fn picture(name: &str, text: &str) {
-    let svg = Term::new()
-        .palette(anstyle_svg::WIN10_CONSOLE)
-        .background(false)
-        .min_width_px(COLUMNS * 84 / 10)
-        .render_svg(text.trim_end());
+    let svg =
+        Term::new().palette(anstyle_svg::WIN10_CONSOLE).min_width_px(COLUMNS * 84 / 10).render_svg(text.trim_end());
     // A picture has to shrink on a phone.
     let size = |name: &str| svg.split_once(name).unwrap().1.split_once("px").unwrap().0;
     let size = format!("viewBox=\"0 0 {} {}\"", size("width=\""), size("height=\""));
