@@ -164,11 +164,11 @@ fn keep_in_place(
 ) -> anyhow::Result<()> {
     let path = join(output, "default/kustomization.yaml");
     if manifests.iter().any(|manifest| manifest.path == emit::MOVED_BACK) {
-        let scaffolded = match plan.changes.get(&path) {
+        let text = match plan.changes.get(&path) {
             Some(Change::Scaffold(text)) => Some(text.clone()),
             _ => tree.read(&path)?,
         };
-        if scaffolded.is_some_and(|text| text.lines().any(|line| line.starts_with("namespace:"))) {
+        if text.is_some_and(|text| text.lines().any(|line| line.starts_with("namespace:"))) {
             for (key, item) in KEEPERS.map(|(key, folder)| (key.to_owned(), folder.to_owned())) {
                 plan.edit(&path, Edit::YamlListItem { key, item });
             }
