@@ -9,6 +9,8 @@ mod guide;
 mod pictures;
 #[path = "cli/sandbox.rs"]
 mod sandbox;
+#[path = "docs/transcripts.rs"]
+mod transcripts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -66,7 +68,7 @@ fn follow(pages: &BTreeMap<String, String>, page: &str, link: &str) -> Result<()
     }
     let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let target = match in_repository {
-        Some(path) => path.split('#').next().unwrap_or_default().to_owned(),
+        Some(_) => file[REPOSITORY.len() + "/blob/main/".len()..].to_owned(),
         None if file.is_empty() => page.to_owned(),
         None => join(page, file),
     };
@@ -117,23 +119,6 @@ fn code_is_from_files_that_compile() {
 /// Without indentation; the code in documentation is code, too.
 fn trimmed(code: &str) -> String {
     code.lines().map(|line| format!("{}\n", line.trim().trim_start_matches("//! ").trim_start_matches("//!"))).collect()
-}
-
-/// What opctl prints is at the end of the output on the page, which may leave out its beginning.
-#[test]
-fn getting_started_shows_what_opctl_prints() {
-    let page = read("docs/getting-started.md");
-    guide::getting_started(&page, |terminal, command| {
-        let (_, shown) =
-            page.split_once(&format!("$ {command}\n")).unwrap_or_else(|| panic!("`{command}` is not on the page"));
-        let shown = shown.split("\n$ ").next().unwrap().split("\n```").next().unwrap();
-        let output = terminal.command("sh").args(["-c", &format!("exec 2>&1\n{command}")]).output().unwrap();
-        let printed = String::from_utf8(output.stdout).unwrap();
-        match shown.strip_prefix("…\n") {
-            Some(end) => assert!(printed.trim_end().ends_with(end), "`{command}` ends otherwise:\n{printed}"),
-            None => assert_eq!(printed.trim_end(), shown, "{command}"),
-        }
-    });
 }
 
 #[test]
