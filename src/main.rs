@@ -56,6 +56,12 @@ fn usage(mut error: clap::Error) -> ExitCode {
         // "use `-- --flag`": it would be the name of the folder.
         error.remove(ContextKind::Suggested);
     }
+    if let Some(ContextValue::Strings(mut near)) = error.remove(ContextKind::SuggestedSubcommand) {
+        near.retain(|word| is_command(word));
+        if !near.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+        }
+    }
     // A closed pipe is no error of ours: nobody is left to read.
     let _ = error.print();
     if is_stray && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "false") {
@@ -67,4 +73,13 @@ fn usage(mut error: clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(FAILURE),
     }
+}
+
+/// Whether opctl itself has it, and not only the habits.
+fn is_command(word: &str) -> bool {
+    let command = Cli::command();
+    command
+        .get_subcommands()
+        .flat_map(|inner| inner.get_subcommands().chain([inner]))
+        .any(|inner| inner.get_name() == word)
 }
