@@ -39,6 +39,12 @@ pub fn run(args: &cli::Edit, console: &Console) -> anyhow::Result<Outcome> {
     let mut plan = Plan::default();
     if is_scope {
         change(&mut plan, scoped(&before, &file), scoped(&after, &file));
+        if new.namespaces.is_empty() && tree.has(KUSTOMIZATION) {
+            // Listed again below if a marker names a namespace.
+            for (key, folder) in manifests::KEEPERS {
+                plan.edit(KUSTOMIZATION, listed((key, folder.to_owned()), false));
+            }
+        }
     }
     let mut refusals = Refusals::default();
     for (name, wanted) in components {
