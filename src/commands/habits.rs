@@ -188,7 +188,7 @@ const TABLE: &[(&str, Answer)] = &[
 #[derive(Clone, Copy, Debug)]
 pub struct Habit {
     commands: &'static str,
-    flag: Option<&'static str>,
+    pub flag: Option<&'static str>,
     /// `None`: true or false, which may be left out.
     value: Option<&'static str>,
     pub answer: Answer,
@@ -207,7 +207,8 @@ pub fn all() -> impl Iterator<Item = Habit> {
 }
 
 impl Habit {
-    fn paths(self) -> impl Iterator<Item = Vec<&'static str>> {
+    /// The commands that it is about.
+    pub fn paths(self) -> impl Iterator<Item = Vec<&'static str>> {
         self.commands.split('|').map(|path| path.split(' ').collect())
     }
 

@@ -75,14 +75,14 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
 }
 
-/// Brings the manifests of the project at `root` up to date; gives the files that changed.
+/// Brings the manifests of the project at `root` up to date, whatever warnings there are; gives the files that changed.
 pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>> {
     let _lock = lock(root, console)?;
     let tree = super::tree(root);
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
     let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[] };
-    warn(&add(&mut plan, &tree, &tree, &Place::of(Some(&project)), &choice, console)?, console);
+    add(&mut plan, &tree, &tree, &Place::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;
     plan::apply(root, &steps, &[])?;

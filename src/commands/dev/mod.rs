@@ -223,7 +223,7 @@ fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
 }
 
 fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {
-    let changed = manifests::regenerate(root, &console.silent())?;
+    let changed = manifests::regenerate(root, console)?;
     let text =
         if changed.is_empty() { "are up to date".to_owned() } else { format!("changed: {}", changed.join(", ")) };
     console.status("Manifests", &text);
