@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let mut command = habits::command(Cli::command());
+    let mut command = habits::syntax(Cli::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Ok((Global::from_arg_matches(&matches)?, matches)));
     let (console, matches) = match parsed {

@@ -1,9 +1,9 @@
 //! What users of kubebuilder 4 and operator-sdk type, and what opctl has for it.
 //!
 //! One table: each command and flag that opctl itself does not have is either accepted, because what it asks for holds anyway, or
-//! refused with what does it here. [`command`] makes clap parse them, hidden from help; [`check`] looks them up.
+//! refused with what does it here. [`syntax`] makes clap parse them, hidden from help; [`check`] looks them up.
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command as Syntax};
 
 use super::Console;
 use super::error::{Refusal, Refusals};
@@ -230,25 +230,25 @@ const PLUGINS: &str = "plugins";
 /// The words after a command that opctl does not have.
 const WORDS: &str = "words";
 
-/// The command that parses the habits, too.
-pub fn command(command: Command) -> Command {
-    all().fold(command, |command, habit| habit.paths().fold(command, |command, path| add(command, &path, habit)))
+/// The command line with the habits, too.
+pub fn syntax(syntax: Syntax) -> Syntax {
+    all().fold(syntax, |syntax, habit| habit.paths().fold(syntax, |syntax, path| add(syntax, &path, habit)))
 }
 
-fn add(command: Command, path: &[&'static str], habit: Habit) -> Command {
+fn add(syntax: Syntax, path: &[&'static str], habit: Habit) -> Syntax {
     let [word, rest @ ..] = path else {
-        let is_new = |flag| command.get_arguments().all(|argument| argument.get_long() != Some(flag));
+        let is_new = |flag| syntax.get_arguments().all(|argument| argument.get_long() != Some(flag));
         return match habit.flag.filter(|flag| is_new(flag)) {
-            Some(flag) => command.arg(habit.argument(flag)),
-            None => command,
+            Some(flag) => syntax.arg(habit.argument(flag)),
+            None => syntax,
         };
     };
-    match command.find_subcommand(word) {
-        Some(known) if known.is_hide_set() => command,
-        Some(_) => command.mut_subcommand(word, |known| add(known, rest, habit)),
+    match syntax.find_subcommand(word) {
+        Some(known) if known.is_hide_set() => syntax,
+        Some(_) => syntax.mut_subcommand(word, |known| add(known, rest, habit)),
         None => {
             let words = Arg::new(WORDS).num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
-            command.subcommand(Command::new(*word).hide(true).disable_help_flag(true).arg(words))
+            syntax.subcommand(Syntax::new(*word).hide(true).disable_help_flag(true).arg(words))
         }
     }
 }
@@ -265,28 +265,37 @@ pub fn check(matches: &ArgMatches, console: &Console) -> Result<(), Refusals> {
         path.extend(words.take_while(|word| !word.starts_with('-')));
         return Err(Refusals(vec![unknown_command(&path)]));
     }
-    let mut refusals = Refusals::default();
     let here: Vec<Habit> = all().filter(|habit| habit.paths().any(|other| other == path)).collect();
     let mut flags: Vec<&str> = here.iter().filter_map(|habit| habit.flag).collect();
     flags.dedup();
+    // Each answer once, with all that it is for.
+    let mut refused: Vec<(String, Vec<String>)> = Vec::new();
+    let mut refusals = Refusals::default();
     for flag in flags {
         for given in matches.get_many::<String>(flag).into_iter().flatten() {
             let value = if flag == PLUGINS { plugin(given) } else { given };
+            let typed = if flag == PLUGINS { format!("`--{flag} {given}`") } else { format!("`--{flag}`") };
             let row = here.iter().find(|habit| habit.flag == Some(flag) && habit.fits_value(value));
-            let typed = if flag == PLUGINS { format!("--{flag} {given}") } else { format!("--{flag}") };
             match row.map(|habit| habit.answer) {
                 Some(Accepted(_)) if value == "deploy-image" && !matches.contains_id("image") => refusals.push(
-                    Refusal::new(format!("`{typed}` requires `--image`"))
+                    Refusal::new(format!("{typed} requires `--image`"))
                         .help("add e.g. `--image memcached:1.6.39-alpine`"),
                 ),
-                Some(Accepted(note)) => console.note(&format!("`{typed}`: {note}")),
-                Some(Refused(help)) => refusals.push(
-                    Refusal::new(format!("`opctl {}` has no `{typed}`", path.join(" ")))
-                        .help(help.replace("{}", given)),
-                ),
+                Some(Accepted(note)) => console.note(&format!("{typed}: {note}")),
+                Some(Refused(help)) => {
+                    let help = help.replace("{}", given);
+                    match refused.iter_mut().find(|(other, _)| *other == help) {
+                        Some((_, all)) => all.push(typed),
+                        None => refused.push((help, vec![typed])),
+                    }
+                }
                 None => {}
             }
         }
+    }
+    for (help, typed) in refused {
+        let message = format!("`opctl {}` has no {}", path.join(" "), typed.join(", "));
+        refusals.push(Refusal::new(message).help(help));
     }
     refusals.settle()
 }
