@@ -25,8 +25,8 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// With so many nodes, which run Pods by word only; without one nothing is scheduled. `None`, and said on stderr,
-    /// where something that it needs is missing.
+    /// With this number of nodes, which mark Pods as Running; without nodes, nothing is scheduled. `None`, reported on stderr, if a program
+    /// is missing.
     pub fn start(name: &str, nodes: u16) -> Option<Self> {
         let needed = ["kubectl", "kube-controller-manager"];
         let assets = env::var_os("KUBEBUILDER_ASSETS").and_then(Assets::in_folder);

@@ -17,14 +17,19 @@ pub struct Operator {
     pub manager: PathBuf,
 }
 
-/// The files of `tests/webhooks/overlay`, and which ones of the scaffold each of them replaces.
-const OVERLAY: [(&str, &str); 5] = [
-    ("v1", "src/api/cache/v1/backup.rs"),
-    ("v1alpha1", "src/api/cache/v1alpha1/backup.rs"),
-    ("conversion", "src/api/cache/v1alpha1/backup_conversion.rs"),
-    ("defaulting", "src/webhook/cache/v1/backup/defaulting.rs"),
-    ("validation", "src/webhook/cache/v1/backup/validation.rs"),
+/// Files of the example `backups` of the runtime, which ones of the scaffold each of them replaces, and what it imports there.
+const FILES: [(&str, &str, [&str; 2]); 5] = [
+    ("v1", "src/api/cache/v1/backup.rs", [""; 2]),
+    ("v1alpha1", "src/api/cache/v1alpha1/backup.rs", [""; 2]),
+    (
+        "conversion",
+        "src/api/cache/v1alpha1/backup_conversion.rs",
+        ["super::{v1, v1alpha1}", "crate::api::cache::{v1::backup as v1, v1alpha1::backup as v1alpha1}"],
+    ),
+    ("defaulting", "src/webhook/cache/v1/backup/defaulting.rs", BACKUP),
+    ("validation", "src/webhook/cache/v1/backup/validation.rs", BACKUP),
 ];
+const BACKUP: [&str; 2] = ["super::v1::Backup", "crate::api::cache::v1::backup::Backup"];
 
 impl Operator {
     pub fn compile() -> Self {
@@ -33,11 +38,14 @@ impl Operator {
             format!("opctl create webhook {POD} --defaulting"),
         ];
         let project = Project::of(two_versions(), &webhooks.each_ref().map(String::as_str));
-        for (name, path) in OVERLAY {
-            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/webhooks/overlay/{name}.rs"));
-            assert!(project.folder().join(path).exists(), "{path}");
-            fs::copy(from, project.folder().join(path)).unwrap();
+        for (name, path, [here, there]) in FILES {
+            let file = format!("crates/runtime/examples/backups/{name}.rs");
+            let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+            assert!(project.folder().join(path).exists() && text.contains(here), "{path}");
+            fs::write(project.folder().join(path), text.replacen(here, there, 1)).unwrap();
         }
+        // Lines are shorter there.
+        project.shell("cargo fmt");
         project.shell("opctl manifests");
         project.is_sound();
 

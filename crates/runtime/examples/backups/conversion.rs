@@ -2,13 +2,9 @@
 //!
 //! `carry` copies the fields that both versions have, and keeps in an annotation what the other version has no place for.
 
-use opctl_runtime::webhook::{Conversion, ConversionError, Spoke, Webhook, carry};
+use opctl_runtime::webhook::{ConversionError, carry};
 
 use super::{v1, v1alpha1};
-
-pub fn webhook() -> Webhook {
-    Conversion::<v1::Backup>::new(vec![Spoke::of::<v1alpha1::Backup>()]).into()
-}
 
 impl TryFrom<v1alpha1::Backup> for v1::Backup {
     type Error = ConversionError;

@@ -24,7 +24,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, ServiceReference, WebhookClientConfig, WebhookConversion,
 };
 use kube::CustomResourceExt;
-use opctl_runtime::webhook::{self, Webhook};
+use opctl_runtime::webhook::{self, Conversion, Spoke, Webhook};
 use opctl_runtime::{Manager, Operator, crds};
 
 /// A project of its own would say `operator!()`: the name and the version of its package.
@@ -40,7 +40,8 @@ async fn main() -> io::Result<ExitCode> {
 }
 
 pub fn webhooks() -> Vec<Webhook> {
-    vec![conversion::webhook(), defaulting::webhook(), pod::webhook(), validation::webhook()]
+    let conversion = Conversion::<v1::Backup>::new(vec![Spoke::of::<v1alpha1::Backup>()]);
+    vec![conversion.into(), defaulting::webhook(), pod::webhook(), validation::webhook()]
 }
 
 /// The CustomResourceDefinition with both versions. In a cluster, the API server reaches the conversion by a Service.

@@ -17,6 +17,10 @@ pub fn webhook() -> Webhook {
         .into()
 }
 
+// +kubebuilder:webhook:mutating=false,path=/validate-cache-example-com-v1-backup,failurePolicy=fail,sideEffects=None,\
+//     groups=cache.example.com,resources=backups,verbs=create;update;delete,versions=v1,timeoutSeconds=2,\
+//     name=vbackup-v1.cache.example.com,admissionReviewVersions=v1
+// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get
 async fn validate_create(object: &Backup, request: &Request<Backup>) -> Result<Warnings, Rejection> {
     // To see what the API server does then.
     match object.annotations().get("example.com/test").map(|it| &**it) {

@@ -190,7 +190,8 @@ impl<'a> Children<'a> {
     /// are applied; if one of them fails, `?` returns before anything is deleted.
     ///
     /// Only children that this controller applied are deleted, by these `Children` or otherwise, and only of kinds that it
-    /// [`owns`](crate::Controller::owns), since its watch is what knows them. A child that has changed in a way that the watch has not seen yet is deleted by the next reconcile.
+    /// [`owns`](crate::Controller::owns), since its watch is what knows them. A child that has changed in a way that the watch has not
+    /// seen yet is deleted by the next reconcile.
     ///
     /// # Errors
     ///

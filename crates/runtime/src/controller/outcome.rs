@@ -193,9 +193,9 @@ struct Written {
     status: Option<u64>,
     /// When a failure was written last.
     failure: Option<Instant>,
-    /// The status as it is since the last write, and the resourceVersion of the object before it: until a watch brings the next one, a
-    /// reconcile sees the old status.
-    unseen: Option<(String, Value)>,
+    /// The status as it is since the last write, as JSON, which takes far less memory than a [`Value`], and the resourceVersion of the
+    /// object before it: until a watch brings the next one, a reconcile sees the old status.
+    unseen: Option<(String, Box<str>)>,
 }
 
 /// What is to be written.
@@ -297,7 +297,8 @@ impl Writer {
                 true => written.failure = Some(Instant::now()),
                 false => written.status = Some(hash),
             }
-            written.unseen = object.resource_version().map(|version| (version, merged(&before, &status)));
+            let unseen = || merged(&before, &status).to_string().into();
+            written.unseen = object.resource_version().map(|version| (version, unseen()));
         });
 
         let now = list(&status["conditions"]);
@@ -344,7 +345,7 @@ impl Writer {
         if unseen.as_ref().is_some_and(|(version, _)| Some(version.as_str()) != resource_version) {
             *unseen = None;
         }
-        unseen.as_ref().map(|(_, status)| status.clone())
+        unseen.as_ref().and_then(|(_, status)| serde_json::from_str(status).ok())
     }
 
     fn remember(&self, uid: u64, what: impl FnOnce(&mut Written)) {

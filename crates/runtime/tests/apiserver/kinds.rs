@@ -30,7 +30,7 @@ pub struct WebStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// What a Web owns, or is told of.
+/// A kind that a Web owns or watches.
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(group = "runtime.example.com", version = "v1", kind = "Part", namespaced)]
 pub struct PartSpec {

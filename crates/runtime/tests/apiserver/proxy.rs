@@ -19,7 +19,7 @@ use tokio::time::sleep;
 
 use crate::cluster::Cluster;
 
-/// What becomes of requests.
+/// How the proxy treats requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mode {
     #[default]
@@ -60,7 +60,7 @@ impl Proxy {
         Self { config: Config::new(url.parse().unwrap()), shared, task }
     }
 
-    /// Changes what becomes of requests. Watches that run end, but for those that begin to be slow.
+    /// Changes how requests are treated. Open watches are closed, unless they only become slow.
     pub fn set(&self, mode: Mode) {
         self.shared.mode.send_replace(mode);
     }

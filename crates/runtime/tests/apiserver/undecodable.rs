@@ -222,7 +222,7 @@ async fn watched_objects_are_left_out_too() {
     .await;
     assert_eq!(events[0].1, "Undecodable");
     assert_eq!(logged(&[&format!("Part {namespace}/bad"), "WARN"]).len(), 1);
-    assert_eq!(cluster.get::<Part>(namespace, "bad").await.get("status"), None, "its status is of others");
+    assert_eq!(cluster.get::<Part>(namespace, "bad").await.get("status"), None, "another controller owns its status");
     for (name, size) in [("good", 1), ("bad", 2)] {
         let before = seen.count("web");
         match name {

@@ -53,7 +53,7 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     cluster.kubectl(&["apply", "-f", "-"], &objects(&BTreeSet::from(["one".to_owned()])));
     within(RETRIES, "a Deployment", || deployments(&cluster).contains("one"));
 
-    // Told to end, it does not leave the others waiting.
+    // On shutdown, it releases the Lease at once.
     assert!(leader.0.terminate().success());
     let released = Instant::now();
     within(RETRIES, "the other one leads", || follower.leads());
@@ -73,22 +73,22 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
 }
 
 #[test]
-fn a_shutdown_amid_100_reconciles_leaves_nothing_half_written() {
+fn a_shutdown_amid_200_reconciles_leaves_nothing_half_written() {
     let Some(cluster) = ControlPlane::start("shutdown", 0) else { return };
     CACHES.install(&cluster);
     CACHES.grant(&cluster);
-    let names: BTreeSet<String> = (0..100).map(|number| format!("sample-{number}")).collect();
+    let names: BTreeSet<String> = (0..200).map(|number| format!("sample-{number}")).collect();
     cluster.kubectl(&["create", "-f", "-"], &objects(&names));
     let mut replica = Replica::start(&cluster, &[]);
     let start = Instant::now();
-    // The first of each object puts the finalizer on.
-    while replica.reconciles() < 120 {
+    // The first of each object puts the finalizer on; those that follow are mixed with them.
+    while replica.reconciles() < 150 {
         assert!(start.elapsed() < Duration::from_secs(60), "no reconciles");
     }
     assert!(replica.0.terminate().success(), "{}", replica.0.log());
 
     let written = list(&cluster, "deployments");
-    assert!((1..100).contains(&written.len()), "it ended amid them: {}", written.len());
+    assert!((1..200).contains(&written.len()), "it ended amid them: {}", written.len());
     for deployment in &written {
         let object = deployment["metadata"]["name"].as_str().unwrap();
         assert!(names.contains(object), "{object}");
@@ -101,8 +101,8 @@ fn a_shutdown_amid_100_reconciles_leaves_nothing_half_written() {
 
     let _again = Replica::start(&cluster, &[]);
     within(RETRIES, "all Deployments and statuses", || {
-        let told = list(&cluster, "caches");
-        deployments(&cluster) == names && told.iter().all(|object| object["status"]["observedGeneration"] == 1)
+        let caches = list(&cluster, "caches");
+        deployments(&cluster) == names && caches.iter().all(|object| object["status"]["observedGeneration"] == 1)
     });
 }
 
@@ -175,7 +175,7 @@ impl History {
         }
         let renewals = specs.windows(2).filter(|pair| pair[0].holder_identity == pair[1].holder_identity).count();
         assert!(renewals > 10, "renewals are seen");
-        assert_eq!(specs.last().unwrap().lease_transitions, Some(terms - 1), "so many changes of the leader");
+        assert_eq!(specs.last().unwrap().lease_transitions, Some(terms - 1), "the number of leader changes");
     }
 }
 

@@ -131,7 +131,7 @@ fn assert_no_flood(log: &str, start: Instant) {
 struct Zoo<'a>(&'a ControlPlane);
 
 impl<'a> Zoo<'a> {
-    /// With so many objects: `m0`, `m1` and so on.
+    /// Creates this number of objects: `m0`, `m1` and so on.
     fn new(cluster: &'a ControlPlane, objects: usize) -> Self {
         CACHES.install(cluster);
         CACHES.grant(cluster);
@@ -156,7 +156,7 @@ impl<'a> Zoo<'a> {
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() }
     }
 
-    /// Waits until there are so many objects, each with the Deployment that it asks for, and a status about it.
+    /// Waits until this number of objects exists, each with its Deployment and a current status.
     fn await_reconciled(&self, objects: usize) {
         within(RETRIES, &format!("{objects} objects with their Deployments"), || {
             // Of a CRD that came back a moment ago, the API server knows none yet.

@@ -202,7 +202,7 @@ fn converts(cluster: &ControlPlane) {
     patch("v1", "old", r#"{"timeoutSeconds":60}"#);
     assert_eq!(in_version("v1alpha1", "old")["timeout"], "60s");
     assert_eq!(in_version("v1alpha1", "old")["note"], "mine");
-    // A form that the other version does not tell apart.
+    // `7s` and `007s` are the same in the other version.
     patch("v1alpha1", "old", r#"{"timeout":"007s","replicas":3}"#);
     assert_eq!(in_version("v1", "old")["timeoutSeconds"], 7);
     assert_eq!(in_version("v1", "old")["copies"], 3);
