@@ -207,10 +207,32 @@ fn edit_refuses_where_the_place_is_unclear_and_writes_nothing() {
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("remove these lines") && said.contains("- name: WATCH_NAMESPACE"), "{said}");
     assert_eq!(differences(&before, &tree::tree(&sandbox.folder)), [""; 0]);
-    // Done by hand, the rest follows.
+    // Done by hand, the rest follows; and so it does when PROJECT was changed by hand.
     let lines: Vec<&str> = text.lines().collect();
     let at = lines.iter().position(|line| line.contains("WATCH_NAMESPACE")).unwrap();
     std::fs::write(&manager, [&lines[..at], &lines[at + 4..]].concat().join("\n") + "\n").unwrap();
     opctl(&sandbox, "edit --namespaced=false");
     opctl(&sandbox, "manifests --check");
+    let file = sandbox.folder.join("PROJECT");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("projectName", "namespaced: true\nprojectName")).unwrap();
+    opctl(&sandbox, "edit --namespaced");
+    assert!(std::fs::read_to_string(&manager).unwrap().contains("WATCH_NAMESPACE"));
+}
+
+#[test]
+fn edit_keeps_other_settings_in_project() {
+    let sandbox = project();
+    let file = sandbox.folder.join("PROJECT");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("projectName", "manifests:\n  maxDescription: 200\nprojectName")).unwrap();
+    opctl(&sandbox, "manifests");
+    let before = tree::tree(&sandbox.folder);
+    opctl(&sandbox, "edit --watch-namespace team-a");
+    opctl(&sandbox, "manifests --check");
+    opctl(&sandbox, "edit --watch-namespace team-b,team-c");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("manifests:\n  namespaces:\n  - team-b\n  - team-c\n  maxDescription: 200\n"), "{text}");
+    opctl(&sandbox, "edit --namespaced=false");
+    assert_eq!(differences(&before, &tree::tree(&sandbox.folder)), [""; 0]);
 }

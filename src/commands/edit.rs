@@ -13,7 +13,7 @@ use crate::cli;
 use crate::edit::Edit;
 use crate::names::Namespace;
 use crate::plan::Plan;
-use crate::project::{PROJECT, ProjectFile, Tree, root_above};
+use crate::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Project};
 
@@ -35,11 +35,13 @@ pub fn run(args: &cli::Edit, console: &Console) -> anyhow::Result<Outcome> {
     let _lock = lock(&root, console)?;
     let file = ProjectFile::read(&tree)?;
     let new = scope(args, &file)?;
-    let (before, after) = (project_of(&file, &tree)?, project_of(&new, &tree)?);
+    let project = project_of(&new, &tree)?;
     let mut plan = Plan::default();
     if is_scope {
-        change(&mut plan, scoped(&before, &file), scoped(&after, &file));
-        if new.namespaces.is_empty() && tree.has(KUSTOMIZATION) {
+        let old = other_scope(&file, &new);
+        edit_project(&mut plan, &old, &new);
+        change(&mut plan, scoped(&project_of(&old, &tree)?, &file), scoped(&project, &file));
+        if !old.namespaces.is_empty() && new.namespaces.is_empty() {
             // Listed again below if a marker names a namespace.
             for (key, folder) in manifests::KEEPERS {
                 plan.edit(KUSTOMIZATION, listed((key, folder.to_owned()), false));
@@ -59,7 +61,7 @@ pub fn run(args: &cli::Edit, console: &Console) -> anyhow::Result<Outcome> {
     }
     if let Some(wanted) = args.cert_manager {
         match tree.has(webhook::LIST) {
-            true => certify(&mut plan, &tree, &before, wanted),
+            true => certify(&mut plan, &tree, &project, wanted),
             false => refusals.push(
                 Refusal::new("`--cert-manager` is for webhooks, and the project has none")
                     .help("`opctl create webhook --cert-manager` creates one that uses it"),
@@ -115,11 +117,36 @@ fn scope(args: &cli::Edit, file: &ProjectFile) -> Result<ProjectFile, Refusals> 
     refusals.settle().map(|()| new)
 }
 
-/// The files that depend on what the project watches.
+/// The project to compare the new one with. If PROJECT was changed by hand, the other files may still have to follow.
+fn other_scope(file: &ProjectFile, new: &ProjectFile) -> ProjectFile {
+    if (file.namespaced, &file.namespaces) != (new.namespaced, &new.namespaces) {
+        return file.clone();
+    }
+    ProjectFile { namespaced: !new.namespaced, namespaces: Vec::new(), ..file.clone() }
+}
+
+/// Changes PROJECT, in which other settings may be beside the namespaces.
+fn edit_project(plan: &mut Plan, before: &ProjectFile, after: &ProjectFile) {
+    let text = |file: &ProjectFile, namespaces: &[Namespace]| {
+        ProjectFile::text(&file.name, &file.domain, file.namespaced, namespaces)
+    };
+    let settings = |file: &ProjectFile| {
+        let text = text(file, &file.namespaces);
+        let lines = text.split_inclusive('\n').filter(|line| line.starts_with("  "));
+        format!("manifests:\n{}", lines.collect::<String>())
+    };
+    let edits = match after.descriptions == Descriptions::default() {
+        true => vec![(text(before, &before.namespaces), text(after, &after.namespaces))],
+        false => vec![(text(before, &[]), text(after, &[])), (settings(before), settings(after))],
+    };
+    for (before, after) in edits.into_iter().filter(|(before, after)| before != after) {
+        plan.edit(PROJECT, Edit::Lines { before, after });
+    }
+}
+
+/// The files beside PROJECT that depend on what the project watches.
 fn scoped(project: &Project, file: &ProjectFile) -> Vec<File> {
     let mut files = scaffold::init(project);
-    let text = ProjectFile::text(&project.name, &project.domain, project.namespaced, &project.namespaces);
-    files.push(File { path: PROJECT.into(), text });
     for resource in &file.resources {
         let (api, has) = (api_of_resource(resource), &resource.webhooks);
         for (admission, has, path) in [

@@ -111,7 +111,7 @@ impl Dev<'_> {
         }
         diagnose(&found, self.console);
         let text = match found.len() {
-            0 => "nothing is wrong any more".to_owned(),
+            0 => "nothing to report".to_owned(),
             number => format!("{}; `opctl check --fix` adds missing permissions", counted(number, "finding")),
         };
         self.console.status("Checked", &text);
