@@ -247,7 +247,7 @@ fn add(syntax: Syntax, path: &[&'static str], habit: Habit) -> Syntax {
         Some(known) if known.is_hide_set() => syntax,
         Some(_) => syntax.mut_subcommand(word, |known| add(known, rest, habit)),
         None => {
-            let words = Arg::new(WORDS).num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
+            let words = Arg::new(WORDS).hide(true).num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
             syntax.subcommand(Syntax::new(*word).hide(true).disable_help_flag(true).arg(words))
         }
     }

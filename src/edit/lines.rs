@@ -14,6 +14,7 @@ pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError
     let (previous, next) = (&previous[start.saturating_sub(1)..], &next[..end.min(1)]);
     let (old, new) = (&old[start..old.len() - end], &new[start..new.len() - end]);
 
+    let whole: Vec<&str> = text.split_inclusive('\n').collect();
     let lines: Vec<&str> = text.lines().collect();
     let at = match old {
         [] if find(&lines, new).is_some() => return Ok(text.into()),
@@ -30,11 +31,12 @@ pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError
         };
         return if is_done { Ok(text.into()) } else { Err(refuse(old, new)) };
     };
-    let mut changed: Vec<&str> = lines[..at].to_vec();
-    changed.extend(new);
-    changed.extend(&lines[at + old.len()..]);
-    let end = if text.ends_with('\n') { newline(text) } else { "" };
-    Ok(changed.join(newline(text)) + end)
+    let mut changed = whole[..at].concat();
+    if !changed.is_empty() && !changed.ends_with('\n') {
+        changed.push_str(newline(text));
+    }
+    new.iter().for_each(|line| changed.extend([line, newline(text)]));
+    Ok(changed + &whole[at + old.len()..].concat())
 }
 
 /// Where these lines are, if that is one place.
@@ -86,6 +88,8 @@ mod tests {
         there_and_back(&crlf(OFF), &crlf(ON));
         let changed = |text: &str| text.replace("level", "debug").replace("- b", "- c") + "# mine";
         there_and_back(&changed(OFF), &changed(ON));
+        let mixed = |text: &str| text.replace("- b\n", "- b\r\n");
+        there_and_back(&mixed(OFF), &mixed(ON));
     }
 
     #[test]
