@@ -6,6 +6,8 @@
 //! `cargo update` in one of the projects below `target/operators/golden projects`, and copy its Cargo.lock.
 #![cfg(unix)]
 
+#[path = "operators/book.rs"]
+mod book;
 mod common;
 #[path = "common/control_plane.rs"]
 mod control_plane;
@@ -13,6 +15,8 @@ mod control_plane;
 mod dockerignore;
 #[path = "common/golden.rs"]
 mod golden;
+#[path = "common/guide.rs"]
+mod guide;
 #[path = "common/manager.rs"]
 mod manager;
 #[path = "common/place.rs"]
