@@ -535,7 +535,6 @@ const RESERVED_CRATES: &[&str] = &[
     "tower_test",
     "tracing",
     "tracing_subscriber",
-    "yaml_serde",
 ];
 
 #[cfg(test)]

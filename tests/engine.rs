@@ -147,7 +147,7 @@ fn crd(api: &Api) -> Result<Value, Vec<Diagnostic>> {
     let crds = emit::crds(std::slice::from_ref(api))?;
     let manifests = emit::manifests(&crds, &[], &Options { namespaced: false, namespaces: Vec::new() }).unwrap();
     let crd = manifests.iter().find(|manifest| manifest.path.starts_with("crd/bases/")).unwrap();
-    Ok(yaml_serde::from_str(&crd.text).unwrap())
+    Ok(opctl::yaml::read(&crd.text).unwrap())
 }
 
 fn write(path: &Path, text: &str) {

@@ -171,7 +171,7 @@ impl Operator {
         // rustfmt would take the settings of a folder further up.
         fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
         let folder = root.join(sandbox.folder.strip_prefix(sandbox.root()).unwrap());
-        let project: Value = yaml_serde::from_str(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
+        let project: Value = opctl::yaml::read(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
         let name = project["projectName"].as_str().unwrap().to_owned();
         fs::write(root.join("Cargo.lock"), lock(&name, root != folder)).unwrap();
         Self { name, folder, project }
@@ -295,7 +295,7 @@ impl Operator {
     /// The manager runs here as the service account that is deployed.
     fn reconciles_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
         let kubeconfig = cluster.folder.join("service-account");
-        let mut config: Value = yaml_serde::from_str(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
+        let mut config: Value = opctl::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
         let account = format!("system:serviceaccount:{}:{}-controller-manager", self.namespace(), self.name);
         config["users"][0]["user"]["as"] = account.into();
         fs::write(&kubeconfig, config.to_string()).unwrap();
@@ -402,7 +402,7 @@ impl Operator {
         let Ok(files) = fs::read_dir(bases) else { return Vec::new() };
         let crds = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
         crds.map(|text| {
-            let crd: Value = yaml_serde::from_str(&text).unwrap();
+            let crd: Value = opctl::yaml::read(&text).unwrap();
             crd["metadata"]["name"].as_str().unwrap().to_owned()
         })
         .collect()
@@ -412,7 +412,7 @@ impl Operator {
         let files = fs::read_dir(self.folder.join("config/samples")).unwrap().map(|file| file.unwrap().path());
         files
             .filter(|path| !path.ends_with("kustomization.yaml"))
-            .map(|path| yaml_serde::from_str(&fs::read_to_string(path).unwrap()).unwrap())
+            .map(|path| opctl::yaml::read(&fs::read_to_string(path).unwrap()).unwrap())
             .collect()
     }
 

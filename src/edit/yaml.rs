@@ -51,12 +51,7 @@ pub fn remove_item(text: &str, key: &str, item: &str) -> Result<String, EditErro
 
 /// Adds the mapping `fields` to the sequence under `key`, sorted by the values of the keys `identity`; or, where an entry
 /// has these values already, gives that entry the fields that it lacks or has otherwise.
-pub fn add_entry(
-    text: &str,
-    key: &str,
-    identity: &[String],
-    fields: &Map<String, Value>,
-) -> Result<String, EditError> {
+pub fn add_entry(text: &str, key: &str, identity: &[String], fields: &Map<String, Value>) -> Result<String, EditError> {
     let target = Target { key, element: item_lines(&fields.clone().into()) };
     let before = target.parse(text)?;
     let entries = target.sequence(&before)?;
@@ -110,7 +105,12 @@ impl Target<'_> {
     }
 
     /// Gives back the new text if it says what the old one said, with just this change.
-    fn check(&self, new: String, mut root: Map<String, Value>, change: impl FnOnce(&mut Vec<Value>)) -> Result<String, EditError> {
+    fn check(
+        &self,
+        new: String,
+        mut root: Map<String, Value>,
+        change: impl FnOnce(&mut Vec<Value>),
+    ) -> Result<String, EditError> {
         let mut items = self.sequence(&root)?.to_vec();
         change(&mut items);
         root.insert(self.key.into(), Value::Array(items));
@@ -229,12 +229,7 @@ fn entry_at(lines: &Lines, field: &Field, index: usize) -> Option<Element> {
 }
 
 /// The text with the first field of `wanted` that `mapping` lacks, or has otherwise, set right.
-fn merge_one(
-    lines: &Lines,
-    fields: &[Field],
-    mapping: &Value,
-    wanted: &Map<String, Value>,
-) -> Option<String> {
+fn merge_one(lines: &Lines, fields: &[Field], mapping: &Value, wanted: &Map<String, Value>) -> Option<String> {
     let (key, value) = wanted.iter().find(|(key, value)| {
         let there = mapping.get(key.as_str());
         there.is_none_or(|there| differs(there, value))

@@ -17,6 +17,7 @@ pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::Cust
 use crate::diagnostic::Diagnostic;
 use crate::model::RbacRule;
 use crate::names::Namespace;
+use crate::yaml;
 
 pub use crd::{crds, merge};
 pub use descriptions::shorten_descriptions;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::rbac::SYSTEM;
 use super::{HEADER, Manifest, kustomization::kustomization};
-use crate::yaml;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Admission, Authority, AuthorityFrom, Operator, Webhook};
+use crate::yaml;
 
 /// `webhook/manifests.yaml` and what kustomize needs beside it, if there is a webhook. The kustomization is there for a conversion
 /// alone, too, which stands in CRDs: what lists the folder need not know which webhooks there are.

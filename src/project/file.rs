@@ -133,7 +133,7 @@ impl ProjectFile {
 
     pub fn parse(text: &str) -> Result<Self, Vec<Diagnostic>> {
         let file = SourceFile::new(PROJECT, text);
-        let raw: Raw = yaml::read(text).map_err(|error| vec![not_yaml(&file, &error)])?;
+        let raw: Raw = yaml::read(text).map_err(|error| vec![not_yaml(&file, error)])?;
         check_format(&file, &raw).map_err(|diagnostic| vec![*diagnostic])?;
         Reader { file, diagnostics: Vec::new() }.read(raw)
     }
@@ -389,11 +389,7 @@ fn listed(value: &Value) -> Result<Vec<Namespace>, String> {
     Ok(names)
 }
 
-fn not_yaml(file: &Arc<SourceFile>, error: &yaml::Error) -> Diagnostic {
-    let text = error.to_string();
-    // The place is shown by the snippet.
-    let reason = text.split(" at line ").next().unwrap_or(&text).to_owned();
-    let at = error.location().and_then(|location| location.span().byte_offset()?.try_into().ok()).unwrap_or(0);
+fn not_yaml(file: &Arc<SourceFile>, yaml::Error { reason, offset: at, .. }: yaml::Error) -> Diagnostic {
     let end = file.text[at..].find('\n').map_or(file.text.len(), |length| at + length);
     Diagnostic::error("OP201", "the PROJECT file cannot be read")
         .at(Span { file: file.clone(), range: at..end }, reason)

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hyper::body::Bytes;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Answer, Serves, Webhook};

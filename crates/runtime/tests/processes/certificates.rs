@@ -48,7 +48,7 @@ fn certificates_of_others_are_followed() {
 /// The API server does, which trusts this certificate and no other.
 fn asks(cluster: &ControlPlane, port: u16, certificate: &str) {
     let manifests = fs::read_to_string(BACKUPS.folder().join("config/webhook/manifests.yaml")).unwrap();
-    let mut manifests = manifests.split("\n---\n").map(|document| yaml_serde::from_str::<Value>(document).unwrap());
+    let mut manifests = manifests.split("\n---\n").map(|document| serde_saphyr::from_str::<Value>(document).unwrap());
     let mut validating = manifests.find(|it| it["kind"] == "ValidatingWebhookConfiguration").unwrap();
     let config = &mut validating["webhooks"][0]["clientConfig"];
     let url = format!("https://127.0.0.1:{port}{}", config["service"]["path"].as_str().unwrap());
