@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use opctl::config::render::{Render, Renderer};
@@ -13,7 +13,9 @@ use opctl::project::Tree;
 use serde_json::Value;
 
 use crate::control_plane::skipped;
-use crate::kustomizations::{Project, cases, on_disk, projects};
+use crate::golden::{self, Golden};
+use crate::kustomizations::{cases, on_disk};
+use crate::sandbox::Sandbox;
 
 #[test]
 fn renders_what_kubectl_renders() {
@@ -67,6 +69,31 @@ fn values_are_those_of_kubectl() {
             &ours["data"][key] == theirs || ours["data"][key].is_f64() && ours["data"][key].as_f64() == theirs.as_f64();
         assert!(is_same, "{key} is {theirs} to kubectl, and {} here:\n{text}", ours["data"][key]);
     }
+}
+
+/// A project on disk.
+struct Project {
+    name: String,
+    /// The workspace's, or its own.
+    root: PathBuf,
+    /// From the root.
+    folder: String,
+    _sandbox: Option<Sandbox>,
+}
+
+/// The example, and every golden project.
+fn projects() -> Vec<Project> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let folder = "memcached".to_owned();
+    let example = Project { name: folder.clone(), root: examples, folder, _sandbox: None };
+    let golden = golden::names().into_iter().map(|name| {
+        let golden = Golden::read(&name);
+        let sandbox = golden.make(|_, _| ());
+        let root = sandbox.root();
+        let folder = sandbox.folder.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        Project { name: golden.name, root, folder, _sandbox: Some(sandbox) }
+    });
+    [example].into_iter().chain(golden).collect()
 }
 
 /// `kubectl kustomize` of a folder: the objects, or why there are none. The outer `None`: there is no kubectl.

@@ -1,4 +1,4 @@
-//! The cases of `tests/config`, and the projects whose manifests are rendered.
+//! The cases of `tests/config`: kustomizations that are right or wrong.
 //!
 //! A case is one file: sections `-- path --` are a project; `-- right: path --` is what the file must be (`none`: not be)
 //! for nothing to be said; `-- said --` is what is said. `SNAPSHOTS=overwrite` writes the last.
@@ -6,9 +6,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use crate::golden::{self, Golden};
-use crate::sandbox::Sandbox;
 
 /// A project that is not on disk.
 pub struct Case {
@@ -76,29 +73,4 @@ pub fn on_disk(files: &BTreeMap<String, String>) -> tempfile::TempDir {
         fs::write(path, text).unwrap();
     }
     folder
-}
-
-/// A project on disk.
-pub struct Project {
-    pub name: String,
-    /// The workspace's, or its own.
-    pub root: PathBuf,
-    /// From the root.
-    pub folder: String,
-    _sandbox: Option<Sandbox>,
-}
-
-/// The example, and every golden project.
-pub fn projects() -> Vec<Project> {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let folder = "memcached".to_owned();
-    let example = Project { name: folder.clone(), root: examples, folder, _sandbox: None };
-    let golden = golden::names().into_iter().map(|name| {
-        let golden = Golden::read(&name);
-        let sandbox = golden.make(|_, _| ());
-        let root = sandbox.root();
-        let folder = sandbox.folder.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-        Project { name: golden.name, root, folder, _sandbox: Some(sandbox) }
-    });
-    [example].into_iter().chain(golden).collect()
 }

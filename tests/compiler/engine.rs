@@ -7,28 +7,40 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::common;
-use crate::engine_cases::{RECORDED, cases, derive, differences, oracle, parse};
+use crate::engine_cases::{Crds, RECORDED, cases, checksum, derive, differences, oracle, parse};
 use crate::write::write;
 
 #[test]
 fn crds_equal_those_of_the_compiled_types() {
     let cases = cases();
     assert!(cases.len() >= 150, "{} cases", cases.len());
-    let printed = compiled(&oracle(&cases));
-    let differences = differences(&parse(&printed), &derive(&cases));
+    let compiled = parse(&printed(&oracle(&cases)));
+    let differences = differences(&compiled, &derive(&cases));
     assert!(differences.is_empty(), "read and compiled differ:\n{}", differences.join("\n"));
     if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
-        fs::write(RECORDED, &printed).unwrap();
+        fs::write(RECORDED, recorded(&compiled)).unwrap();
     }
     assert!(
-        fs::read_to_string(RECORDED).unwrap() == printed,
+        fs::read_to_string(RECORDED).unwrap() == recorded(&compiled),
         "SNAPSHOTS=overwrite records what the compiled types print"
     );
 }
 
+/// A line a kind. A CRD that is longer than most files is not shown.
+fn recorded(compiled: &Crds) -> String {
+    let lines = compiled.iter().flat_map(|(case, crds)| crds.iter().map(move |crd| (case, crd)));
+    let line = |(case, crd): (&String, &Value)| match crd.to_string() {
+        long if long.len() > 20_000 => format!("{case}\t{}\n", checksum(crd)),
+        text => format!("{case}\t{text}\n"),
+    };
+    lines.map(line).collect()
+}
+
 /// What the oracle prints: a line a kind.
-fn compiled(files: &BTreeMap<String, String>) -> String {
+fn printed(files: &BTreeMap<String, String>) -> String {
     let folder = common::operators_target().join("oracle");
     // Cases of another day.
     for entry in walkdir::WalkDir::new(folder.join("src")).into_iter().filter_map(Result::ok) {

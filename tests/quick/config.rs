@@ -6,13 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use opctl::config;
-use opctl::config::render::Renderer;
 use opctl::config::yaml::{self, Dialect, Node};
 use opctl::diagnostic::{self, Diagnostic, SourceFile};
 use opctl::project::{ProjectFile, Tree};
 use proptest::prelude::*;
 
-use crate::kustomizations::{Project, cases, folder, on_disk, projects};
+use crate::kustomizations::{cases, folder, on_disk};
 
 fn said(root: &Path) -> (String, Vec<Diagnostic>) {
     let tree = Tree::at(root);
@@ -55,17 +54,6 @@ fn each_case_is_said_and_its_twin_is_not() {
         }
     }
     assert!(failures.is_empty(), "{failures}");
-}
-
-#[test]
-fn golden_projects_are_clean() {
-    for Project { name, root, folder, .. } in projects() {
-        let tree = Tree::at(&root);
-        let default = Renderer::new(&tree).render(&opctl::project::join(&folder, "config/default"), &[]);
-        assert!(default.is_closed && default.objects.len() > 5, "{name} is not judged");
-        let found = config::check(&tree, &folder);
-        assert!(found.is_empty(), "{name}: {}", diagnostic::render(&found, false));
-    }
 }
 
 /// Every text of the example's manifests, one after the other, is made another one. What is then said is recorded: the

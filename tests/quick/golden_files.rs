@@ -1,30 +1,77 @@
-//! What holds of every golden project (see `tests/common/golden.rs`) as files; `operators.rs` compiles and runs them.
+//! What holds of every golden project (see `tests/common/golden.rs`) as files; `tests/operators` compiles and runs them.
 //!
-//! A new one is one file. `SNAPSHOTS=overwrite cargo test --test golden` writes its list of files.
+//! A new one is one file. `SNAPSHOTS=overwrite cargo test --test quick golden` writes its list of files.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
 use std::time::SystemTime;
+
+use opctl::config::render::Renderer;
+use opctl::project::{Tree, join};
+use opctl::{config, diagnostic};
 
 use crate::golden::{self, Golden, shell};
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
-fn all() -> Vec<Golden> {
-    let all: Vec<Golden> = golden::names().iter().map(|name| Golden::read(name)).collect();
-    assert!(all.len() > 5, "the golden projects are not found");
-    all
+/// A golden project that was made. No test changes its files.
+struct Made {
+    golden: Golden,
+    sandbox: Sandbox,
+    /// The lines that a command removed from a file of the user, which none may do.
+    removed: Vec<String>,
+}
+
+/// All of them, made once for the tests that run at the same time.
+fn all() -> Arc<Vec<Made>> {
+    static ALL: Mutex<Weak<Vec<Made>>> = Mutex::new(Weak::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    all.upgrade().unwrap_or_else(|| {
+        let made = Arc::new(make_all());
+        *all = Arc::downgrade(&made);
+        made
+    })
+}
+
+fn make_all() -> Vec<Made> {
+    let names = golden::names();
+    assert!(names.len() > 5, "the golden projects are not found");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let part = |core| names.iter().skip(core).step_by(cores).map(|name| make(Golden::read(name))).collect();
+        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || -> Vec<Made> { part(core) })).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+fn make(golden: Golden) -> Made {
+    let mut before = BTreeMap::<String, Vec<u8>>::new();
+    let mut removed = Vec::new();
+    let sandbox = golden.make(|command, sandbox| {
+        let after = tree(&sandbox.root());
+        if command.starts_with("opctl ") {
+            for (path, text) in &before {
+                let Some(new) = after.get(path) else { panic!("{command}: `{path}` is gone") };
+                let lines = lines_without(text, new).into_iter();
+                removed.extend(lines.map(|line| format!("{}: {command}: gone from `{path}`: {line}", golden.name)));
+            }
+        }
+        before = after;
+    });
+    Made { golden, sandbox, removed }
 }
 
 #[test]
 fn the_files_are_those_that_are_listed() {
     let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
-    let minimal = files(&Golden::read("minimal").make(|_, _| ()));
-    for golden in all() {
-        let sandbox = golden.make(|_, _| ());
-        let files = files(&sandbox);
+    let all = all();
+    let minimal = files(&all.iter().find(|made| made.golden.name == "minimal").unwrap().sandbox);
+    for Made { golden, sandbox, .. } in all.iter() {
+        let files = files(sandbox);
         let lacks = minimal.difference(&files).map(|path| format!("- {path}\n"));
         let has = files.iter().filter(|path| golden.name == "minimal" || !minimal.contains(*path));
         let listing: String = lacks.chain(has.map(|path| format!("{path}\n"))).collect();
@@ -39,7 +86,7 @@ fn the_files_are_those_that_are_listed() {
     }
 }
 
-/// The paths, as seen from the project; the vendored runtime is one, for `tests/package.rs` looks at its files.
+/// The paths, as seen from the project; the vendored runtime is one, for `tests/compiler/package.rs` looks at its files.
 fn files(sandbox: &Sandbox) -> BTreeSet<String> {
     let root = sandbox.root();
     let inner = sandbox.folder.strip_prefix(&root).unwrap();
@@ -57,14 +104,13 @@ fn files(sandbox: &Sandbox) -> BTreeSet<String> {
 
 #[test]
 fn the_second_time_changes_nothing() {
-    for golden in all() {
-        let sandbox = golden.make(|_, _| ());
-        let once = stamped(&sandbox);
-        golden.commands[creations(&golden)..].iter().for_each(|command| shell(&sandbox, command));
+    for Made { golden, sandbox, .. } in all().iter() {
+        let once = stamped(sandbox);
+        golden.commands[creations(golden)..].iter().for_each(|command| shell(sandbox, command));
         for command in ["opctl manifests", "opctl manifests --check"] {
-            shell(&sandbox, command);
+            shell(sandbox, command);
         }
-        let twice = stamped(&sandbox);
+        let twice = stamped(sandbox);
         assert_eq!(once.keys().collect::<Vec<_>>(), twice.keys().collect::<Vec<_>>());
         for (path, file) in &once {
             assert!(twice[path] == *file, "{}: `{path}` was written again", golden.name);
@@ -74,8 +120,8 @@ fn the_second_time_changes_nothing() {
 
 #[test]
 fn each_is_granted_what_its_code_asks_for_and_no_more() {
-    for golden in all() {
-        shell(&golden.make(|_, _| ()), "opctl check --deny-warnings");
+    for Made { sandbox, .. } in all().iter() {
+        shell(sandbox, "opctl check --deny-warnings");
     }
 }
 
@@ -92,11 +138,30 @@ fn creations(golden: &Golden) -> usize {
 }
 
 #[test]
+fn golden_projects_are_clean() {
+    is_clean(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), "memcached");
+    for Made { sandbox, .. } in all().iter() {
+        let root = sandbox.root();
+        is_clean(&root, sandbox.folder.strip_prefix(&root).unwrap().to_str().unwrap());
+    }
+}
+
+/// Nothing is said of the manifests of a project, which is in a folder below its workspace's root.
+fn is_clean(root: &Path, folder: &str) {
+    let tree = Tree::at(root);
+    let default = Renderer::new(&tree).render(&join(folder, "config/default"), &[]);
+    assert!(default.is_closed && default.objects.len() > 5, "{folder} is not judged");
+    let found = config::check(&tree, folder);
+    assert!(found.is_empty(), "{folder}: {}", diagnostic::render(&found, false));
+}
+
+#[test]
 fn the_order_of_creations_does_not_matter() {
     // There a command names a kind that one before it made.
     let is_free = |golden: &Golden| !["external", "wired"].contains(&golden.name.as_str());
-    for mut golden in all().into_iter().filter(is_free) {
-        let forward = tree(&golden.make(|_, _| ()).root());
+    for Made { sandbox, golden, .. } in all().iter().filter(|made| is_free(&made.golden)) {
+        let forward = tree(&sandbox.root());
+        let mut golden = Golden::read(&golden.name);
         let first = creations(&golden);
         golden.commands[first..].reverse();
         let backward = tree(&golden.make(|_, _| ()).root());
@@ -109,20 +174,9 @@ fn the_order_of_creations_does_not_matter() {
 
 #[test]
 fn to_files_of_the_user_lines_are_only_added() {
-    for golden in all() {
-        let mut before = BTreeMap::<String, Vec<u8>>::new();
-        golden.make(|command, sandbox| {
-            let after = tree(&sandbox.root());
-            if command.starts_with("opctl ") {
-                for (path, text) in &before {
-                    let Some(new) = after.get(path) else { panic!("{command}: `{path}` is gone") };
-                    let gone = lines_without(text, new);
-                    assert_eq!(gone, Vec::<&str>::new(), "{}: {command}: gone from `{path}`", golden.name);
-                }
-            }
-            before = after;
-        });
-    }
+    let all = all();
+    let removed: Vec<&String> = all.iter().flat_map(|made| &made.removed).collect();
+    assert_eq!(removed, Vec::<&String>::new());
 }
 
 /// The lines of the old text that the new one has not, in their order. Generated files have none, nor have lists that

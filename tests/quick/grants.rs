@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_request_is_granted_when_the_generated_roles_grant_it(

@@ -292,6 +292,7 @@ error[OP141]: `nodes/status` are in no namespace, so a Role never allows anythin
   |
   = help: move them to a marker without `namespace`
 
+
 "#]]
     );
     snapbox::assert_data_eq!(
@@ -305,12 +306,13 @@ error[OP141]: `nodes/status` are in no namespace, so a Role never allows anythin
   |
   = help: move them to a marker without `namespace`
 
+
 "#]]
     );
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_role_grants_exactly_what_its_markers_grant(markers in any_markers()) {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
@@ -180,7 +181,12 @@ fn webhooks(project: &Project, api: &Api, server: Option<Server>) -> Webhooks {
 }
 
 /// All that is rendered, by a name that says where it came from.
-fn everything() -> BTreeMap<String, File> {
+fn everything() -> &'static BTreeMap<String, File> {
+    static EVERYTHING: OnceLock<BTreeMap<String, File>> = OnceLock::new();
+    EVERYTHING.get_or_init(scaffold_everything)
+}
+
+fn scaffold_everything() -> BTreeMap<String, File> {
     let mut all = BTreeMap::new();
     let mut put = |from: &str, files: Vec<File>| {
         for file in files {
@@ -286,7 +292,7 @@ fn rust_parses_and_rustfmt_changes_nothing() {
     for (name, file) in everything() {
         if file.path.ends_with(".rs") {
             syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            seen.entry(file.text).or_insert(name);
+            seen.entry(&file.text).or_insert(name);
         }
     }
     // It would look for the file of each `mod x;`.
