@@ -1,6 +1,6 @@
 //! What a release consists of: the archives that `cargo package` makes, and the opctl that `cargo install` builds of them.
 //!
-//! It compiles opctl once more, so it is run by name: `cargo test --test package`.
+//! It compiles opctl once more, so it is run by name: `cargo test --test compiler package`.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;

@@ -107,7 +107,7 @@ fn images_are_built_of_what_their_context_has() {
     }
 }
 
-/// What `tests/runtime.rs` reads is code that compiles.
+/// What `tests/quick/runtime.rs` reads is code that compiles.
 #[test]
 fn each_way_through_the_runtime_compiles() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

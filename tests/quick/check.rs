@@ -1,5 +1,5 @@
 //! What `opctl check` says of the worked example when it has one permission less. That it is right,
-//! `tests/memcached.rs` tries on an API server.
+//! `tests/operators/examples/memcached.rs` tries on an API server.
 
 use opctl::diagnostic::Span;
 use opctl::grants::{self, Home};

@@ -1,7 +1,7 @@
 //! Plays the terminal sessions in `tests/cli/*.md`: each `$ ` line of a `console` block runs in the shell, in an empty
 //! folder of its own, and must say what stands below it. `? 1` is an exit code other than 0.
 //!
-//! A new case is one file. `SNAPSHOTS=overwrite cargo test --test cli` records what is said, to be read before it is
+//! A new case is one file. `SNAPSHOTS=overwrite cargo test --test quick cli` records what is said, to be read before it is
 //! committed.
 #![cfg(unix)]
 

@@ -1,6 +1,6 @@
 //! Keeps `docs/reference/cli.md` equal to what the command line says of itself.
 //!
-//! `SNAPSHOTS=overwrite cargo test --test cli_reference` writes it anew.
+//! `SNAPSHOTS=overwrite cargo test --test quick cli_reference` writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;

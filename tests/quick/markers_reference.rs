@@ -1,6 +1,6 @@
 //! Keeps `docs/reference/markers.md` equal to the table that markers are read by.
 //!
-//! `SNAPSHOTS=overwrite cargo test --test markers_reference` writes it anew.
+//! `SNAPSHOTS=overwrite cargo test --test quick markers_reference` writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;
