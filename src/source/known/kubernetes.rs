@@ -187,7 +187,8 @@ impl Type {
 
     fn lines(self) -> impl Iterator<Item = Line> {
         self.lines.lines().filter_map(move |line| {
-            let (key, json) = line.split_once(' ').expect("`tests/quick/kubernetes_types.rs` writes a value for each name");
+            let (key, json) =
+                line.split_once(' ').expect("`tests/quick/kubernetes_types.rs` writes a value for each name");
             let (name, exists) = self.minor.of(key);
             let (name, required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
             exists.then_some(Line { name, required, json })
