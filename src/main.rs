@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use opctl::cli::Cli;
-use opctl::commands::{self, Console, Outcome};
+use clap::{CommandFactory, FromArgMatches};
+use opctl::cli::{Cli, Global};
+use opctl::commands::{self, Console, Outcome, habits};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -22,45 +22,64 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
+    let mut command = habits::syntax(Cli::command());
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Ok((Global::from_arg_matches(&matches)?, matches)));
+    let (console, matches) = match parsed {
+        Ok((global, matches)) => (Console::new(&global), matches),
+        Err(error) => return usage(error),
     };
-    let console = Console::new(&cli.global);
+    if let Err(refusals) = habits::check(&matches, &console) {
+        return fail(&refusals.into(), &console);
+    }
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return usage(error.format(&mut command)),
+    };
     match commands::run(cli.command, &console) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Drift | Outcome::Refused) => ExitCode::from(FAILURE),
         Ok(Outcome::Exit(code)) => ExitCode::from(code),
-        Err(error) => {
-            commands::report(&error, &console);
-            ExitCode::from(if commands::is_interrupt(&error) { INTERRUPTED } else { FAILURE })
-        }
+        Err(error) => fail(&error, &console),
     }
+}
+
+fn fail(error: &anyhow::Error, console: &Console) -> ExitCode {
+    commands::report(error, console);
+    ExitCode::from(if commands::is_interrupt(error) { INTERRUPTED } else { FAILURE })
 }
 
 /// `--help` and `--version`, or what is wrong with the arguments.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(mut error: clap::Error) -> ExitCode {
+    let is_stray = error.kind() == ErrorKind::UnknownArgument;
+    if is_stray && std::env::args().any(|word| word == "init") {
+        // "use `-- --flag`": it would be the name of the folder.
+        error.remove(ContextKind::Suggested);
+    }
+    if let Some(ContextValue::Strings(mut near)) = error.remove(ContextKind::SuggestedSubcommand) {
+        near.retain(|word| is_command(word));
+        if !near.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+        }
+    }
     // A closed pipe is no error of ours: nobody is left to read.
     let _ = error.print();
+    if is_stray && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "false") {
+        anstream::eprintln!(
+            "\nhelp: use `=` for a value: `--resource=false`, `--controller=false`, `--namespaced=false`"
+        );
+    }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => {
-            if let Some(hint) = hint(error) {
-                anstream::eprintln!("\nhelp: {hint}");
-            }
-            ExitCode::from(FAILURE)
-        }
+        _ => ExitCode::from(FAILURE),
     }
 }
 
-/// What is said here instead, where somebody types out of habit.
-fn hint(error: &clap::Error) -> Option<&'static str> {
-    match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::InvalidSubcommand, _) => {
-            let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-            commands::habits::hint(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
-        }
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => commands::habits::flag_hint(flag),
-        _ => None,
-    }
+/// Whether opctl itself has it, and not only the habits.
+fn is_command(word: &str) -> bool {
+    let command = Cli::command();
+    command
+        .get_subcommands()
+        .flat_map(|inner| inner.get_subcommands().chain([inner]))
+        .any(|inner| inner.get_name() == word)
 }

@@ -39,7 +39,10 @@ pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
     let project = project_of(&file, &tree)?;
     let mut plan = Plan::default();
     add(&mut plan, &project, &request);
-    refuse_what_exists(&plan, &tree, &file, &request.resource, console)?;
+    match is_again(&plan, &tree, &file, &request.resource)? && args.external.external_crd.is_none() {
+        true => keep_what_exists(&mut plan, &tree, console)?,
+        false => refuse_what_exists(&plan, &tree, &file, &request.resource, console)?,
+    }
 
     manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
     carry_out(
@@ -166,6 +169,22 @@ pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
         finalizer: false,
         has_image: resource.has_image(),
     }
+}
+
+/// Whether PROJECT has all of it already: the command was run before.
+fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resource: &Resource) -> anyhow::Result<bool> {
+    let Some(Change::Edit { edits, .. }) = plan.changes.get(PROJECT) else { return Ok(false) };
+    let text = tree.read(PROJECT)?.unwrap_or_default();
+    Ok(file.find(resource).is_some() && edits.iter().all(|edit| edit.apply(&text).is_ok_and(|edited| edited == text)))
+}
+
+/// Leaves out the files that were edited since the command was run before.
+fn keep_what_exists(plan: &mut Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
+    for path in worked_on(plan, tree, console)? {
+        console.note(&format!("kept `{path}`, which was edited; `--overwrite {path}` scaffolds it again"));
+        plan.changes.remove(&path);
+    }
+    Ok(())
 }
 
 /// A kind that is in PROJECT already is made again only if that changes none of its files.

@@ -65,6 +65,12 @@ impl Request {
             }
         };
         let Some(mut resource) = refusals.check(subject(args, &names, file)) else { return Err(refusals) };
+        if let (Some(plural), known) = (&names.plural, api_of_resource(&resource).plural())
+            && *plural != known
+        {
+            let refusal = Refusal::new(format!("the plural of `{}` is `{known}`, not `{plural}`", resource.kind));
+            refusals.push(refusal.help("leave out `--plural`"));
+        }
         let (api, id) = (api_of_resource(&resource), resource.clone());
         let server = server(args, tree, &mut refusals);
         let mut admissions = Vec::new();
@@ -135,8 +141,8 @@ fn flags(args: &CreateWebhook) -> Refusals {
 
 /// The same names as `create api` takes.
 fn named(args: &CreateWebhook) -> CreateApi {
-    let CreateWebhook { group, version, kind, .. } = args.clone();
-    CreateApi { group, version, kind, ..CreateApi::default() }
+    let CreateWebhook { group, version, kind, plural, .. } = args.clone();
+    CreateApi { group, version, kind, plural, ..CreateApi::default() }
 }
 
 /// The kind that is meant, as PROJECT has it or will have it.

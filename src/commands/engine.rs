@@ -160,10 +160,16 @@ impl Compiler<'_> {
     /// By name.
     fn crds(&self, programs: &[Program]) -> anyhow::Result<Vec<CustomResourceDefinition>> {
         let mut progress = self.console.progress();
-        if !progress.is_shown() {
+        let is_shown = progress.is_shown();
+        if !is_shown {
             self.console.say("compiling with cargo");
         }
-        let crds = compiled::crds(&self.folder, programs, &mut |news| progress.show(news));
+        let crds = compiled::crds(&self.folder, programs, &mut |news| match is_shown {
+            true => progress.show(news),
+            // Another cargo, e.g. that of an editor, may take long.
+            false if news.starts_with("blocking") => self.console.say(news),
+            false => {}
+        });
         drop(progress);
         let crds = crds.map_err(|failure| {
             self.console.tell(&failure.said);

@@ -57,6 +57,20 @@ fn proxies() -> Proxies {
     }
 }
 
+/// The variable with the proxy to this server, as kubectl and operators read it, and its value.
+pub fn proxy_to(server: &str) -> Option<(&'static str, String)> {
+    let names = match server.starts_with("http://") {
+        true => ["HTTP_PROXY", "http_proxy"],
+        false => ["HTTPS_PROXY", "https_proxy"],
+    };
+    names.into_iter().find_map(|name| Some((name, text(&[name])?)))
+}
+
+/// The hosts that are reached without one.
+pub fn no_proxy() -> String {
+    text(&["NO_PROXY", "no_proxy"]).unwrap_or_default()
+}
+
 fn path(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|said| !said.is_empty()).map(PathBuf::from)
 }

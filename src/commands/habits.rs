@@ -1,84 +1,319 @@
-//! What users of kubebuilder and operator-sdk type out of habit, and what does it here.
+//! What users of kubebuilder 4 and operator-sdk type, and what opctl has for it.
+//!
+//! One table: each command and flag that opctl itself does not have is either accepted, because what it asks for holds anyway, or
+//! refused with what does it here. [`syntax`] makes clap parse them, hidden from help; [`check`] looks them up.
 
-/// The hint for words that are no command of opctl, e.g. `["add", "api"]`.
-pub fn hint(words: &[&str]) -> Option<&'static str> {
-    HABITS.iter().find(|(habit, _)| words.starts_with(habit)).map(|(_, here)| *here)
+use clap::{Arg, ArgAction, ArgMatches, Command as Syntax};
+
+use super::Console;
+use super::error::{Refusal, Refusals};
+
+/// What opctl answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It holds anyway; the note says why.
+    Accepted(&'static str),
+    /// What to do instead; `{}` is the value that was given.
+    Refused(&'static str),
 }
+use Answer::{Accepted, Refused};
 
-/// The hint for a flag that is none of opctl's, e.g. `--force`.
-pub fn flag_hint(flag: &str) -> Option<&'static str> {
-    FLAGS.iter().find(|(habit, _)| *habit == flag).map(|(_, here)| *here)
-}
+const ANSIBLE: Answer = Refused(
+    "opctl has no Ansible operators yet; `opctl create api` creates a controller in Rust. For playbooks and roles, keep using operator-sdk",
+);
+const APPEND: Answer =
+    Refused("later source files start with the text in `hack/boilerplate.txt`: edit that file, and `LICENSE`");
+const CHART: Answer = Refused(
+    "opctl has no Helm charts yet; `opctl build-installer --image IMAGE` writes dist/install.yaml for `kubectl apply --server-side`",
+);
+const CRATE: Answer = Refused("`cargo add CRATE` adds the crate that has the type of `--external-type PATH`");
+const DOMAIN: Answer =
+    Refused("with `--external-type PATH`, `--group` is the whole group, e.g. `--group cert-manager.io`");
+const HELM: Answer = Refused(
+    "opctl has no Helm operators yet; `opctl create api --image IMAGE` creates an operator that runs an image. For charts, keep using \
+     operator-sdk",
+);
+const MAKE: Answer = Accepted("opctl regenerates the manifests itself, so there is nothing to run afterwards");
+const MANIFESTS: Answer = Refused("`opctl manifests` regenerates CRDs and RBAC from the Rust source");
+const MULTIGROUP: Answer = Accepted("each group has its own folder in every project");
+const OLM: Answer = Refused(
+    "opctl has no OLM bundles yet; `opctl build-installer --image IMAGE` writes dist/install.yaml, which installs the operator without \
+     OLM",
+);
+const OVERWRITE: Answer = Refused("`--overwrite PATH` replaces one file of yours");
+const RUN: Answer =
+    Refused("`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG");
+const RUST_TYPE: Answer =
+    Refused("`--external-type PATH` names the Rust type; `--external-crd FILE` has kopium generate it from the CRD");
+const UPDATE: Answer = Refused(
+    "opctl does not update scaffolded files yet; `opctl doctor` reports what is out of date, and `opctl init --runtime vendored` updates \
+     opctl-runtime",
+);
+const V1: Answer = Refused("Kubernetes has only v1 since 1.22: leave the option out");
 
-const FLAGS: &[(&str, &str)] = &[
+/// What is typed: commands (alternatives between `|`), then a flag, then its value. A value in capitals is any, `[=BOOL]` may be
+/// left out. The first row that fits counts.
+const TABLE: &[(&str, Answer)] = &[
+    // Flags of kubebuilder's `init` and `edit`.
+    ("init --repo MODULE", Accepted("a crate has no module path; its name is that of the project")),
+    ("init --fetch-deps[=BOOL]", Accepted("cargo fetches dependencies when it builds")),
     (
-        "--external-api-path",
-        "`--external-type PATH` names the Rust type; `--external-crd FILE` has kopium make it of the CRD",
+        "init --skip-go-version-check[=BOOL]",
+        Accepted("there is no Go version to check; `opctl doctor` checks the Rust toolchain"),
     ),
-    ("--external-api-domain", "with `--external-type PATH`, `--group` is the whole group, e.g. `cert-manager.io`"),
-    ("--external-api-module", "`cargo add CRATE` adds the crate that has the type of `--external-type PATH`"),
-    ("false", "use `=` for a value: `--resource=false`, `--controller=false`, `--namespaced=false`"),
-    ("--img", "`--image IMAGE` names the image"),
-    ("--force", "`--overwrite PATH` replaces one file of yours"),
+    ("init|edit --multigroup[=BOOL]", MULTIGROUP),
+    (
+        "init --component-config[=BOOL]",
+        Accepted("settings of the operator are arguments and variables in `config/manager/manager.yaml`"),
+    ),
+    ("init --project-version 3", Accepted("PROJECT has version 3")),
+    ("init --project-version VERSION", Refused("PROJECT has version 3: leave the option out")),
+    ("init --license-file FILE", Refused("`--license {}` uses the text of this file as the header")),
+    ("init --group GROUP", Refused("`--api GROUP/VERSION/KIND` also creates an API")),
+    ("init --version VERSION", Refused("`--api GROUP/VERSION/KIND` also creates an API")),
+    ("init --kind KIND", Refused("`--api GROUP/VERSION/KIND` also creates an API")),
+    ("edit --license LICENSE", APPEND),
+    ("edit --license-file FILE", APPEND),
+    ("edit --owner OWNER", APPEND),
+    ("edit --manifests FILE", CHART),
+    ("edit --output-dir DIR", CHART),
+    // Flags of `create api` and `create webhook`.
+    ("create api|create webhook --make[=BOOL]", MAKE),
+    ("create api|create webhook|edit|init --force[=BOOL]", OVERWRITE),
+    ("create api --ssa[=BOOL]", Accepted("controllers always use server-side apply")),
+    ("create api --manifests[=BOOL]", MAKE),
+    ("create api|create webhook --external-api-path PATH", RUST_TYPE),
+    ("create api|create webhook --external-api-domain DOMAIN", DOMAIN),
+    ("create api|create webhook --external-api-module MODULE", CRATE),
+    ("create api --api-version VERSION", Refused("`--group GROUP --version VERSION` are the two parts of `{}`")),
+    ("create api|init --crd-version v1", Accepted("CRDs have version v1")),
+    ("create api|init --crd-version VERSION", V1),
+    ("create webhook --webhook-version v1", Accepted("webhook configurations have version v1")),
+    ("create webhook --webhook-version VERSION", V1),
+    ("create api|init --helm-chart CHART", HELM),
+    ("create api|init --helm-chart-repo URL", HELM),
+    ("create api|init --helm-chart-version VERSION", HELM),
+    ("create api|init --generate-role[=BOOL]", ANSIBLE),
+    ("create api|init --generate-playbook[=BOOL]", ANSIBLE),
+    // Plugins, without the rest of their keys: `go.kubebuilder.io/v4` is `go`.
+    ("create api --plugins deploy-image", Accepted("`--image` alone creates such a controller")),
+    ("create webhook|edit|init --plugins deploy-image", Refused("`opctl create api --image IMAGE` does this")),
+    (
+        "create api|create webhook|edit|init --plugins go",
+        Accepted("projects have the same layout, in Rust instead of Go"),
+    ),
+    ("create api|create webhook|edit|init --plugins base", Accepted("projects have the same layout, in Rust")),
+    ("create api|create webhook|edit|init --plugins kustomize", Accepted("`config` always is for kustomize")),
+    ("edit --plugins helm", CHART),
+    ("create api|create webhook|init --plugins helm", HELM),
+    ("create api|create webhook|edit|init --plugins hybrid", HELM),
+    ("create api|create webhook|edit|init --plugins ansible", ANSIBLE),
+    (
+        "create api|create webhook|edit|init --plugins grafana",
+        Refused(
+            "opctl has no Grafana dashboards yet; `opctl edit --prometheus` has the Prometheus operator collect the metrics",
+        ),
+    ),
+    ("create api|create webhook|edit|init --plugins autoupdate", UPDATE),
+    ("create api|create webhook|edit|init --plugins manifests", OLM),
+    ("create api|create webhook|edit|init --plugins scorecard", OLM),
+    (
+        "create api|create webhook|edit|init --plugins PLUGIN",
+        Refused("opctl has no plugins: see `opctl init --help`, `opctl edit --help` and `opctl create api --help`"),
+    ),
+    // Variables of the Makefile as flags.
+    ("build-installer|deploy --img IMAGE", Refused("`--image {}` names the image")),
+    // Commands of kubebuilder and operator-sdk.
+    ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
+    ("alpha", UPDATE),
+    (
+        "bundle validate",
+        Refused("opctl has no OLM bundles yet; `opctl manifests --check` and `opctl check` check the manifests"),
+    ),
+    ("bundle", OLM),
+    (
+        "cleanup",
+        Refused(
+            "`opctl undeploy` deletes the operator, `opctl undeploy --delete-crds` also its CRDs and their objects",
+        ),
+    ),
+    ("generate bundle", OLM),
+    ("generate csv", OLM),
+    ("generate kustomize", OLM),
+    ("generate packagemanifests", OLM),
+    ("generate k8s", Refused("nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy")),
+    ("generate openapi", Refused("nothing needs to be generated: the CRDs of `opctl manifests` have the schemas")),
+    ("generate", MANIFESTS),
+    (
+        "olm",
+        Refused(
+            "opctl does not install OLM, and its operators do not need it: `opctl deploy --image IMAGE` installs one",
+        ),
+    ),
+    ("pkgman-to-bundle", OLM),
+    ("run bundle", Refused("opctl has no OLM bundles yet; `opctl deploy --image IMAGE` installs the operator")),
+    ("run bundle-upgrade", Refused("opctl has no OLM bundles yet; `opctl deploy --image IMAGE` updates the operator")),
+    ("run packagemanifests", Refused("opctl has no OLM packages; `opctl deploy --image IMAGE` installs the operator")),
+    ("run", RUN),
+    ("scorecard", Refused("opctl has no OLM bundles yet; `make test test-integration` tests the operator")),
+    // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and what else comes to mind.
+    ("add controller", Refused("`opctl create api --resource=false` creates only a controller")),
+    ("add crd", Refused("`opctl create api --controller=false` creates only a resource")),
+    ("add webhook", Refused("`opctl create webhook` creates a defaulting, validating or conversion webhook")),
+    ("add", Refused("`opctl create api` creates a resource and its controller")),
+    ("build", Refused("`make docker-build IMG=IMAGE` builds the image, `make build` the binary")),
+    ("crd", MANIFESTS),
+    ("create controller", Refused("`opctl create api --resource=false` creates only a controller")),
+    ("create crd", Refused("`opctl create api --controller=false` creates only a resource")),
+    ("create resource", Refused("`opctl create api --controller=false` creates only a resource")),
+    ("envtest", Refused("`opctl testenv setup` finds or downloads etcd and kube-apiserver")),
+    ("gen", MANIFESTS),
+    ("manifest", MANIFESTS),
+    (
+        "migrate",
+        Refused("there is nothing to migrate: opctl's projects are Rust. `opctl init DIR --domain DOMAIN` starts one"),
+    ),
+    ("new", Refused("`opctl init DIR --domain DOMAIN` starts a project")),
+    ("print-deps", Refused("`cargo tree` prints the dependencies, `opctl version` the supported versions")),
+    ("rbac", MANIFESTS),
+    (
+        "setup-envtest",
+        Refused("`opctl testenv setup --kubernetes 1.36` prints the folder, as `setup-envtest use -p path` does"),
+    ),
+    ("test", Refused("`make test` runs the tests")),
+    ("up", RUN),
 ];
 
-/// The longest match stands first.
-const HABITS: &[(&[&str], &str)] = &[
-    (&["new"], "`opctl init DIR --domain DOMAIN` starts a project"),
-    (&["add", "api"], "`opctl create api` creates a resource and its controller"),
-    (&["add", "controller"], "`opctl create api --resource=false` creates only a controller"),
-    (&["add", "crd"], "`opctl create api --controller=false` creates only a resource"),
-    (&["add", "webhook"], "`opctl create webhook` creates a defaulting, validating or conversion webhook"),
-    (&["add"], "`opctl create api` creates a resource and its controller"),
-    (&["create", "controller"], "`opctl create api --resource=false` creates only a controller"),
-    (&["create", "resource"], "`opctl create api --controller=false` creates only a resource"),
-    (&["create", "crd"], "`opctl create api --controller=false` creates only a resource"),
-    (&["generate", "k8s"], "nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy"),
-    (
-        &["generate", "csv"],
-        "opctl does not create OLM bundles yet; `opctl build-installer` writes one file that installs the operator",
-    ),
-    (
-        &["generate", "bundle"],
-        "opctl does not create OLM bundles yet; `opctl build-installer` writes one file that installs the operator",
-    ),
-    (&["generate"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
-    (&["gen"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
-    (&["manifest"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
-    (&["crd"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
-    (&["rbac"], "`opctl manifests` regenerates CRDs and RBAC from the Rust source"),
-    (&["run", "bundle"], "opctl does not create OLM bundles yet; `opctl deploy --image IMAGE` installs the operator"),
-    (
-        &["run"],
-        "`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG",
-    ),
-    (
-        &["up"],
-        "`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG",
-    ),
-    (&["build"], "`make docker-build IMG=IMAGE` builds the image, `make build` the binary"),
-    (&["test"], "`make test` runs the tests"),
-    (&["envtest"], "`opctl testenv setup` finds or downloads etcd and kube-apiserver"),
-    (
-        &["setup-envtest"],
-        "`opctl testenv setup --kubernetes 1.36` prints the folder, as `setup-envtest use -p path` does",
-    ),
-    (&["edit"], "several groups always work, and `namespaced` is a setting in PROJECT"),
-    (
-        &["bundle"],
-        "opctl does not create OLM bundles yet; `opctl build-installer` writes one file that installs the operator",
-    ),
-    (&["scorecard"], "`make test test-integration` checks the operator"),
-];
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Habit {
+    commands: &'static str,
+    pub flag: Option<&'static str>,
+    /// `None`: true or false, which may be left out.
+    value: Option<&'static str>,
+    pub answer: Answer,
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+pub fn all() -> impl Iterator<Item = Habit> {
+    TABLE.iter().map(|(typed, answer)| {
+        let (commands, flag) =
+            typed.split_once(" --").map_or((*typed, None), |(commands, flag)| (commands, Some(flag)));
+        let (flag, value) = match flag.and_then(|flag| flag.split_once(' ')) {
+            Some((flag, value)) => (Some(flag), Some(value)),
+            None => (flag.map(|flag| flag.trim_end_matches("[=BOOL]")), None),
+        };
+        Habit { commands, flag, value, answer: *answer }
+    })
+}
 
-    #[test]
-    fn the_longest_match_stands_first() {
-        for (at, (habit, _)) in HABITS.iter().enumerate() {
-            assert!(HABITS[..at].iter().all(|(before, _)| !habit.starts_with(before)), "{habit:?} is never reached");
+impl Habit {
+    /// The commands that it is about.
+    pub fn paths(self) -> impl Iterator<Item = Vec<&'static str>> {
+        self.commands.split('|').map(|path| path.split(' ').collect())
+    }
+
+    fn fits_value(self, value: &str) -> bool {
+        self.value.is_none_or(|expected| expected == value || expected.chars().all(|c| c.is_ascii_uppercase()))
+    }
+
+    fn argument(self, flag: &'static str) -> Arg {
+        let argument = Arg::new(flag).long(flag).hide(true);
+        match self.value {
+            Some(_) => argument.action(ArgAction::Append).value_delimiter((flag == PLUGINS).then_some(',')),
+            None => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
         }
+    }
+}
+
+const PLUGINS: &str = "plugins";
+
+/// The words after a command that opctl does not have.
+const WORDS: &str = "words";
+
+/// The command line with the habits, too.
+pub fn syntax(syntax: Syntax) -> Syntax {
+    all().fold(syntax, |syntax, habit| habit.paths().fold(syntax, |syntax, path| add(syntax, &path, habit)))
+}
+
+fn add(syntax: Syntax, path: &[&'static str], habit: Habit) -> Syntax {
+    let [word, rest @ ..] = path else {
+        let is_new = |flag| syntax.get_arguments().all(|argument| argument.get_long() != Some(flag));
+        return match habit.flag.filter(|flag| is_new(flag)) {
+            Some(flag) => syntax.arg(habit.argument(flag)),
+            None => syntax,
+        };
+    };
+    match syntax.find_subcommand(word) {
+        Some(known) if known.is_hide_set() => syntax,
+        Some(_) => syntax.mut_subcommand(word, |known| add(known, rest, habit)),
+        None => {
+            let words = Arg::new(WORDS).hide(true).num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
+            syntax.subcommand(Syntax::new(*word).hide(true).disable_help_flag(true).arg(words))
+        }
+    }
+}
+
+/// Confirms what is accepted. An error is all that is refused.
+pub fn check(matches: &ArgMatches, console: &Console) -> Result<(), Refusals> {
+    let (mut path, mut matches) = (Vec::new(), matches);
+    while let Some((name, inner)) = matches.subcommand() {
+        path.push(name);
+        matches = inner;
+    }
+    if let Ok(words) = matches.try_get_many::<String>(WORDS) {
+        let words = words.into_iter().flatten().map(String::as_str);
+        path.extend(words.take_while(|word| !word.starts_with('-')));
+        return Err(Refusals(vec![unknown_command(&path)]));
+    }
+    let here: Vec<Habit> = all().filter(|habit| habit.paths().any(|other| other == path)).collect();
+    let mut flags: Vec<&str> = here.iter().filter_map(|habit| habit.flag).collect();
+    flags.dedup();
+    // Each answer once, with all that it is for.
+    let mut refused: Vec<(String, Vec<String>)> = Vec::new();
+    let mut refusals = Refusals::default();
+    for flag in flags {
+        for given in matches.get_many::<String>(flag).into_iter().flatten() {
+            let value = if flag == PLUGINS { plugin(given) } else { given };
+            let typed = if flag == PLUGINS { format!("`--{flag} {given}`") } else { format!("`--{flag}`") };
+            let row = here.iter().find(|habit| habit.flag == Some(flag) && habit.fits_value(value));
+            match row.map(|habit| habit.answer) {
+                Some(Accepted(_)) if value == "deploy-image" && !matches.contains_id("image") => refusals.push(
+                    Refusal::new(format!("{typed} requires `--image`"))
+                        .help("add e.g. `--image memcached:1.6.39-alpine`"),
+                ),
+                Some(Accepted(note)) => console.note(&format!("{typed}: {note}")),
+                Some(Refused(help)) => {
+                    let help = help.replace("{}", given);
+                    match refused.iter_mut().find(|(other, _)| *other == help) {
+                        Some((_, all)) => all.push(typed),
+                        None => refused.push((help, vec![typed])),
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+    for (help, typed) in refused {
+        let message = format!("`opctl {}` has no {}", path.join(" "), typed.join(", "));
+        refusals.push(Refusal::new(message).help(help));
+    }
+    refusals.settle()
+}
+
+/// `go.kubebuilder.io/v4` → `go`, `deploy-image/v1-alpha` → `deploy-image`
+fn plugin(key: &str) -> &str {
+    key.split(['.', '/']).next().unwrap_or(key)
+}
+
+/// The row with the most words counts: `run bundle` before `run`.
+fn unknown_command(path: &[&str]) -> Refusal {
+    let fits = |words: &Vec<&str>| path.starts_with(words);
+    let best = all().flat_map(|habit| habit.paths().filter(fits).map(move |words| (words, habit.answer)));
+    let best = best.filter(|(words, _)| !words.is_empty()).max_by_key(|(words, _)| words.len());
+    let words = best.as_ref().map_or(path, |(words, _)| words);
+    let refusal = Refusal::new(format!("opctl has no command `{}`", words.join(" ")));
+    match best {
+        Some((_, Accepted(help) | Refused(help))) => refusal.help(help),
+        None => refusal,
     }
 }

@@ -32,6 +32,9 @@ pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
         ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse, console)?;
     }
     let answers = check(&args, &dir, "")?;
+    if args.project_name.is_none() && dir.file_name() != Some(OsStr::new(answers.name.as_str())) {
+        console.note(&format!("the folder `{}` becomes the project `{}`", args.dir.display(), answers.name));
+    }
     let workspace = project::workspace_above(&dir)?;
     let root = workspace.as_deref().unwrap_or(&dir);
     let _lock = lock(root, console)?;
@@ -181,13 +184,19 @@ fn license(choice: &str) -> Result<License, Refusal> {
     }
 }
 
-/// The project's name by the folder's.
+/// The project's name by the folder's: `mySrv` is `my-srv`.
 fn name_of(dir: &Path) -> Result<ProjectName, Refusal> {
     let text = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    ProjectName::parse(text).map_err(|error| {
-        let near = ProjectName::near(text).map_or_else(|| "memcached-operator".into(), |name| name.to_string());
-        Refusal::new(format!("the folder's name `{text}` cannot be the project's: {}", error.rule))
-            .help(format!("choose another one, e.g. `--project-name {near}`"))
+    let near = ProjectName::near(text);
+    let letters = |text: &str| text.to_ascii_lowercase().replace(['-', '_', '.', ' '], "");
+    let is_respelled = |near: &ProjectName| !text.starts_with('-') && letters(near.as_str()) == letters(text);
+    ProjectName::parse(text).or_else(|error| match near {
+        Some(near) if is_respelled(&near) => Ok(near),
+        near => {
+            let near = near.map_or_else(|| "memcached-operator".into(), |name| name.to_string());
+            Err(Refusal::new(format!("the folder's name `{text}` cannot be the project's: {}", error.rule))
+                .help(format!("choose another one, e.g. `--project-name {near}`")))
+        }
     })
 }
 

@@ -75,14 +75,14 @@ pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
 }
 
-/// Brings the manifests of the project at `root` up to date; gives the files that changed.
+/// Brings the manifests of the project at `root` up to date, whatever warnings there are; gives the files that changed.
 pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>> {
     let _lock = lock(root, console)?;
     let tree = super::tree(root);
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
     let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[] };
-    warn(&add(&mut plan, &tree, &tree, &Place::of(Some(&project)), &choice, console)?, console);
+    add(&mut plan, &tree, &tree, &Place::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;
     plan::apply(root, &steps, &[])?;
@@ -151,7 +151,7 @@ fn part_of(path: &str) -> Part {
 }
 
 /// The folders that keep Roles in other namespaces from being moved, and the keys that list them in `default/kustomization.yaml`.
-const KEEPERS: [(&str, &str); 2] =
+pub const KEEPERS: [(&str, &str); 2] =
     [("components", "../rbac/namespaces/before"), ("transformers", "../rbac/namespaces/after")];
 
 /// Has `default/kustomization.yaml` list these folders if there are such Roles and it sets a namespace. Without such Roles the folders
@@ -164,11 +164,7 @@ fn keep_in_place(
 ) -> anyhow::Result<()> {
     let path = join(output, "default/kustomization.yaml");
     if manifests.iter().any(|manifest| manifest.path == emit::MOVED_BACK) {
-        let text = match plan.changes.get(&path) {
-            Some(Change::Scaffold(text)) => Some(text.clone()),
-            _ => tree.read(&path)?,
-        };
-        if text.is_some_and(|text| text.lines().any(|line| line.starts_with("namespace:"))) {
+        if planned(plan, tree, &path)?.is_some_and(|text| text.lines().any(|line| line.starts_with("namespace:"))) {
             for (key, item) in KEEPERS.map(|(key, folder)| (key.to_owned(), folder.to_owned())) {
                 plan.edit(&path, Edit::YamlListItem { key, item });
             }
@@ -176,12 +172,24 @@ fn keep_in_place(
         return Ok(());
     }
     for file in tree.files_below(output).iter().filter(|file| file.ends_with("/kustomization.yaml")) {
-        if tree.read(file)?.is_some_and(|text| text.contains("rbac/namespaces/")) {
+        if planned(plan, tree, file)?.is_some_and(|text| text.contains("rbac/namespaces/")) {
             return Ok(());
         }
     }
     manifests.retain(|manifest| !manifest.path.starts_with("rbac/namespaces/"));
     Ok(())
+}
+
+/// The text of the user's file once the plan is carried out.
+fn planned(plan: &Plan, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    let text = tree.read(path)?;
+    Ok(match plan.changes.get(path) {
+        Some(Change::Scaffold(text)) => Some(text.clone()),
+        Some(Change::Edit { edits, .. }) => {
+            text.map(|text| edits.iter().fold(text, |text, edit| edit.apply(&text).unwrap_or(text)))
+        }
+        _ => text,
+    })
 }
 
 const SERVICE_ACCOUNT: &str = "rbac/service_account.yaml";

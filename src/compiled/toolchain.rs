@@ -13,7 +13,7 @@ pub type Answer = Result<String, Silence>;
 pub enum Silence {
     /// It is not on the PATH.
     Missing,
-    /// It fails, and this is the last line of what it says.
+    /// It fails, and this is why: the first line with `error:`, else the last one.
     Broken(String),
 }
 
@@ -31,7 +31,11 @@ pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> Answer {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match text(&output.stdout).lines().next() {
         Some(line) if output.status.success() => Ok(line.trim().into()),
-        _ => Err(Silence::Broken(text(&output.stderr).lines().last().unwrap_or("it says nothing").trim().into())),
+        _ => {
+            let said = text(&output.stderr);
+            let error = said.lines().find_map(|line| line.trim().strip_prefix("error:"));
+            Err(Silence::Broken(error.or_else(|| said.lines().last()).unwrap_or("it says nothing").trim().into()))
+        }
     }
 }
 
@@ -46,6 +50,10 @@ mod tests {
         assert_eq!(
             asked("echo a >&2; echo 'no such component' >&2; exit 1"),
             Err(Silence::Broken("no such component".into()))
+        );
+        assert_eq!(
+            asked("echo 'error: no default' >&2; echo 'help: choose one' >&2; exit 1"),
+            Err(Silence::Broken("no default".into()))
         );
         assert_eq!(asked(""), Err(Silence::Broken("it says nothing".into())));
         assert_eq!(version(Path::new("/"), "no-such-program", &[]), Err(Silence::Missing));

@@ -5,6 +5,7 @@
 
 mod brackets;
 mod cargo;
+mod lines;
 #[cfg(test)]
 mod properties;
 mod rust;
@@ -28,6 +29,8 @@ pub enum Edit {
     KubeArgument { kind: String, version: String, argument: String },
     /// A plain string item in the block sequence under the top-level key `key`, in sorted order.
     YamlListItem { key: String, item: String },
+    /// No such string item there; the key goes with the last one.
+    NoYamlListItem { key: String, item: String },
     /// A mapping in the block sequence under the top-level key `key`. `identity` are the keys that tell one entry from
     /// another: an entry with the same values there gets the fields it lacks (or that differ), else the entry is added,
     /// sorted by the identity's values. `fields` is the whole entry; it is written by the alphabet, as kubebuilder does.
@@ -40,6 +43,8 @@ pub enum Edit {
     CargoSource { package: String, version: String, path: Option<String> },
     /// A feature of a dependency in `[dependencies]` of a Cargo.toml, in the list of its features.
     CargoFeature { dependency: String, feature: String },
+    /// The lines in which `after` differs from `before`, which are two renderings of one template, in a row.
+    Lines { before: String, after: String },
 }
 
 /// Why an edit was refused, and the snippet to paste by hand.
@@ -64,11 +69,13 @@ impl Edit {
             }
             Self::KubeArgument { kind, version, argument } => rust::add_argument(text, kind, version, argument),
             Self::YamlListItem { key, item } => yaml::add_item(text, key, item),
+            Self::NoYamlListItem { key, item } => yaml::remove_item(text, key, item),
             Self::YamlEntry { key, identity, fields } => yaml::add_entry(text, key, identity, fields),
             Self::CargoMember { path } => cargo::add_member(text, path),
             Self::CargoExclude { path } => cargo::add_excluded(text, path),
             Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
             Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
+            Self::Lines { before, after } => lines::change(text, before, after),
         }
     }
 }

@@ -28,6 +28,27 @@ pub fn add_item(text: &str, key: &str, item: &str) -> Result<String, EditError> 
     target.check(new, before, |items| items.insert(index, item.into()))
 }
 
+/// Removes the string `item` from the sequence under `key`, and the key with the last item.
+pub fn remove_item(text: &str, key: &str, item: &str) -> Result<String, EditError> {
+    let target = Target { key, element: vec![format!("- {}", scalar(&item.into()))] };
+    let refuse = |reason: String| EditError {
+        at: None,
+        reason,
+        help: format!("remove this under `{key}:`, then run the command again:\n    {}", target.element[0]),
+    };
+    let before = target.parse(text).map_err(|error| refuse(error.reason))?;
+    let items = target.sequence(&before).map_err(|error| refuse(error.reason))?;
+    let Some(index) = items.iter().position(|other| other.as_str() == Some(item)) else { return Ok(text.into()) };
+    let unclear = || refuse(target.unclear().reason);
+    let new = target.without(text, index, items.len()).ok_or_else(unclear)?;
+    let mut after = before.clone();
+    if items.len() == 1 && !target.parse(&new).is_ok_and(|new| new.contains_key(key)) {
+        after.remove(key);
+        return if target.parse(&new).is_ok_and(|new| new == after) { Ok(new) } else { Err(unclear()) };
+    }
+    target.check(new, before, |items| _ = items.remove(index)).map_err(|_| unclear())
+}
+
 /// Adds the mapping `fields` to the sequence under `key`, sorted by the values of the keys `identity`; or, where an entry
 /// has these values already, gives that entry the fields that it lacks or has otherwise.
 pub fn add_entry(
@@ -135,6 +156,31 @@ impl Target<'_> {
             None => lines.before_first(below.start, elements[0].lines.start),
         };
         Ok(lines.insert(number, &self.indented(elements[0].column)))
+    }
+
+    /// The text without the element at `index` of `count`. The last one takes the key with it, unless there are comments.
+    fn without(&self, text: &str, index: usize, count: usize) -> Option<String> {
+        let lines = Lines::of(text);
+        let field = lines.top_level()?.into_iter().find(|field| field.key == self.key)?;
+        let whole = lines.start(field.lines.start)..lines.start(field.lines.end);
+        let value = &text[field.value.clone()];
+        if count == 1 && !text[whole.clone()].contains('#') {
+            return Some(replace(text, whole, ""));
+        }
+        if value.starts_with('[') {
+            let list = flow_sequence(text, field.value.start).filter(|list| list.elements.len() == count)?;
+            let [this, next] = [index, index + 1].map(|index| list.elements.get(index));
+            let previous = index.checked_sub(1).and_then(|index| list.elements.get(index));
+            let (start, end) = match (this?, next, previous) {
+                (this, Some(next), _) => (this.start, next.start),
+                (this, None, Some(previous)) => (previous.end, this.end),
+                (this, None, None) => (this.start, this.end),
+            };
+            return Some(replace(text, start..end, ""));
+        }
+        let element = lines.elements(field.lines.start + 1..field.lines.end)?.into_iter().nth(index)?;
+        let rest = replace(text, lines.start(element.lines.start)..lines.start(element.lines.end), "");
+        Some(if count == 1 { insert(&rest, field.value.start, " []") } else { rest })
     }
 
     /// The key is not there yet: it goes to its place if the keys are sorted, else to the end.

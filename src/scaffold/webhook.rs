@@ -85,6 +85,13 @@ pub fn webhooks(project: &Project, api: &Api, wanted: &Webhooks) -> Rendered {
     rendered.settled()
 }
 
+/// The server alone.
+pub fn server(project: &Project, server: Server) -> Rendered {
+    let mut rendered = Rendered::default();
+    add_server(&mut rendered, project, server);
+    rendered
+}
+
 /// The server, and what brings the API server to it.
 fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
     let by_cert_manager = server == Server::CertManager;

@@ -32,6 +32,8 @@ mod project_with_webhooks;
 mod roles;
 #[path = "../common/sandbox.rs"]
 mod sandbox;
+#[path = "../common/skipped.rs"]
+mod skipped;
 #[path = "../common/undecodable.rs"]
 mod undecodable_cases;
 #[path = "../common/webhook_markers.rs"]

@@ -9,6 +9,8 @@ mod control_plane;
 mod dockerignore;
 #[path = "../common/golden.rs"]
 mod golden;
+#[path = "../common/guide.rs"]
+mod guide;
 #[path = "../common/manager.rs"]
 mod manager;
 #[path = "../common/mutants.rs"]
@@ -19,11 +21,14 @@ mod place;
 mod recorder;
 #[path = "../common/sandbox.rs"]
 mod sandbox;
+#[path = "../common/skipped.rs"]
+mod skipped;
 #[path = "../common/tree.rs"]
 mod tree;
 #[path = "../common/write.rs"]
 mod write;
 
+mod book;
 mod examples;
 mod golden_projects;
 mod requests;

@@ -1,6 +1,11 @@
 //! Holds the documentation to the code: links lead somewhere, every page is in the summary, every command line parses, every
 //! diagnostic has its entry.
 
+#![cfg(unix)]
+
+mod pictures;
+mod transcripts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +16,13 @@ use opctl::diagnostic::Diagnostic;
 use opctl::source;
 use walkdir::WalkDir;
 
+use crate::guide;
+use crate::sandbox::Sandbox;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Where links that lead out of the book begin: the files of the repository are not on its site.
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Pages by their path from the repository's root, with `/`.
 fn pages() -> BTreeMap<String, String> {
@@ -37,22 +48,83 @@ fn links_lead_somewhere() {
     let mut broken = String::new();
     for (path, text) in &pages {
         for link in links(text) {
-            if link.contains("://") {
-                continue;
-            }
-            let (file, anchor) =
-                link.split_once('#').map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
-            let target = if file.is_empty() { path.clone() } else { join(path, file) };
-            if !Path::new(ROOT).join(&target).exists() {
-                writeln!(broken, "{path}: `{link}` leads nowhere").unwrap();
-            } else if let Some(anchor) = anchor
-                && !headings(&pages[&target]).contains(anchor)
-            {
-                writeln!(broken, "{path}: `{link}`: no such heading").unwrap();
+            if let Err(reason) = follow(&pages, path, &link) {
+                writeln!(broken, "{path}: `{link}` {reason}").unwrap();
             }
         }
     }
     assert!(broken.is_empty(), "{broken}");
+}
+
+/// Other sites are not asked.
+fn follow(pages: &BTreeMap<String, String>, page: &str, link: &str) -> Result<(), String> {
+    let in_repository = ["/blob/main/", "/tree/main/"].map(|kind| link.strip_prefix(REPOSITORY)?.strip_prefix(kind));
+    let in_repository = in_repository.into_iter().flatten().next();
+    if in_repository.is_none() && link.contains("://") {
+        return Ok(());
+    }
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    let target = match in_repository {
+        Some(_) => file[REPOSITORY.len() + "/blob/main/".len()..].to_owned(),
+        None if file.is_empty() => page.to_owned(),
+        None => join(page, file),
+    };
+    if !Path::new(ROOT).join(&target).exists() {
+        return Err("leads nowhere".into());
+    }
+    if in_repository.is_none() && page.starts_with("docs/") && !target.starts_with("docs/") {
+        return Err(format!("leads out of the book: write {REPOSITORY}/blob/main/{target}"));
+    }
+    match anchor {
+        Some(anchor) if !pages.get(&target).is_some_and(|text| headings(text).contains(anchor)) => {
+            Err("has no such heading".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn the_book_names_the_repository() {
+    let settings = read("docs/book.toml");
+    let urls = settings.lines().filter(|line| line.contains("://"));
+    let wrong: Vec<&str> = urls.filter(|line| !line.contains(&format!("\"{REPOSITORY}"))).collect();
+    assert!(wrong.is_empty(), "Cargo.toml has {REPOSITORY}, and docs/book.toml\n{}", wrong.join("\n"));
+    assert!(settings.contains("git-repository-url"));
+}
+
+/// The guide and the tour are followed by `tests/operators.rs`, and `tests/apiserver.rs` reads the reference.
+#[test]
+fn code_is_from_files_that_compile() {
+    let sources = ["crates", "examples", "tests/book"].into_iter().flat_map(files).filter(|path| path.ends_with(".rs"));
+    let sources: Vec<String> = sources.map(|path| trimmed(&read(&path))).collect();
+    let elsewhere =
+        |path: &str| path.starts_with("docs/reference/") || ["docs/getting-started.md", "docs/tour.md"].contains(&path);
+    let mut unknown = String::new();
+    for (path, text) in pages().into_iter().filter(|(path, _)| !elsewhere(path)) {
+        for block in guide::rust_blocks(&text) {
+            let block = trimmed(block);
+            let is_from = |source: &String| block.split("// …").all(|piece| source.contains(piece.trim()));
+            if !sources.iter().any(is_from) {
+                writeln!(unknown, "{path}: in none of the files that compile, such as those of tests/book:\n{block}")
+                    .unwrap();
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown}");
+}
+
+/// Without indentation; the code in documentation is code, too.
+fn trimmed(code: &str) -> String {
+    code.lines().map(|line| format!("{}\n", line.trim().trim_start_matches("//! ").trim_start_matches("//!"))).collect()
+}
+
+#[test]
+fn markers_in_the_code_are_valid() {
+    let terminal = Sandbox::new();
+    let mut opctl = terminal.command("opctl");
+    opctl.args(["manifests", "--only", "rbac,webhook", "--path"]).arg(Path::new(ROOT).join("tests/book"));
+    let output = opctl.arg("--output").arg(&terminal.folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -112,13 +184,15 @@ fn is_code(text: &str) -> bool {
     text.len() == 5 && text.strip_prefix("OP").is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// The targets of `[text](target)`, outside of code.
+/// The targets of `[text](target)`, `href="target"` and `src="target"`, outside of code.
 fn links(text: &str) -> Vec<String> {
     let mut links = Vec::new();
     for line in prose(text) {
         let line: String = line.split('`').step_by(2).collect();
-        let targets = line.split("](").skip(1);
-        links.extend(targets.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())));
+        for (open, close) in [("](", ')'), ("href=\"", '"'), ("src=\"", '"')] {
+            let targets = line.split(open).skip(1);
+            links.extend(targets.filter_map(|rest| Some(rest.split_once(close)?.0.to_owned())));
+        }
     }
     links
 }

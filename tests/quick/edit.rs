@@ -60,7 +60,11 @@ fn run(folder: &Path) -> Result<(), String> {
     let is_rust = edits.iter().any(|edit| {
         !matches!(
             edit,
-            Edit::YamlListItem { .. } | Edit::YamlEntry { .. } | Edit::CargoMember { .. } | Edit::CargoFeature { .. }
+            Edit::YamlListItem { .. }
+                | Edit::NoYamlListItem { .. }
+                | Edit::YamlEntry { .. }
+                | Edit::CargoMember { .. }
+                | Edit::CargoFeature { .. }
         )
     });
     if is_rust && !folder.join("unformatted").exists() && rustfmt(&after) != after.replace("\r\n", "\n") {

@@ -15,6 +15,8 @@ mod differ;
 mod engine_cases;
 #[path = "../common/golden.rs"]
 mod golden;
+#[path = "../common/guide.rs"]
+mod guide;
 #[path = "../common/kustomizations.rs"]
 mod kustomizations;
 #[path = "../../crates/testenv/tests/mirror/mod.rs"]
@@ -59,6 +61,7 @@ mod foreign;
 mod generated;
 mod golden_files;
 mod grants;
+mod habits;
 mod inference;
 mod kopium;
 mod kubernetes_types;

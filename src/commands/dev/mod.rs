@@ -16,10 +16,11 @@ use opctl_testenv::Scratch;
 
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageWish};
-use super::{Console, Outcome, counted, environment, kubectl, manifests, report, testenv, tree};
+use super::{Console, Outcome, check, counted, diagnose, environment, kubectl, manifests, report, testenv, tree};
 use crate::cli;
 use crate::cluster::{self, Object};
 use crate::compiled;
+use crate::diagnostic;
 use crate::interrupt::{self, Process, Shield};
 use crate::plan::Mode;
 use crate::project::{Manifest, ProjectFile};
@@ -38,20 +39,24 @@ pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
     let watched = watch::watched(&tree(&root))?;
     let mut seen = Files::of(&root, &watched);
     let sound = bring_up_to_date(&root, console);
-    // Neither needs the other.
-    let (built, place) = thread::scope(|scope| {
+    // The build takes longest and needs none of the others.
+    let (built, opened) = thread::scope(|scope| {
         let build = scope.spawn(|| build(&root));
-        let place = open(args, console);
-        if place.is_err() {
+        let opened = open(args, console).map(|place| {
+            let mut dev =
+                Dev { args, console, root: &root, place, applied: String::new(), found: String::new(), operator: None };
+            let applied = sound.and_then(|()| dev.check()).and_then(|()| dev.apply());
+            (dev, applied)
+        });
+        if opened.is_err() {
             interrupt::stop_children();
         }
-        (build.join().expect("it does not panic"), place)
+        (build.join().expect("it does not panic"), opened)
     });
-    let place = place?;
+    let (mut dev, applied) = opened?;
     // Until here a signal ends everything at once, and what is left is the guard's to clean up.
     let shield = Shield::raise();
-    let mut dev = Dev { args, console, root: &root, place, applied: String::new(), operator: None };
-    let first = sound.and_then(|()| dev.apply()).and_then(|()| dev.start(built?));
+    let first = applied.and_then(|()| dev.start(built?));
     dev.tell(first, &shield);
     while !shield.is_interrupted() {
         dev.look_after_operator()?;
@@ -77,6 +82,8 @@ struct Dev<'a> {
     place: Place,
     /// What of the manifests is in the cluster.
     applied: String,
+    /// What `opctl check` found, as it was shown.
+    found: String,
     operator: Option<Operator>,
 }
 
@@ -88,9 +95,28 @@ struct Operator {
 impl Dev<'_> {
     fn round(&mut self) -> anyhow::Result<()> {
         bring_up_to_date(self.root, self.console)?;
+        self.check()?;
         self.apply()?;
         let built = build(self.root)?;
         self.start(built)
+    }
+
+    /// Shows what `opctl check` finds, if that is something else than before: the operator runs with the permissions of its role.
+    fn check(&mut self) -> anyhow::Result<()> {
+        let tree = tree(self.root);
+        let found = check::findings(&tree, Some(&ProjectFile::read(&tree)?));
+        let shown = diagnostic::render(&found, false);
+        if shown == self.found {
+            return Ok(());
+        }
+        diagnose(&found, self.console);
+        let text = match found.len() {
+            0 => "nothing to report".to_owned(),
+            number => format!("{}; `opctl check --fix` adds missing permissions", counted(number, "finding")),
+        };
+        self.console.status("Checked", &text);
+        self.found = shown;
+        Ok(())
     }
 
     /// Says what went wrong, and what becomes of it.
@@ -197,7 +223,7 @@ fn build(root: &Path) -> anyhow::Result<Option<PathBuf>> {
 }
 
 fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {
-    let changed = manifests::regenerate(root, &console.silent())?;
+    let changed = manifests::regenerate(root, console)?;
     let text =
         if changed.is_empty() { "are up to date".to_owned() } else { format!("changed: {}", changed.join(", ")) };
     console.status("Manifests", &text);

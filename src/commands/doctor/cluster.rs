@@ -1,7 +1,10 @@
 //! The cluster of the kubeconfig: whether it answers, its version, and what of the project is there.
 
+use std::net::IpAddr;
+
 use serde_json::{Map, Value};
 
+use super::super::environment;
 use super::{Finding, Patient, numbers};
 use crate::cluster::{Kubectl, KubectlError, Trouble, condition, items};
 use crate::config::render::Renderer;
@@ -24,13 +27,16 @@ pub fn examine(patient: &Patient, packages: &[Dependencies], kubectl: &Kubectl) 
         Ok(config) => json(&config),
         Err(error) => return (vec![no_context(&error)], None),
     };
-    let (context, server) = (&config["contexts"][0]["name"], &config["clusters"][0]["cluster"]["server"]);
-    let place = format!("`{}` at {}", context.as_str().unwrap_or_default(), server.as_str().unwrap_or_default());
+    let (context, cluster) = (&config["contexts"][0]["name"], &config["clusters"][0]["cluster"]);
+    let server = cluster["server"].as_str().unwrap_or_default();
+    let place = format!("`{}` at {server}", context.as_str().unwrap_or_default());
+    let proxy = judge_proxy(cluster, environment::proxy_to(server), &environment::no_proxy());
     let version = match kubectl.output(&["version", "--output=json", TIMEOUT], "") {
         Ok(version) => json(&version)["serverVersion"]["gitVersion"].as_str().unwrap_or_default().to_owned(),
-        Err(error) => return (vec![judge_unreachable(&place, &error)], None),
+        Err(error) => return ([vec![judge_unreachable(&place, &error)], Vec::from_iter(proxy)].concat(), None),
     };
     let mut found = vec![Finding::ok(format!("context {place} answers"))];
+    found.extend(proxy);
     let minors = packages.iter().filter_map(|package| package.kubernetes.as_ref().ok()).copied();
     found.push(judge_version(&version, minors.max()));
     if patient.root.is_some() {
@@ -77,6 +83,32 @@ fn judge_unreachable(place: &str, error: &KubectlError) -> Finding {
         _ => Finding::error(format!("context {place} does not answer ({said})"))
             .help("start that cluster, or choose another one: `opctl doctor --context NAME`"),
     }
+}
+
+/// What opctl-runtime does not know: it stops with an error then.
+fn judge_proxy(cluster: &Value, variable: Option<(&str, String)>, no_proxy: &str) -> Option<Finding> {
+    let server = cluster["server"].as_str().unwrap_or_default();
+    let address = server.split_once("://").map_or(server, |(_, address)| address).split('/').next().unwrap_or_default();
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    let is_local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let names = |entry: &str| {
+        let domain = entry.trim().trim_start_matches(['*', '.']);
+        entry.trim() == "*" || host == domain || !domain.is_empty() && host.ends_with(&format!(".{domain}"))
+    };
+    let is_direct = is_local || no_proxy.split(',').any(names);
+    let (origin, url) = match cluster["proxy-url"].as_str().filter(|url| !url.is_empty()) {
+        Some(url) => ("`proxy-url` in the kubeconfig", url.to_owned()),
+        None => variable.filter(|_| !is_direct)?,
+    };
+    let scheme = url.split_once("://").map_or("http", |(scheme, _)| scheme);
+    if ["http", "https", "socks5", "socks5h"].contains(&scheme) {
+        return None;
+    }
+    let what = format!("the operator cannot use the proxy of {origin}: it does not know the scheme `{scheme}`");
+    Some(
+        Finding::warning(what)
+            .help("use a proxy with `http://`, `https://` or `socks5://`, or list the server in NO_PROXY"),
+    )
 }
 
 /// As kube has it: a cluster may be five releases older than the types. See <https://kube.rs/kubernetes-version/>.
@@ -312,6 +344,26 @@ mod tests {
             "metadata": {"name": "as.example.com"},
             "spec": {"scope": "Namespaced", "names": {"kind": "A", "plural": "as"}, "versions": versions},
         })
+    }
+
+    #[test]
+    fn a_proxy_is_of_a_scheme_that_operators_know() {
+        let judged = |server: &str, variable: &str, no_proxy: &str| {
+            let variable = Some(("HTTPS_PROXY", variable.to_owned()));
+            judge_proxy(&json!({"server": server}), variable, no_proxy).map(|finding| finding.what)
+        };
+        let (server, ftp) = ("https://api.example.com:6443", "ftp://me:secret@proxy");
+        let what = "the operator cannot use the proxy of HTTPS_PROXY: it does not know the scheme `ftp`";
+        assert_eq!(judged(server, ftp, "other.com").as_deref(), Some(what));
+        for known in ["http://proxy", "https://proxy:1", "socks5://proxy", "proxy:3128"] {
+            assert_eq!(judged(server, known, ""), None, "{known}");
+        }
+        for direct in ["*", "a, .example.com", "api.example.com"] {
+            assert_eq!(judged(server, ftp, direct), None, "{direct}");
+        }
+        assert_eq!(judged("https://[::1]:6443", ftp, ""), None);
+        let cluster = json!({"server": "https://127.0.0.1", "proxy-url": "socks4://proxy"});
+        assert!(judge_proxy(&cluster, None, "*").is_some(), "kubectl always uses it");
     }
 
     /// As the API server gives it back.

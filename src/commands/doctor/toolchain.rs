@@ -17,7 +17,11 @@ pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl) -> V
         clippy: ask("cargo", &["clippy", "--version"]),
         make: ask("make", &["--version"]),
         kubectl: client(kubectl),
-        containers: ["docker", "podman"].map(|tool| ask(tool, &["--version"])),
+        // The second is answered by the daemon, where there is one.
+        containers: ["docker", "podman"].map(|tool| {
+            let said = ask(tool, &["--version"])?;
+            ask(tool, &["version"]).map(|_| said)
+        }),
         installer: Installer::ALL.into_iter().find(|installer| ask(installer.program(), &["--version"]).is_ok()),
         has_rustup: ask("rustup", &["--version"]).is_ok(),
     };
@@ -105,7 +109,7 @@ fn client(kubectl: &Kubectl) -> (String, Answer) {
 
 fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
     let rust = || match programs.has_rustup {
-        true => "rustup toolchain install stable".to_owned(),
+        true => "rustup default stable".to_owned(),
         false => "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh".to_owned(),
     };
     let component = |name: &str| match (programs.has_rustup, programs.installer) {
@@ -115,6 +119,17 @@ fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
         (false, _) => rust(),
     };
     let package = |name: &str| programs.installer.map(|installer| installer.command(name));
+    let shim = match &programs.cargo {
+        Err(Silence::Broken(said)) if said.starts_with("rustup could not choose") => {
+            Some((said, "rustup default stable"))
+        }
+        Err(Silence::Broken(said)) if said.starts_with("toolchain ") => Some((said, "rustup toolchain install")),
+        _ => None,
+    };
+    if let Some((said, help)) = shim {
+        let what = format!("`cargo` is there without a toolchain ({})", said.trim_end_matches('.'));
+        return [vec![Finding::error(what).help(help)], judge_others(programs, package)].concat();
+    }
     let mut found = vec![program("cargo", &programs.cargo, || Finding::error("").help(rust()))];
     found.push(match &programs.rustc {
         Ok(said) => compiler(said, needs, programs.has_rustup, rust),
@@ -126,10 +141,16 @@ fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
     found.push(program("clippy", &programs.clippy, || {
         Finding::warning("needed by `make lint`").help(component("clippy"))
     }));
-    found.push(program("make", &programs.make, || {
+    found.extend(judge_others(programs, package));
+    found
+}
+
+/// What is not part of a Rust toolchain.
+fn judge_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    let mut found = vec![program("make", &programs.make, || {
         Finding::warning("the Makefile has the project's commands")
             .help(package("make").unwrap_or("install GNU make".into()))
-    }));
+    })];
     let (name, kubectl) = &programs.kubectl;
     found.push(program(name, kubectl, || {
         let finding = Finding::error("needed by `opctl install` and `opctl deploy`");
@@ -138,9 +159,18 @@ fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
             _ => finding.help("opctl testenv setup, or see https://kubernetes.io/docs/tasks/tools/"),
         }
     }));
-    found.push(match programs.containers.iter().find_map(|tool| tool.as_ref().ok()) {
-        Some(said) => Finding::ok(said),
-        None => {
+    let [docker, podman] = &programs.containers;
+    found.push(match (docker, podman) {
+        (Ok(said), _) | (_, Ok(said)) => Finding::ok(said),
+        (Err(Silence::Broken(said)), _) => {
+            let what = format!("`docker` has no daemon ({said}): needed to build images, by `make docker-build`");
+            Finding::warning(what).help("start Docker, e.g. `sudo systemctl start docker`, or set DOCKER_HOST")
+        }
+        (_, Err(Silence::Broken(said))) => {
+            let what = format!("`podman` does not run ({said}): needed to build images, by `make docker-build`");
+            Finding::warning(what).help("podman machine start")
+        }
+        _ => {
             let what = "neither `docker` nor `podman` runs: needed to build images, by `make docker-build`";
             Finding::warning(what).help(package("podman").unwrap_or("install docker or podman".into()))
         }
@@ -218,6 +248,25 @@ mod tests {
         );
         programs.has_rustup = false;
         assert!(worst(&programs, &needs)[0].contains("sh.rustup.rs"));
+    }
+
+    #[test]
+    fn a_shim_without_a_toolchain_and_a_client_without_a_daemon_do_not_count() {
+        let broken = |said: &str| Err(Silence::Broken(said.into()));
+        let no_daemon =
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?";
+        let mut programs = Programs {
+            cargo: broken("rustup could not choose a version of cargo to run, and no default is configured."),
+            rustc: broken("rustup could not choose a version of rustc to run, and no default is configured."),
+            containers: [broken(no_daemon), Err(Silence::Missing)],
+            ..all_there()
+        };
+        let [shim, docker] = &worst(&programs, &[])[..] else { panic!("{:?}", worst(&programs, &[])) };
+        assert!(shim.starts_with("error `cargo` is there without a toolchain (rustup could"), "{shim}");
+        assert!(shim.ends_with("-> rustup default stable"), "{shim}");
+        assert!(docker.starts_with("warning `docker` has no daemon (Cannot connect"), "{docker}");
+        programs.cargo = broken("toolchain '1.80' is not installed");
+        assert!(worst(&programs, &[])[0].ends_with("-> rustup toolchain install"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The objects that belong to another one: applied, compared with what was applied before, and waited for.
 
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, OwnerReference};
 use kube::api::{Api, DeleteParams, GetParams, PartialObjectMeta, Preconditions, Request};
 use kube::{Resource, ResourceExt};
+use serde_json::Value;
 use tracing::{debug, info};
 
 use super::owned::{Index, Name};
@@ -66,6 +68,14 @@ impl Key {
     }
 }
 
+/// A child with its owner and its namespace, as it is sent.
+struct Adopted<C> {
+    json: Value,
+    namespace: Option<String>,
+    name: String,
+    kind: PhantomData<fn() -> C>,
+}
+
 impl<'a> Children<'a> {
     /// The children of this object.
     pub fn of<K: Resource<DynamicType = ()>>(object: &K, ctx: &'a Context) -> Self {
@@ -88,9 +98,10 @@ impl<'a> Children<'a> {
     ///
     /// If the request fails; `InvalidChild` for a child without a name, one that is applied twice, or one that cannot have this owner:
     /// the children of an owner in a namespace are in the same namespace; `Undecodable` if the object does not fit `C`.
-    pub async fn apply<C: Kind>(&mut self, mut child: C) -> Result<C> {
-        let name = self.adopt(&mut child)?;
-        self.apply_adopted(child, name).await
+    pub fn apply<C: Kind>(&mut self, child: C) -> impl Future<Output = Result<C>> + Send {
+        // Not in the future: an object such as a Deployment takes kilobytes, and many requests wait at a time.
+        let adopted = self.adopt(child);
+        async { self.apply_adopted(adopted?).await }
     }
 
     /// Like [`apply`](Self::apply), but does not take over an object of this name that neither has the owner nor all labels of `child`.
@@ -102,21 +113,24 @@ impl<'a> Children<'a> {
     /// # Errors
     ///
     /// Those of `apply`, and the reason `NameTaken`.
-    pub async fn apply_unless_taken<C: Kind>(&mut self, mut child: C) -> Result<C> {
-        let name = self.adopt(&mut child)?;
-        if self.is_taken(&child, &name).await? {
-            let (kind, owner) = (C::kind(&()), &self.owner.kind);
-            let message =
-                format!("the {kind} `{name}` does not belong to this {owner}: delete it, or choose another name");
-            return Err(Error::new("NameTaken", message));
+    pub fn apply_unless_taken<C: Kind>(&mut self, child: C) -> impl Future<Output = Result<C>> + Send {
+        let adopted = self.adopt(child);
+        async {
+            let adopted = adopted?;
+            if self.is_taken(&adopted).await? {
+                let (kind, name, owner) = (C::kind(&()), &adopted.name, &self.owner.kind);
+                let message =
+                    format!("the {kind} `{name}` does not belong to this {owner}: delete it, or choose another name");
+                return Err(Error::new("NameTaken", message));
+            }
+            self.apply_adopted(adopted).await
         }
-        self.apply_adopted(child, name).await
     }
 
     /// Whether somebody else has an object of the name of this child.
-    async fn is_taken<C: Kind>(&self, child: &C, name: &str) -> Result<bool> {
+    async fn is_taken<C: Kind>(&self, Adopted { json, namespace, name, .. }: &Adopted<C>) -> Result<bool> {
         let Context { client, owned, .. } = self.ctx;
-        let (key, uid): (Name, _) = ((child.namespace(), name.to_owned()), self.owner.uid.as_str());
+        let (key, uid): (Name, _) = ((namespace.clone(), name.clone()), self.owner.uid.as_str());
         if owned.of::<C>().iter().any(|index| index.is_child(uid, &key)) {
             return Ok(false);
         }
@@ -128,18 +142,14 @@ impl<'a> Children<'a> {
         };
         let existing: PartialObjectMeta<C> = decode(&existing).map_err(|why| undecodable::<C>(name, &why))?;
         let is_ours = |owner: &OwnerReference| owner.controller == Some(true) && owner.uid == uid;
-        let (wanted, labels) = (child.labels(), existing.labels());
-        let has_labels = !wanted.is_empty() && wanted.iter().all(|(label, value)| labels.get(label) == Some(value));
+        let (wanted, labels) = (json["metadata"]["labels"].as_object(), existing.labels());
+        let has = |(label, value): (&String, &Value)| labels.get(label).map(String::as_str) == value.as_str();
+        let has_labels = wanted.is_some_and(|wanted| !wanted.is_empty() && wanted.iter().all(has));
         Ok(!has_labels && !existing.owner_references().iter().any(is_ours))
     }
 
-    /// Applies a child that has its owner and its namespace.
-    async fn apply_adopted<C: Kind>(&mut self, child: C, name: String) -> Result<C> {
-        let (api_version, kind, namespace) = (C::api_version(&()), C::kind(&()), child.namespace());
-        let mut json = serde_json::to_value(&child)?;
-        json["apiVersion"] = (*api_version).into();
-        json["kind"] = (*kind).into();
-
+    async fn apply_adopted<C: Kind>(&mut self, Adopted { json, namespace, name, .. }: Adopted<C>) -> Result<C> {
+        let (api_version, kind) = (C::api_version(&()), C::kind(&()));
         let Context { client, field_manager, owned, .. } = self.ctx;
         let url = C::url_path(&(), namespace.as_deref());
         let applied = apply_text(field_manager, client, &url, &name, &json).await?;
@@ -157,8 +167,8 @@ impl<'a> Children<'a> {
         Ok(child)
     }
 
-    /// Makes it a child of the owner; its name.
-    fn adopt<C: Kind>(&self, child: &mut C) -> Result<String> {
+    /// Gives a child its owner and its namespace.
+    fn adopt<C: Kind>(&self, mut child: C) -> Result<Adopted<C>> {
         let (kind, owner) = (C::kind(&()), &self.owner);
         let invalid = |why: String| Err(Error::new("InvalidChild", why).permanent());
         let Some(name) = child.meta().name.clone() else {
@@ -179,11 +189,14 @@ impl<'a> Children<'a> {
         if is_namespaced::<C>() && namespace.is_none() {
             return invalid(format!("{kind} {name} needs a namespace, since {} {} has none", owner.kind, owner.name));
         }
-        if self.applied.contains(&Key::of::<C>(namespace, name.clone())) {
+        if self.applied.contains(&Key::of::<C>(namespace.clone(), name.clone())) {
             return invalid(format!("{kind} {name} is applied twice"));
         }
         child.owner_references_mut().extend(owner.reference.clone());
-        Ok(name)
+        let mut json = serde_json::to_value(&child)?;
+        json["apiVersion"] = (*C::api_version(&())).into();
+        json["kind"] = (*kind).into();
+        Ok(Adopted { json, namespace, name, kind: PhantomData })
     }
 
     /// Deletes the children of kind `C` that an earlier reconcile applied and this one did not. Call it once all children of the kind

@@ -73,7 +73,7 @@ where
             trace_id = field::Empty
         );
         telemetry::identify(&span);
-        let reconcile = caught(reconcile(object.clone(), ctx.clone()));
+        let reconcile = Box::pin(caught(reconcile(object.clone(), ctx.clone())));
         let backoff = backoff.clone();
         async move {
             if ctx.turn().await.is_none() {
@@ -124,15 +124,17 @@ where
 }
 
 /// A panic as an error: it is about one object, and must not stop the others.
-pub(super) async fn caught<T>(reconcile: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+///
+/// Combinators rather than an `async` block, which would have room for two of the futures that it is given and awaits.
+pub(super) fn caught<T>(reconcile: impl Future<Output = Result<T, Error>>) -> impl Future<Output = Result<T, Error>> {
     let text = |panic: Box<dyn Any + Send>| match panic.downcast::<String>() {
         Ok(text) => *text,
         Err(panic) => {
             panic.downcast::<&str>().map_or_else(|_| "without a message".to_owned(), |text| (*text).to_owned())
         }
     };
-    let caught = AssertUnwindSafe(reconcile).catch_unwind().await;
-    caught.unwrap_or_else(|panic| Err(Error::new("Panicked", format!("the reconcile panicked: {}", text(panic)))))
+    let panicked = move |panic| Err(Error::new("Panicked", format!("the reconcile panicked: {}", text(panic))));
+    AssertUnwindSafe(reconcile).catch_unwind().map(move |caught| caught.unwrap_or_else(panicked))
 }
 
 /// kube wants an error of the standard library's kind, which [`Error`] cannot be.

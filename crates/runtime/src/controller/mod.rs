@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
-use futures::{FutureExt, StreamExt, stream};
+use futures::{FutureExt, StreamExt, TryFutureExt, stream};
 use kube::Resource;
 use kube::api::{Api, ApiResource, ListParams, ObjectMeta};
 use kube::core::DynamicResourceScope;
@@ -117,7 +117,7 @@ impl<K: Kind> Controller<K> {
     where
         R: Fn(Arc<K>, Arc<Context>) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
-        O: IntoOutcome,
+        O: IntoOutcome + 'static,
         E: Into<Error>,
     {
         Self {
@@ -125,8 +125,7 @@ impl<K: Kind> Controller<K> {
             config: watcher::Config::default(),
             writer: Writer::new(READY, O::WRITES),
             reconcile: Arc::new(move |object, ctx| {
-                let reconcile = reconcile(object, ctx);
-                drive::caught(async { reconcile.await.map(O::into_outcome).map_err(Into::into) }).boxed()
+                drive::caught(reconcile(object, ctx).map_ok(O::into_outcome).err_into()).boxed()
             }),
             finalizer: None,
             checks: vec![|ctx| check::<K>(ctx).boxed()],
@@ -260,10 +259,7 @@ impl<K: Kind> Controller<K> {
         F: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<Error>,
     {
-        let cleanup = Arc::new(move |object, ctx| {
-            let cleanup = cleanup(object, ctx);
-            drive::caught(async { cleanup.await.map_err(Into::into) }).boxed()
-        });
+        let cleanup = Arc::new(move |object, ctx| drive::caught(cleanup(object, ctx).err_into()).boxed());
         self.finalizer = Some(Finalizer { name, cleanup });
         self
     }

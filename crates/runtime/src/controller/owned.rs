@@ -1,6 +1,6 @@
 //! The children that a controller's watches have seen, by their owner. Only names and versions are kept.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
@@ -68,7 +68,7 @@ pub(crate) struct Index {
 
 #[derive(Debug, Default)]
 struct Seen {
-    children: HashMap<Name, Version>,
+    children: HashMap<Arc<Name>, Version>,
     /// By uid.
     owners: HashMap<Arc<str>, Owner>,
     is_filled: bool,
@@ -77,7 +77,8 @@ struct Seen {
 #[derive(Debug)]
 struct Owner {
     name: String,
-    children: BTreeSet<Name>,
+    /// As a rule one or two.
+    children: Vec<Arc<Name>>,
 }
 
 /// Namespace and name.
@@ -114,7 +115,7 @@ impl Index {
             Event::Delete(child) => seen.remove(&name(&child.metadata)),
             Event::InitDone => {
                 let gone = seen.children.iter().filter(|(_, version)| !version.is_listed);
-                let gone: Vec<Name> = gone.map(|(name, _)| name.clone()).collect();
+                let gone: Vec<Arc<Name>> = gone.map(|(name, _)| name.clone()).collect();
                 for name in gone {
                     news.extend(self.reference(&seen, &name).map(|child| Event::Delete(Child::new(child))));
                     seen.remove(&name);
@@ -146,7 +147,10 @@ impl Index {
     pub fn prunable(&self, owner: &str) -> Vec<Name> {
         let seen = self.lock();
         let names = seen.owners.get(owner).into_iter().flat_map(|owner| &owner.children);
-        names.filter(|name| seen.children.get(name).is_some_and(|it| it.is_prunable)).cloned().collect()
+        names
+            .filter(|name| seen.children.get(*name).is_some_and(|it| it.is_prunable))
+            .map(|name| (**name).clone())
+            .collect()
     }
 
     /// The last version of such a child.
@@ -178,7 +182,7 @@ impl Index {
 
     /// Whether a reconcile waits for it.
     fn insert(&self, seen: &mut Seen, child: &ObjectMeta) -> bool {
-        let name = name(child);
+        let name = Arc::new(name(child));
         let was_awaited = seen.children.get(&name).is_some_and(|old| old.is_awaited);
         seen.remove(&name);
         let Some(owner) = child.owner_references.iter().flatten().find(|owner| self.is_owner(owner)) else {
@@ -193,8 +197,10 @@ impl Index {
             Some((uid, _)) => uid.clone(),
             None => owner.uid.as_str().into(),
         };
-        let new = || Owner { name: owner.name.clone(), children: BTreeSet::new() };
-        seen.owners.entry(uid.clone()).or_insert_with(new).children.insert(name.clone());
+        let new = || Owner { name: owner.name.clone(), children: Vec::new() };
+        let siblings = &mut seen.owners.entry(uid.clone()).or_insert_with(new).children;
+        siblings.reserve_exact(1);
+        siblings.push(name.clone());
         let version = Version {
             uid: child.uid.clone().unwrap_or_default(),
             resource_version: child.resource_version.clone().unwrap_or_default(),
@@ -221,7 +227,7 @@ impl Seen {
     fn remove(&mut self, name: &Name) {
         let Some(version) = self.children.remove(name) else { return };
         if let Some(owner) = self.owners.get_mut(&version.owner) {
-            owner.children.remove(name);
+            owner.children.retain(|child| **child != *name);
             if owner.children.is_empty() {
                 self.owners.remove(&version.owner);
             }

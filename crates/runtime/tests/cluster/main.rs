@@ -22,6 +22,8 @@ mod objects;
 mod overload;
 mod proxy;
 mod resilience;
+#[path = "../../../../tests/common/skipped.rs"]
+mod skipped;
 mod undecodable;
 mod webhooks;
 

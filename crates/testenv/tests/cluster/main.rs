@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../../../tests/common/skipped.rs"]
+mod skipped;
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;

@@ -1,0 +1,195 @@
+//! `opctl edit`: turns optional parts of a project on or off.
+//!
+//! What the templates make of the old and of the new settings is compared; the difference is what changes in the user's files.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+
+use super::create_api::{api_of_resource, project_of};
+use super::error::{Refusal, Refusals};
+use super::{Console, Outcome, Task, carry_out, lock, manifests};
+use crate::cli;
+use crate::edit::Edit;
+use crate::names::Namespace;
+use crate::plan::Plan;
+use crate::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
+use crate::scaffold::webhook::{self, Admission, Server};
+use crate::scaffold::{self, File, Inserted, Project};
+
+const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
+
+pub fn run(args: &cli::Edit, console: &Console) -> anyhow::Result<Outcome> {
+    let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
+    let tree = super::tree(&root);
+    let components = [
+        ("leader-election", args.leader_election),
+        ("network-policy", args.network_policy),
+        ("prometheus", args.prometheus),
+    ];
+    let is_scope = args.namespaced.is_some() || !args.watch_namespace.is_empty();
+    if !is_scope && args.cert_manager.is_none() && components.iter().all(|(_, wanted)| wanted.is_none()) {
+        list(&tree, components.map(|(name, _)| name), console)?;
+        return Ok(Outcome::Done);
+    }
+    let _lock = lock(&root, console)?;
+    let file = ProjectFile::read(&tree)?;
+    let new = scope(args, &file)?;
+    let project = project_of(&new, &tree)?;
+    let mut plan = Plan::default();
+    if is_scope {
+        let old = other_scope(&file, &new);
+        edit_project(&mut plan, &old, &new);
+        change(&mut plan, scoped(&project_of(&old, &tree)?, &file), scoped(&project, &file));
+        if !old.namespaces.is_empty() && new.namespaces.is_empty() {
+            // Listed again below if a marker names a namespace.
+            for (key, folder) in manifests::KEEPERS {
+                plan.edit(KUSTOMIZATION, listed((key, folder.to_owned()), false));
+            }
+        }
+    }
+    let mut refusals = Refusals::default();
+    for (name, wanted) in components {
+        let Some(wanted) = wanted else { continue };
+        if wanted && !tree.has(&format!("config/{name}/kustomization.yaml")) {
+            let refusal = Refusal::new(format!("the project has no `config/{name}`"));
+            refusals.push(
+                refusal.help(format!("bring the folder back, e.g. from version control, or leave out `--{name}`")),
+            );
+        }
+        plan.edit(KUSTOMIZATION, listed(("components", format!("../{name}")), wanted));
+    }
+    if let Some(wanted) = args.cert_manager {
+        match tree.has(webhook::LIST) {
+            true => certify(&mut plan, &tree, &project, wanted),
+            false => refusals.push(
+                Refusal::new("`--cert-manager` is for webhooks, and the project has none")
+                    .help("`opctl create webhook --cert-manager` creates one that uses it"),
+            ),
+        }
+    }
+    refusals.settle()?;
+    manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&new)), console)?;
+    let task =
+        Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: Vec::new() };
+    carry_out(&task, console)
+}
+
+/// Shows each setting as the option that makes it so.
+fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result<()> {
+    let file = ProjectFile::read(tree)?;
+    let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+    let is_listed = |folder: &str| {
+        listed(("components", format!("../{folder}")), true)
+            .apply(&kustomization)
+            .is_ok_and(|text| text == kustomization)
+    };
+    let mut options = vec![format!("--namespaced={}", file.namespaced)];
+    if !file.namespaces.is_empty() {
+        let names: Vec<&str> = file.namespaces.iter().map(Namespace::as_str).collect();
+        options.push(format!("--watch-namespace={}", names.join(",")));
+    }
+    options.push(format!("--cert-manager={}", is_listed("certmanager")));
+    options.extend(components.map(|name| format!("--{name}={}", is_listed(name))));
+    console.data(&(options.join("\n") + "\n"));
+    Ok(())
+}
+
+/// The project that watches what is asked for.
+fn scope(args: &cli::Edit, file: &ProjectFile) -> Result<ProjectFile, Refusals> {
+    let mut new = file.clone();
+    let mut refusals = Refusals::default();
+    match (args.namespaced, &args.watch_namespace[..]) {
+        (Some(false), [_, ..]) => refusals.push(
+            Refusal::new("`--watch-namespace` requires a namespaced operator, but `--namespaced=false` is given")
+                .help("leave out one of the two"),
+        ),
+        (Some(false), []) => (new.namespaced, new.namespaces) = (false, Vec::new()),
+        (None, []) => {}
+        (Some(true), []) => new.namespaced = true,
+        (_, names) => {
+            let names = names.iter().filter_map(|name| refusals.check(Namespace::parse(name)));
+            (new.namespaced, new.namespaces) = (true, names.collect());
+            new.namespaces.sort();
+            new.namespaces.dedup();
+        }
+    }
+    refusals.settle().map(|()| new)
+}
+
+/// The project to compare the new one with. If PROJECT was changed by hand, the other files may still have to follow.
+fn other_scope(file: &ProjectFile, new: &ProjectFile) -> ProjectFile {
+    if (file.namespaced, &file.namespaces) != (new.namespaced, &new.namespaces) {
+        return file.clone();
+    }
+    ProjectFile { namespaced: !new.namespaced, namespaces: Vec::new(), ..file.clone() }
+}
+
+/// Changes PROJECT, in which other settings may be beside the namespaces.
+fn edit_project(plan: &mut Plan, before: &ProjectFile, after: &ProjectFile) {
+    let text = |file: &ProjectFile, namespaces: &[Namespace]| {
+        ProjectFile::text(&file.name, &file.domain, file.namespaced, namespaces)
+    };
+    let settings = |file: &ProjectFile| {
+        let text = text(file, &file.namespaces);
+        let lines = text.split_inclusive('\n').filter(|line| line.starts_with("  "));
+        format!("manifests:\n{}", lines.collect::<String>())
+    };
+    let edits = match after.descriptions == Descriptions::default() {
+        true => vec![(text(before, &before.namespaces), text(after, &after.namespaces))],
+        false => vec![(text(before, &[]), text(after, &[])), (settings(before), settings(after))],
+    };
+    for (before, after) in edits.into_iter().filter(|(before, after)| before != after) {
+        plan.edit(PROJECT, Edit::Lines { before, after });
+    }
+}
+
+/// The files beside PROJECT that depend on what the project watches.
+fn scoped(project: &Project, file: &ProjectFile) -> Vec<File> {
+    let mut files = scaffold::init(project);
+    for resource in &file.resources {
+        let (api, has) = (api_of_resource(resource), &resource.webhooks);
+        for (admission, has, path) in [
+            (Admission::Defaulting, has.defaulting, &has.defaulting_path),
+            (Admission::Validation, has.validation, &has.validation_path),
+        ] {
+            if has {
+                let path = path.clone().unwrap_or_else(|| admission.path(project, &api));
+                let admissions = vec![(admission, path)];
+                let wanted = webhook::Webhooks { server: None, admissions, conversion: None };
+                files.extend(webhook::webhooks(project, &api, &wanted).files);
+            }
+        }
+    }
+    files
+}
+
+/// Changes what differs between two renderings of the same files.
+fn change(plan: &mut Plan, before: Vec<File>, after: Vec<File>) {
+    let after: BTreeMap<String, String> = after.into_iter().map(|file| (file.path, file.text)).collect();
+    for File { path, text } in before {
+        if let Some(after) = after.get(&path).filter(|after| **after != text) {
+            plan.edit(path, Edit::Lines { before: text, after: after.clone() });
+        }
+    }
+}
+
+/// Has the webhooks use certificates of cert-manager, or the operator's own.
+fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
+    let [own, certified] = [Server::OwnCertificate, Server::CertManager].map(|server| webhook::server(project, server));
+    let missing = certified.files.iter().filter(|file| file.path.starts_with("config/certmanager/"));
+    for file in missing.filter(|file| wanted && !tree.has(&file.path)) {
+        plan.scaffold(file.path.clone(), file.text.clone());
+    }
+    for insertion in certified.insertions.iter().filter(|insertion| !own.insertions.contains(insertion)) {
+        let Inserted::YamlItem { key, item } = &insertion.what else { continue };
+        plan.edit(insertion.path.clone(), listed((key, item.clone()), wanted));
+    }
+    let (before, after) = if wanted { (own, certified) } else { (certified, own) };
+    change(plan, before.files, after.files);
+}
+
+fn listed((key, item): (&str, String), wanted: bool) -> Edit {
+    let key = key.to_owned();
+    if wanted { Edit::YamlListItem { key, item } } else { Edit::NoYamlListItem { key, item } }
+}

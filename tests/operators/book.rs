@@ -1,0 +1,55 @@
+//! The code in the book compiles: that of the guides in a project in which somebody follows them, and the rest in `tests/book`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::golden::shell;
+use crate::place::{alone, lock, replace};
+use crate::sandbox::Sandbox;
+use crate::tree::tree;
+use crate::{common, guide};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+#[test]
+fn getting_started_leads_to_an_operator_that_passes_its_tests() {
+    let page = fs::read_to_string(Path::new(ROOT).join("docs/getting-started.md")).unwrap();
+    let terminal = guide::getting_started(&page, shell);
+    shell(&terminal, "opctl check");
+    cargo(&terminal, "memcached-operator", &["test", "--quiet", "--locked"]);
+}
+
+#[test]
+fn the_tour_leads_to_an_operator_that_compiles() {
+    let page = fs::read_to_string(Path::new(ROOT).join("docs/tour.md")).unwrap();
+    let mut terminal = Sandbox::new();
+    shell(&terminal, "opctl init demo --domain example.com --api cache/v1alpha1/Memcached");
+    terminal.folder.push("demo");
+    guide::tour_api(&terminal, &page);
+    guide::tour_controller(&terminal, &page);
+    shell(&terminal, "opctl check --fix && opctl check && opctl manifests --check");
+    cargo(&terminal, "demo", &["check", "--quiet", "--locked", "--all-targets"]);
+}
+
+#[test]
+fn the_code_of_the_other_pages_compiles() {
+    let mut files = tree(&Path::new(ROOT).join("tests/book"));
+    // It has fewer dependencies than a project.
+    files.insert("Cargo.lock".into(), lock("my-crate", false).into());
+    let manifest = String::from_utf8(files["Cargo.toml"].clone()).unwrap();
+    files.insert("Cargo.toml".into(), manifest.replace("../../crates", &format!("{ROOT}/crates")).into());
+    let folder = common::operators_target().join("book/pages");
+    replace(&folder, &files);
+    let _alone = alone();
+    common::output(common::cargo(&folder, &["test", "--quiet"]));
+}
+
+/// In a folder that stays, so that cargo knows what it compiled before.
+fn cargo(terminal: &Sandbox, name: &str, arguments: &[&str]) {
+    let mut files = tree(&terminal.folder);
+    files.insert("Cargo.lock".into(), lock(name, false).into());
+    let folder = common::operators_target().join("book").join(name);
+    replace(&folder, &files);
+    let _alone = alone();
+    common::output(common::cargo(&folder, arguments));
+}
