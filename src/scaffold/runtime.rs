@@ -100,7 +100,7 @@ fn vendored_manifest(text: &str) -> (String, String) {
         platform.as_table_like_mut().map(|platform| platform.remove("dev-dependencies"));
     }
     let package = document["package"].as_table_like_mut().expect("it is the Cargo.toml of a package");
-    for key in ["exclude", "include", "metadata"] {
+    for key in ["autotests", "exclude", "include", "metadata"] {
         package.remove(key);
     }
     let version = package.get("version").and_then(|version| version.as_str()).expect("a package has a version");

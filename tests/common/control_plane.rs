@@ -2,9 +2,6 @@
 //!
 //! Needs KUBEBUILDER_ASSETS: a folder with kubectl and the control plane's programs.
 
-#[path = "skipped.rs"]
-mod skipped;
-
 use std::env;
 use std::io::Write;
 use std::ops::Deref;
@@ -14,7 +11,7 @@ use std::sync::Mutex;
 
 use opctl_testenv::{Assets, Environment, Settings};
 
-pub use skipped::skipped;
+pub use crate::skipped::skipped;
 
 pub struct ControlPlane {
     environment: Mutex<Environment>,

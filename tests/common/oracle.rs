@@ -1,29 +1,6 @@
-//! A crate whose compiled types print their CRDs, which are held against what the reader makes of its source.
-
-use serde_json::Value;
+//! A crate whose compiled types print their CRDs, which are compared with what opctl reads in its source.
 
 /// The Cargo.toml of an oracle of this name. All have the same dependencies, so that kube is compiled once.
 pub fn manifest(name: &str) -> String {
     include_str!("../engine/oracle.toml").replace("\"oracle\"", &format!("\"{name}\""))
-}
-
-/// Every place where two values differ.
-pub fn differ(path: &str, compiled: &Value, read: &Value, differences: &mut Vec<String>) {
-    match (compiled, read) {
-        (Value::Object(left), Value::Object(right)) => {
-            for key in left.keys().chain(right.keys().filter(|key| !left.contains_key(*key))) {
-                let nothing = Value::String("(absent)".into());
-                let (left, right) = (left.get(key).unwrap_or(&nothing), right.get(key).unwrap_or(&nothing));
-                differ(&format!("{path}.{key}"), left, right, differences);
-            }
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                differ(&format!("{path}[{index}]"), left, right, differences);
-            }
-        }
-        (Value::Number(left), Value::Number(right)) if left.as_f64() == right.as_f64() => {}
-        (left, right) if left == right => {}
-        (left, right) => differences.push(format!("{path}:\n  compiled {left}\n  read     {right}")),
-    }
 }

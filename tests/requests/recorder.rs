@@ -137,7 +137,7 @@ impl Info {
         format!("{verb} {}{group}{subresource}{namespace}", self.resource)
     }
 
-    /// What authorisation is asked for, also what the API server asks for a second time: see `tests/requests.rs`.
+    /// What authorisation is asked for, also what the API server asks for a second time: see `tests/operators/requests.rs`.
     fn permissions(&self, request: &Request<Body>) -> Vec<String> {
         let query = request.uri().query().unwrap_or_default();
         let is_watch = query.split('&').any(|pair| pair == "watch=true" || pair == "watch=1");

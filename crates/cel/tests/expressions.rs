@@ -1,4 +1,4 @@
-//! The expressions of `expressions.txt` have their values. opctl's `tests/objects.rs` compares the same file with an API server.
+//! The expressions of `expressions.txt` have their values. opctl's `tests/cluster/objects.rs` compares the same file with an API server.
 
 use opctl_cel::{Budget, Data, Declaration, Expression, Failure, Output, RULE_COST_LIMIT, Schema};
 use serde_json::json;

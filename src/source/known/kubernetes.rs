@@ -1,6 +1,6 @@
 //! The types of k8s-openapi 0.29, for each version of Kubernetes that it offers: path → schema and default value.
 //!
-//! They are read from `kubernetes.txt`, which `tests/kubernetes_types.rs` makes of k8s-openapi's sources and holds
+//! They are read from `kubernetes.txt`, which `tests/quick/kubernetes_types.rs` makes of k8s-openapi's sources and holds
 //! against its compiled types. A type is a block, blocks are sorted by path and have an empty line between them:
 //!
 //! ```text
@@ -58,7 +58,7 @@ impl Minor {
     /// Splits `status@37-` into `status` and whether it is of this version: `-36`, `34-35`, `37-`.
     fn of(self, text: &str) -> (&str, bool) {
         let Some((name, range)) = text.split_once('@') else { return (text, true) };
-        let (first, last) = range.split_once('-').expect("`tests/kubernetes_types.rs` writes a range");
+        let (first, last) = range.split_once('-').expect("`tests/quick/kubernetes_types.rs` writes a range");
         let number = |text: &str| text.parse::<u8>().ok();
         (name, number(first).is_none_or(|first| first <= self.0) && number(last).is_none_or(|last| self.0 <= last))
     }
@@ -124,7 +124,7 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
 /// The kind in a line `&`, which is the same in all versions.
 fn kind_in(line: &'static str) -> Option<Kind> {
     let fields = serde_json::from_str(line.strip_prefix("& ")?);
-    let (group, version, name, plural, namespaced) = fields.expect("`tests/kubernetes_types.rs` writes these");
+    let (group, version, name, plural, namespaced) = fields.expect("`tests/quick/kubernetes_types.rs` writes these");
     Some(Kind { group, version, name, plural, namespaced })
 }
 
@@ -160,7 +160,7 @@ struct Line {
 
 impl Line {
     fn value(&self) -> Value {
-        serde_json::from_str(self.json).expect("`tests/kubernetes_types.rs` writes JSON")
+        serde_json::from_str(self.json).expect("`tests/quick/kubernetes_types.rs` writes JSON")
     }
 }
 
@@ -187,7 +187,8 @@ impl Type {
 
     fn lines(self) -> impl Iterator<Item = Line> {
         self.lines.lines().filter_map(move |line| {
-            let (key, json) = line.split_once(' ').expect("`tests/kubernetes_types.rs` writes a value for each name");
+            let (key, json) =
+                line.split_once(' ').expect("`tests/quick/kubernetes_types.rs` writes a value for each name");
             let (name, exists) = self.minor.of(key);
             let (name, required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
             exists.then_some(Line { name, required, json })

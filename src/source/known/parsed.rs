@@ -1,6 +1,6 @@
 //! The types that parse a text: what each refuses, and which schema would refuse it, too.
 //!
-//! `tests/undecodable.rs` asks the types themselves, and an API server.
+//! `undecodable.rs` in `tests/compiler` and `tests/cluster` asks the types themselves, and an API server.
 
 use crate::model::reads::{Parsed, Remedy};
 

@@ -1,5 +1,5 @@
 //! The Rust code on the pages of the book that belongs to no worked example, in a crate that compiles.
-//! `tests/docs.rs` compares it with the pages.
+//! `tests/quick/docs.rs` compares it with the pages.
 
 pub mod api;
 pub mod conversion;

@@ -1,8 +1,5 @@
 //! What tests of real test environments share, here and in those of opctl.
 
-#[path = "../../../../tests/common/skipped.rs"]
-mod skipped;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +8,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use opctl_testenv::Assets;
-use skipped::skipped;
+
+use crate::skipped::skipped;
 
 /// What must be there for any of this; said where it is not.
 pub fn assets() -> Option<Assets> {

@@ -1,0 +1,10 @@
+//! What needs no API server; a plain `cargo test` runs it.
+
+#[path = "../../examples/backups/main.rs"]
+#[expect(dead_code, reason = "`main` is for the process")]
+mod backups;
+mod client;
+mod conversions;
+mod mock;
+mod servers;
+mod webhooks;

@@ -1,0 +1,17 @@
+//! A CRD with a PodTemplateSpec in it, with the descriptions of Kubernetes' own types and without.
+
+use crate::control_plane::ControlPlane;
+use crate::pod_template::{crd, text};
+
+#[test]
+fn the_api_server_accepts_both() {
+    let Some(cluster) = ControlPlane::start("descriptions", 0) else { return };
+    let (whole, short) = (text(&crd(true)), text(&crd(false)));
+    cluster.kubectl(&["create", "-f", "-"], &whole);
+    cluster.kubectl(&["delete", "-f", "-"], &whole);
+    // What kubectl does when nothing else is said keeps the whole object in an annotation.
+    let refused = cluster.run(&["apply", "-f", "-"], &whole);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("may not be more than 262144 bytes"), "{said}");
+    cluster.kubectl(&["apply", "-f", "-"], &short);
+}

@@ -1,0 +1,56 @@
+//! What needs the programs of KUBEBUILDER_ASSETS: the API server and its friends, kubectl, controller-gen. Run by name:
+//! `cargo test --test cluster [NAME]`. What is missing is reported, or fails where OPCTL_TESTS_MUST_RUN is set.
+
+// Shared with other test binaries.
+#[path = "../common/admitted.rs"]
+mod admitted;
+#[path = "../common/api.rs"]
+mod api;
+#[path = "../common/control_plane.rs"]
+mod control_plane;
+#[path = "../common/controller_gen.rs"]
+mod controller_gen;
+#[path = "../common/crds.rs"]
+mod crds;
+#[path = "../../crates/testenv/tests/common/mod.rs"]
+mod environments;
+#[path = "../common/golden.rs"]
+mod golden;
+#[path = "../common/kustomizations.rs"]
+mod kustomizations;
+#[path = "../common/object.rs"]
+mod object;
+#[path = "../common/oracle.rs"]
+mod oracle;
+#[path = "../common/permissions.rs"]
+mod permissions;
+#[path = "../common/pod_template.rs"]
+mod pod_template;
+#[path = "../common/project_with_webhooks.rs"]
+mod project_with_webhooks;
+#[path = "../common/roles.rs"]
+mod roles;
+#[path = "../common/sandbox.rs"]
+mod sandbox;
+#[path = "../common/skipped.rs"]
+mod skipped;
+#[path = "../common/undecodable.rs"]
+mod undecodable_cases;
+#[path = "../common/webhook_markers.rs"]
+mod webhook_markers;
+
+mod apiserver;
+mod cel;
+mod config;
+mod descriptions;
+mod doctor;
+mod markers;
+mod objects;
+mod rbac;
+mod rbac_apiserver;
+mod rbac_deployed;
+mod testenv;
+mod undecodable;
+mod verbs;
+mod webhook;
+mod webhook_project;

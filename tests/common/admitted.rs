@@ -1,0 +1,15 @@
+//! Objects of the cases of `tests/undecodable`.
+
+use opctl::apiserver::undecodable;
+use opctl::emit::CustomResourceDefinition;
+use serde_json::Value;
+
+use crate::undecodable_cases::read;
+
+/// The CRD of a case; and for each place an object that is admitted and not decoded.
+pub fn objects(name: &str, text: &str) -> (CustomResourceDefinition, Vec<(String, Value)>) {
+    let (source, crd) = read(name, text);
+    let (_, reads) = source.reads().remove(0);
+    let found = undecodable(&crd, "v1", &reads).found;
+    (crd, found.into_iter().filter_map(|found| Some((found.path, found.object?))).collect())
+}

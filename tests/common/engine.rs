@@ -1,0 +1,157 @@
+//! The engine's cases: each `tests/engine/<topic>/<case>.rs` holds one construct. All of them are one crate, the oracle.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use opctl::diagnostic::{self, Diagnostic};
+use opctl::emit::{self, CustomResourceDefinition, Options};
+use opctl::model::Api;
+use opctl::project::Tree;
+use opctl::source::{self, Source};
+use serde_json::Value;
+
+use crate::differ::differ;
+use crate::oracle::manifest;
+
+/// The CRDs of a case in the order of its kinds; `null` where kube panics, and a checksum where the CRD is long and recorded.
+pub type Crds = BTreeMap<String, Vec<Value>>;
+
+/// What opctl derives of a case, or why it refuses.
+pub type Derived = BTreeMap<String, Result<Vec<Value>, Vec<Diagnostic>>>;
+
+/// The CRDs that the compiled types print, as they were last recorded.
+pub const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/recorded.txt");
+
+/// The text of every case by its path, e.g. `scalars/bool`.
+pub fn cases() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine");
+    let files = walkdir::WalkDir::new(&root).min_depth(2).into_iter().map(Result::unwrap);
+    let case = |path: &Path| {
+        let case = path.strip_prefix(&root).unwrap().with_extension("").to_str().unwrap().replace('\\', "/");
+        (path.extension().is_some_and(|extension| extension == "rs") && !case.starts_with("refused/"))
+            .then(|| (case, std::fs::read_to_string(path).unwrap()))
+    };
+    files.filter_map(|entry| case(entry.path())).collect()
+}
+
+/// What `include_str!` reads in the cases.
+const WORDS: &str = "Words from a file.\n\nTwo paragraphs of them.\n";
+
+/// The CRD of one version, from the text that opctl writes.
+fn crd(api: &Api) -> Result<Value, Vec<Diagnostic>> {
+    let crds = emit::crds(std::slice::from_ref(api))?;
+    let manifests = emit::manifests(&crds, &[], &Options { namespaced: false, namespaces: Vec::new() }).unwrap();
+    let crd = manifests.iter().find(|manifest| manifest.path.starts_with("crd/bases/")).unwrap();
+    Ok(opctl::yaml::read(&crd.text).unwrap())
+}
+
+/// The names of the types that kube generates in a case: `root`, else `kind`.
+fn roots(text: &str) -> Vec<String> {
+    let after =
+        |chunk: &str, key: &str| Some(chunk.split_once(&format!("{key} = \""))?.1.split('"').next()?.to_string());
+    text.split("#[kube(")
+        .skip(1)
+        .filter_map(|chunk| after(chunk.split("struct").next().unwrap(), "root").or_else(|| after(chunk, "kind")))
+        .collect()
+}
+
+/// The files of the crate whose program prints the CRDs of all cases.
+pub fn oracle(cases: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut modules: BTreeMap<&str, String> = BTreeMap::new();
+    let mut prints = String::new();
+    for (case, text) in cases {
+        let (topic, name) = case.split_once('/').expect("a case is a file in a topic");
+        writeln!(modules.entry(topic).or_default(), "    pub mod {name};").unwrap();
+        for root in roots(text) {
+            let crd = format!("{topic}::{name}::{root} as ::kube::CustomResourceExt");
+            writeln!(prints, "    print(\"{case}\", <{crd}>::crd);").unwrap();
+        }
+        files.insert(format!("src/{case}.rs"), text.clone());
+    }
+    let modules: String = modules.iter().map(|(topic, list)| format!("mod {topic} {{\n{list}}}\n")).collect();
+    files.insert("src/main.rs".into(), ORACLE.replace("/* modules */", &modules).replace("/* prints */", &prints));
+    files.insert("src/words.md".into(), WORDS.into());
+    files.insert("Cargo.toml".into(), manifest("oracle"));
+    files
+}
+
+/// Prints a line a kind: the case, a tab, the CRD; `null` where kube panics.
+const ORACLE: &str = r#"#![allow(warnings)]
+
+/* modules */
+fn print(case: &str, crd: impl FnOnce() -> ::k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition + ::std::panic::UnwindSafe) {
+    let crd = ::std::panic::catch_unwind(|| serde_json::to_string(&crd()).unwrap());
+    println!("{case}\t{}", crd.unwrap_or("null".into()));
+}
+
+fn main() {
+    ::std::panic::set_hook(Box::new(|_| {}));
+/* prints */}
+"#;
+
+/// What the oracle prints.
+pub fn parse(printed: &str) -> Crds {
+    let mut crds = Crds::new();
+    for line in printed.lines() {
+        let (case, crd) = line.split_once('\t').unwrap();
+        crds.entry(case.into()).or_default().push(serde_json::from_str(crd).unwrap());
+    }
+    crds
+}
+
+/// What opctl derives from the files of the oracle.
+pub fn derive(cases: &BTreeMap<String, String>) -> Derived {
+    let mut tree = Tree::at("nowhere");
+    oracle(cases).into_iter().for_each(|(path, text)| tree.lay_over(path, text));
+    let Source { operator, diagnostics, .. } = source::read(&tree, "");
+    let mut apis: BTreeMap<&str, Vec<&Api>> = BTreeMap::new();
+    for api in &operator.apis {
+        apis.entry(&api.place.file.path).or_default().push(api);
+    }
+    let derive = |case: &String| {
+        let path = format!("src/{case}.rs");
+        let of_case = |diagnostic: &&Diagnostic| {
+            diagnostic.place.as_ref().is_some_and(|(span, _)| span.file.path == path) && diagnostic.is_error()
+        };
+        let problems: Vec<Diagnostic> = diagnostics.iter().filter(of_case).cloned().collect();
+        let mut apis = apis.remove(path.as_str()).unwrap_or_default();
+        apis.sort_by_key(|api| api.place.range.start);
+        if problems.is_empty() { apis.into_iter().map(crd).collect() } else { Err(problems) }
+    };
+    cases.keys().cloned().zip(cases.keys().map(derive)).collect()
+}
+
+/// What stands for a long CRD.
+pub fn checksum(crd: &Value) -> Value {
+    let crd: CustomResourceDefinition = serde_json::from_value(crd.clone()).unwrap();
+    let text = serde_json::to_string(&crd).unwrap();
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref()[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+}
+
+/// Every place where opctl and the compiled types differ.
+pub fn differences(compiled: &Crds, derived: &Derived) -> Vec<String> {
+    let mut differences = Vec::new();
+    for (case, derived) in derived {
+        let compiled = compiled.get(case).map(Vec::as_slice).unwrap_or_default();
+        match derived {
+            _ if case.starts_with("panics/") != compiled.iter().all(Value::is_null) => {
+                differences.push(format!("tests/engine/{case}.rs: whether kube panics is not as its folder says"));
+            }
+            Ok(read) if read.len() == compiled.len() => {
+                for (index, (compiled, read)) in compiled.iter().zip(read).enumerate() {
+                    let read = if compiled.is_string() { &checksum(read) } else { read };
+                    differ(&format!("tests/engine/{case}.rs: [{index}]"), compiled, read, &mut differences);
+                }
+            }
+            Ok(read) => differences.push(format!("tests/engine/{case}.rs: {} kinds were found", read.len())),
+            Err(_) if case.starts_with("panics/") => {}
+            Err(problems) => {
+                differences.push(format!("tests/engine/{case}.rs: {}", diagnostic::render(problems, false)));
+            }
+        }
+    }
+    differences
+}

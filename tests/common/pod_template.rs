@@ -1,0 +1,44 @@
+//! A CRD with a PodTemplateSpec in it.
+
+use opctl::emit::{self, CustomResourceDefinition};
+use opctl::project::Tree;
+use opctl::source::{self, Options};
+
+/// Twice: described by the user, and not.
+const SOURCE: &str = r#"
+use k8s_openapi::api::core::v1::{PodTemplateSpec, Toleration};
+
+/// A job.
+#[derive(kube::CustomResource, schemars::JsonSchema)]
+#[kube(group = "example.com", version = "v1", kind = "Job")]
+pub struct JobSpec {
+    /// What runs.
+    template: PodTemplateSpec,
+    tolerations: Option<Vec<Toleration>>,
+    inner: Inner,
+}
+
+/// The user's own.
+#[derive(schemars::JsonSchema)]
+pub struct Inner {
+    /// A field that is called so.
+    description: String,
+}
+"#;
+
+pub fn crd(foreign_descriptions: bool) -> CustomResourceDefinition {
+    let mut tree = Tree::at("nowhere");
+    let manifest = "[package]\nname = \"p\"\n[dependencies]\nkube = \"5\"\nschemars = \"1\"\n\
+        k8s-openapi = { version = \"0.29\", features = [\"latest\", \"schemars\"] }\n";
+    tree.lay_over("Cargo.toml", manifest);
+    tree.lay_over("src/lib.rs", SOURCE);
+    let source = source::read_with(&tree, "", &Options { foreign_descriptions });
+    emit::crds(&source.operator.apis).unwrap().remove(0)
+}
+
+pub fn text(crd: &CustomResourceDefinition) -> String {
+    let manifests =
+        emit::manifests(std::slice::from_ref(crd), &[], &emit::Options { namespaced: false, namespaces: Vec::new() })
+            .unwrap();
+    manifests.into_iter().find(|manifest| manifest.path.starts_with("crd/bases/")).unwrap().text
+}

@@ -1,0 +1,61 @@
+//! The cases of `tests/undecodable`: what an API server admits, and a type does not decode.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use opctl::commands::decoding::{self, Decoding};
+use opctl::diagnostic::{Diagnostic, Severity, render};
+use opctl::emit::{self, CustomResourceDefinition};
+use opctl::project::Tree;
+use opctl::source::{self, Source};
+
+use crate::oracle;
+
+/// The kind of a case.
+pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
+    let mut tree = Tree::at("nowhere");
+    tree.lay_over("Cargo.toml", oracle::manifest("oracle"));
+    tree.lay_over("src/lib.rs", text.to_owned());
+    let source = source::read(&tree, "");
+    assert!(source.diagnostics.is_empty(), "{name}:\n{}", render(&source.diagnostics, false));
+    let crds = emit::crds(&source.operator.apis).unwrap_or_else(|errors| panic!("{name}: {}", render(&errors, false)));
+    let [crd] = crds.as_slice() else { panic!("{name} has {} kinds", crds.len()) };
+    let mut errors = opctl::apiserver::check(crd);
+    errors.retain(|finding| finding.severity == Severity::Error);
+    assert!(errors.is_empty(), "{name}: {errors:?}");
+    (source, crd.clone())
+}
+
+/// What opctl says of a case.
+pub fn check(name: &str, text: &str) -> Decoding {
+    let (source, crd) = read(name, text);
+    decoding::check(&source, &[crd])
+}
+
+/// The text with all attributes that the messages have.
+pub fn fixed(text: &str, diagnostics: &[Diagnostic]) -> String {
+    let attribute = |diagnostic: &Diagnostic| {
+        let (place, _) = diagnostic.place.as_ref()?;
+        let add = diagnostic.help.iter().find_map(|help| help.strip_prefix("add `#[schemars")?.strip_suffix('`'))?;
+        Some((place.range.start, format!("#[schemars{add} ")))
+    };
+    let mut attributes: Vec<(usize, String)> = diagnostics.iter().filter_map(attribute).collect();
+    attributes.sort();
+    let mut text = text.to_owned();
+    for (at, attribute) in attributes.iter().rev() {
+        text.insert_str(*at, attribute);
+    }
+    text
+}
+
+pub fn cases() -> BTreeMap<String, (PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/undecodable");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let cases = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    cases
+        .map(|path| {
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), (path.clone(), fs::read_to_string(&path).unwrap()))
+        })
+        .collect()
+}

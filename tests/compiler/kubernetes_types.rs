@@ -1,0 +1,132 @@
+//! The table of the types of Kubernetes, which is made of the sources of k8s-openapi, is what its compiled types print.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use opctl::project::Tree;
+use opctl::source::known::kubernetes::{self, Minor, NoSchema};
+use opctl::source::{self, Source};
+use opctl::{diagnostic, emit};
+use serde_json::Value;
+
+use crate::common;
+use crate::write::write;
+
+/// The earliest and the latest version are compiled: each type of the table must be there, with that schema and default,
+/// and a kind that uses many of them must have the same CRD.
+#[test]
+fn the_table_is_what_the_compiled_types_print() {
+    for feature in ["earliest", "latest"] {
+        let minor = Minor::of_feature(feature).unwrap();
+        let types: Vec<&str> = kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect();
+        let (folder, mut compiled) = compiled(feature, &types);
+
+        let Source { operator, diagnostics, .. } = source::read(&Tree::at(&folder), "");
+        assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
+        let read = serde_json::to_value(&emit::crds(&operator.apis).unwrap()[0]).unwrap();
+        assert!(read == compiled.remove("case").unwrap(), "{feature}: the CRD is another one");
+
+        assert_eq!(types, compiled.keys().collect::<Vec<_>>());
+        let mut differences = String::new();
+        for (path, compiled) in compiled {
+            let ty = kubernetes::find(minor, &path).unwrap();
+            let schema = match ty.schema() {
+                Ok(schema) => Some(schema.to_value()),
+                Err(NoSchema::NotImplemented) => None,
+                Err(NoSchema::Recursive) => {
+                    assert!(compiled["schema"].to_string().contains("\"$ref\":"), "{path} is not recursive");
+                    compiled.get("schema").cloned()
+                }
+            };
+            if schema.as_ref() != compiled.get("schema") || ty.default_value().as_ref() != compiled.get("default") {
+                writeln!(differences, "{path}: {schema:?} {:?}\n  compiled {compiled}", ty.default_value()).unwrap();
+            }
+        }
+        assert!(differences.is_empty(), "{minor}:\n{differences}");
+    }
+}
+
+const MANIFEST: &str = r#"[package]
+name = "oracle"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+k8s-openapi = { version = "0.29", features = ["latest", "schemars"] }
+kube = { version = "5", default-features = false, features = ["derive"] }
+schemars = "1"
+serde = { version = "1", features = ["derive"] }
+serde_json = "1"
+
+[workspace]
+"#;
+
+/// A crate that is compiled with a feature of k8s-openapi, and what it prints: the CRD of the case, and for each type what
+/// it has of schema and default.
+fn compiled(feature: &str, types: &[&str]) -> (PathBuf, BTreeMap<String, Value>) {
+    let folder = common::operators_target().join(format!("kubernetes-{feature}"));
+    fs::create_dir_all(folder.join("src")).unwrap();
+    write(&folder.join("Cargo.toml"), &MANIFEST.replace("latest", feature));
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    fs::copy(tests.join("engine/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    write(&folder.join("src/case.rs"), &fs::read_to_string(tests.join("kubernetes_types/case.rs")).unwrap());
+    let mut main = String::from(ORACLE);
+    for path in types {
+        // Its parameter is not part of its schema.
+        let parameter = if path.ends_with("::WatchEvent") { "::<()>" } else { "" };
+        writeln!(main, "    print!(\"{path}\", k8s_openapi::{path}{parameter});").unwrap();
+    }
+    main.push_str("}\n");
+    write(&folder.join("src/main.rs"), &main);
+    let printed = common::output(common::cargo(&folder, &["run", "--quiet"]));
+    let line = |line: &str| {
+        let (path, json) = line.split_once(' ').unwrap();
+        (path.to_string(), serde_json::from_str(json).unwrap())
+    };
+    let printed = printed.lines().map(line).collect();
+    (folder, printed)
+}
+
+/// An inherent constant wins over a trait's: so a type is asked whether it has a schema, and a default.
+const ORACLE: &str = r#"#![allow(dead_code)]
+mod case;
+
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::Value;
+
+struct Ask<T>(PhantomData<T>);
+
+impl<T: JsonSchema> Ask<T> {
+    const SCHEMA: Option<fn() -> Value> = Some(|| {
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+        T::json_schema(&mut settings.into_generator()).to_value()
+    });
+}
+
+impl<T: Default + serde::Serialize> Ask<T> {
+    const DEFAULT: Option<fn() -> Value> = Some(|| serde_json::to_value(T::default()).unwrap());
+}
+
+trait Without {
+    const SCHEMA: Option<fn() -> Value> = None;
+    const DEFAULT: Option<fn() -> Value> = None;
+}
+
+impl<T> Without for Ask<T> {}
+
+macro_rules! print {
+    ($path:literal, $type:ty) => {
+        let mut printed = serde_json::Map::new();
+        printed.extend(Ask::<$type>::SCHEMA.map(|schema| ("schema".to_string(), schema())));
+        printed.extend(Ask::<$type>::DEFAULT.map(|default| ("default".to_string(), default())));
+        println!("{} {}", $path, Value::Object(printed));
+    };
+}
+
+fn main() {
+    println!("case {}", serde_json::to_string(&<case::Case as kube::CustomResourceExt>::crd()).unwrap());
+"#;

@@ -1,0 +1,83 @@
+//! What a release consists of: the archives that `cargo package` makes, and the opctl that `cargo install` builds of them.
+//!
+//! It compiles opctl once more, so it is run by name: `cargo test --test compiler package`.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tree::tree;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Gives stdout.
+fn succeeds(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn cargo() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(ROOT);
+    command
+}
+
+/// The archives of all packages of the workspace, unpacked, by the names of the packages.
+fn packages(folder: &Path) -> BTreeMap<String, PathBuf> {
+    let arguments = ["package", "--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet", "--target-dir"];
+    succeeds(cargo().args(arguments).arg(folder));
+    let metadata = succeeds(cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]));
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter().map(|package| {
+        let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap());
+        let label = format!("{name}-{version}");
+        let archive = folder.join("package").join(format!("{label}.crate"));
+        let unpacked = folder.join("unpacked");
+        fs::create_dir_all(&unpacked).unwrap();
+        succeeds(Command::new("tar").arg("xzf").arg(archive).arg("-C").arg(&unpacked));
+        (name.to_owned(), unpacked.join(label))
+    });
+    packages.collect()
+}
+
+/// All files below an empty folder once this opctl has made an operator there.
+fn scaffolded(opctl: &Path) -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["init", "demo", "--domain", "example.com", "--api", "cache/v1alpha1/Memcached"];
+    succeeds(Command::new(opctl).args(arguments).current_dir(&folder));
+    tree(folder.path())
+}
+
+#[test]
+fn what_is_installed_from_the_archives_scaffolds_the_same() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("package");
+    let _ = fs::remove_dir_all(&folder);
+    let packages = packages(&folder);
+    for (name, package) in &packages {
+        for path in tree(package).keys() {
+            let is_of_tests = ["tests/", "benches/", "examples/"].iter().any(|prefix| path.starts_with(prefix));
+            assert!(!is_of_tests, "{name} is published with `{path}`, which nobody builds");
+        }
+    }
+
+    let mut install = cargo();
+    install.args(["install", "--debug", "--offline", "--quiet", "--path"]).arg(&packages["opctl"]);
+    // What the test was built with is not compiled again.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    install.arg("--root").arg(folder.join("root")).arg("--target-dir").arg(target);
+    for (name, package) in packages.iter().filter(|(name, _)| *name != "opctl") {
+        install.arg("--config").arg(format!("patch.crates-io.{name}.path={:?}", package.to_str().unwrap()));
+    }
+    succeeds(&mut install);
+
+    let (here, installed) =
+        (scaffolded(Path::new(env!("CARGO_BIN_EXE_opctl"))), scaffolded(&folder.join("root/bin/opctl")));
+    assert!(here.contains_key("demo/runtime/src/lib.rs"), "{:?}", here.keys());
+    assert!(here.keys().eq(installed.keys()), "{:?}\n{:?}", here.keys(), installed.keys());
+    for (path, text) in &here {
+        assert!(installed[path] == *text, "{path} differs");
+    }
+}

@@ -1,0 +1,31 @@
+//! `make test-integration` on a machine that has no more than etcd and kube-apiserver: no controller of Kubernetes runs.
+
+use std::env;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use super::example::Example;
+use crate::common;
+use crate::control_plane::skipped;
+use crate::place;
+
+#[test]
+fn every_example_passes_its_integration_test() {
+    let Some(assets) = env::var_os("KUBEBUILDER_ASSETS") else {
+        return skipped("integration tests of the examples", "KUBEBUILDER_ASSETS is not set");
+    };
+    let [programs, cache] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for name in ["etcd", "kube-apiserver"] {
+        symlink(Path::new(&assets).join(name), programs.path().join(name)).unwrap();
+    }
+    let _alone = place::alone();
+    for folder in ["application", "hpa", "label-operator", "memcached", "mysrv"] {
+        let mut make = common::for_operators(Command::new("make"));
+        make.current_dir(Example { folder, name: "" }.path()).args(["test-integration"]);
+        make.env("OPCTL", env!("CARGO_BIN_EXE_opctl")).env("OPCTL_CACHE", cache.path());
+        make.env("KUBEBUILDER_ASSETS", programs.path()).env_remove("KUBECONFIG");
+        let said = common::output(make);
+        assert!(said.contains("\ntest samples_become_ready ... ok\n"), "{folder}: {said}");
+    }
+}

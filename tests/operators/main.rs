@@ -1,0 +1,35 @@
+//! What compiles whole operators and runs them on an API server. Run by name: `cargo test --test operators [NAME]`.
+
+// Shared with other test binaries.
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/control_plane.rs"]
+mod control_plane;
+#[path = "../common/dockerignore.rs"]
+mod dockerignore;
+#[path = "../common/golden.rs"]
+mod golden;
+#[path = "../common/guide.rs"]
+mod guide;
+#[path = "../common/manager.rs"]
+mod manager;
+#[path = "../common/mutants.rs"]
+mod mutants;
+#[path = "../common/place.rs"]
+mod place;
+#[path = "../common/recorder.rs"]
+mod recorder;
+#[path = "../common/sandbox.rs"]
+mod sandbox;
+#[path = "../common/skipped.rs"]
+mod skipped;
+#[path = "../common/tree.rs"]
+mod tree;
+#[path = "../common/write.rs"]
+mod write;
+
+mod book;
+mod examples;
+mod golden_projects;
+mod requests;
+mod webhooks;

@@ -1,0 +1,288 @@
+//! As in a cluster: what is deployed, with the rights of its service account, several replicas, and a load that never ends.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::eventually;
+use super::operator::{Operator, free_port, object};
+use crate::common;
+use crate::control_plane::ControlPlane;
+use crate::manager::Manager;
+use crate::place::kubectl;
+
+const SECRET: [&str; 4] = ["secret", "shop-webhook-certificate", "-n", "shop-system"];
+
+#[test]
+fn in_a_cluster() {
+    let operator = Operator::compile();
+    let Some(cluster) = ControlPlane::start("deployed", 0) else { return };
+    let cluster = &cluster;
+    let ports = [free_port(), free_port()];
+    let entry = balance(ports);
+    // Nobody is behind a Service here, so the API server is sent to who stands for it.
+    let objects: Vec<Value> = render(&operator).into_iter().map(|mut it| at(&mut it, entry).clone()).collect();
+    let deploy = || {
+        for object in &objects {
+            cluster.kubectl(&["apply", "--server-side", "-f", "-"], &object.to_string());
+        }
+    };
+    deploy();
+    let account = service_account(cluster);
+    let start = |place: usize, name: &str| {
+        let arguments = [
+            "--webhook-service=shop-webhook-service".to_owned(),
+            format!("--webhook-bind-address=127.0.0.1:{}", ports[place]),
+            "--leader-elect".to_owned(),
+        ];
+        Manager::start(&operator.manager, &account, name, &arguments.each_ref().map(String::as_str))
+    };
+    // Both find no Secret.
+    let (mut one, mut other) = (start(0, "one"), start(1, "other"));
+    one.becomes_ready();
+    other.becomes_ready();
+    let bundles = || bundles(cluster);
+    assert_eq!(bundles().len(), 1);
+
+    let proxy = Proxy::start(cluster);
+    let load = Load::start(&proxy, &["v1", "v1alpha1"]);
+    for rotations in 1..3 {
+        cluster.kubectl(&[&["delete"], &SECRET[..]].concat(), "");
+        for manager in [&one, &other] {
+            let served = || manager.log().matches("serving another certificate").count();
+            eventually("both replicas serve another certificate", || served() >= rotations);
+        }
+    }
+    deploy();
+    LEAVING.store(ports[0], Ordering::Relaxed);
+    sleep(Duration::from_secs(1));
+    assert!(one.terminate().success());
+    LEAVING.store(0, Ordering::Relaxed);
+    let mut one = start(0, "one-again");
+    one.becomes_ready();
+    // Until the balancer has sent some to it.
+    sleep(Duration::from_secs(2));
+    load.went_well();
+
+    // Somebody overwrites what the operator has written.
+    let before = bundles();
+    let wrong = r#"[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":null}]"#;
+    let configuration = "validatingwebhookconfiguration/shop-validating-webhook-configuration";
+    cluster.kubectl(&["patch", configuration, "--type=json", "-p", wrong], "");
+    eventually("it is written again", || bundles() == before);
+
+    // One replica, which is restarted. Objects of the version that is stored are not converted.
+    assert!(other.terminate().success());
+    for policy in ["Ignore", "Fail"] {
+        for kind in ["mutating", "validating"] {
+            let name = format!("{kind}webhookconfiguration/shop-{kind}-webhook-configuration");
+            let patch = format!(r#"[{{"op":"replace","path":"/webhooks/0/failurePolicy","value":"{policy}"}}]"#);
+            cluster.kubectl(&["patch", &name, "--type=json", "-p", &patch], "");
+        }
+        // Until the API server has read its own configuration.
+        sleep(Duration::from_secs(2));
+        let load = Load::start(&proxy, &["v1"]);
+        sleep(Duration::from_secs(1));
+        assert!(one.terminate().success());
+        sleep(Duration::from_secs(1));
+        one = start(0, policy);
+        one.becomes_ready();
+        sleep(Duration::from_secs(1));
+        let failures = load.end();
+        match policy {
+            "Ignore" => assert_eq!(failures, Vec::<String>::new()),
+            _ => {
+                assert!(!failures.is_empty());
+                let unreachable = |why: &&String| !why.contains("failed calling webhook");
+                assert_eq!(failures.iter().find(unreachable), None);
+            }
+        }
+    }
+
+    // And it is an operator still.
+    let metadata = json!({ "name": "whole", "namespace": "default" });
+    let (version, spec) = ("cache.example.com/v1alpha1", json!({ "timeout": "1s" }));
+    let whole = json!({ "apiVersion": version, "kind": "Backup", "metadata": metadata, "spec": spec });
+    cluster.kubectl(&["create", "-f", "-"], &whole.to_string());
+    cluster.kubectl(&["wait", "backup/whole", "--for=condition=Ready", "--timeout=60s"], "");
+    let metrics = one.metrics();
+    assert!(!metrics.lines().any(|line| line.starts_with("controller_reconcile_failures_total{")), "{metrics}");
+    for manager in [&one, &other] {
+        let log = manager.log();
+        assert!(!log.to_lowercase().contains("forbidden"), "{log}");
+    }
+    assert!(one.terminate().success());
+}
+
+/// What `make deploy` applies.
+fn render(operator: &Operator) -> Vec<Value> {
+    let mut command = Command::new(kubectl().unwrap());
+    command.current_dir(operator.folder()).args(["kustomize", "config/default"]);
+    let text = common::output(command);
+    text.split("\n---\n").map(|object| opctl::yaml::read(object).unwrap()).collect()
+}
+
+/// The object with a port of this machine in place of the Service.
+fn at(object: &mut Value, port: u16) -> &Value {
+    let here = |config: &mut Value| {
+        let path = config["service"]["path"].as_str().unwrap();
+        *config = json!({ "url": format!("https://127.0.0.1:{port}{path}") });
+    };
+    let webhooks = object.get_mut("webhooks").and_then(Value::as_array_mut);
+    webhooks.into_iter().flatten().for_each(|webhook| here(&mut webhook["clientConfig"]));
+    object.pointer_mut("/spec/conversion/webhook/clientConfig").map(here);
+    object
+}
+
+/// Those that the API server is told to trust.
+fn bundles(cluster: &ControlPlane) -> BTreeSet<String> {
+    let mut found: Vec<Value> = Vec::new();
+    for kind in ["mutating", "validating"] {
+        let name = format!("shop-{kind}-webhook-configuration");
+        let configuration = object(cluster, &[&format!("{kind}webhookconfigurations"), &name]);
+        let webhooks = configuration["webhooks"].as_array().unwrap();
+        found.extend(webhooks.iter().map(|webhook| webhook["clientConfig"]["caBundle"].clone()));
+    }
+    let crd = object(cluster, &["crd", "backups.cache.example.com"]);
+    found.push(crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"].clone());
+    found.iter().map(|it| it.as_str().unwrap_or("none").to_owned()).collect()
+}
+
+/// With the token of the operator's account, in its namespace.
+fn service_account(cluster: &ControlPlane) -> PathBuf {
+    let (namespace, name) = ("shop-system", "shop-controller-manager");
+    let token = cluster.kubectl(&["create", "token", name, "-n", namespace], "");
+    let path = cluster.folder.join("account.kubeconfig");
+    let mut config: Value = opctl::yaml::read(&fs::read_to_string(&cluster.kubeconfig).unwrap()).unwrap();
+    config["users"][0]["user"] = json!({ "token": token.trim() });
+    config["contexts"][0]["context"]["namespace"] = namespace.into();
+    fs::write(&path, config.to_string()).unwrap();
+    path
+}
+
+/// Which one is about to end, and is not connected to any more: `preStop` of its container sees to that.
+static LEAVING: AtomicU16 = AtomicU16::new(0);
+
+/// Stands for a Service: connections go to each of those in turn that accept any.
+fn balance(ports: [u16; 2]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let entry = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for (turn, client) in listener.incoming().enumerate() {
+            let leaving = LEAVING.load(Ordering::Relaxed);
+            let mut in_turn = [ports[turn % 2], ports[(turn + 1) % 2]].into_iter().filter(|port| *port != leaving);
+            let server = in_turn.find_map(|port| TcpStream::connect(("127.0.0.1", port)).ok());
+            // Without one, the client is let go.
+            let (Ok(client), Some(server)) = (client, server) else { continue };
+            copy(client.try_clone().unwrap(), server.try_clone().unwrap());
+            copy(server, client);
+        }
+    });
+    entry
+}
+
+fn copy(mut from: TcpStream, mut to: TcpStream) {
+    thread::spawn(move || {
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(std::net::Shutdown::Write);
+    });
+}
+
+/// Plain HTTP to the API server, as an administrator; ends when it is dropped.
+struct Proxy {
+    process: Child,
+    address: String,
+}
+
+impl Proxy {
+    fn start(cluster: &ControlPlane) -> Self {
+        let mut command = Command::new(&cluster.kubectl);
+        command.args(["proxy", "--port=0"]).env("KUBECONFIG", &cluster.kubeconfig).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit(' ').next().unwrap().to_owned();
+        Self { process, address }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Objects are created, and not stored, for as long as it is there.
+struct Load {
+    since: Instant,
+    ends: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+    failures: Arc<Mutex<Vec<String>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    fn start(proxy: &Proxy, versions: &'static [&str]) -> Self {
+        let (ends, asked, failures) = <(Arc<AtomicBool>, Arc<AtomicUsize>, Arc<Mutex<Vec<String>>>)>::default();
+        let threads = (0..8).map(|thread| {
+            let (ends, asked, failures) = (ends.clone(), asked.clone(), failures.clone());
+            let address = proxy.address.clone();
+            thread::spawn(move || {
+                while !ends.load(Ordering::Relaxed) {
+                    let count = asked.fetch_add(1, Ordering::Relaxed);
+                    let version = versions[(thread + count) % versions.len()];
+                    if let Err(why) = create(&address, version) {
+                        failures.lock().unwrap().push(why);
+                    }
+                    sleep(Duration::from_millis(20));
+                }
+            })
+        });
+        let threads = threads.collect();
+        Self { since: Instant::now(), ends, asked, failures, threads }
+    }
+
+    fn went_well(self) {
+        assert_eq!(self.end(), Vec::<String>::new());
+    }
+
+    /// What failed, and why.
+    fn end(self) -> Vec<String> {
+        self.ends.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            thread.join().unwrap();
+        }
+        let (asked, seconds) = (self.asked.load(Ordering::Relaxed), self.since.elapsed().as_secs_f64());
+        // Twice as many and more on a machine that does nothing else.
+        assert!(asked as f64 / seconds >= 10.0, "{asked} in {seconds} s");
+        println!("{asked} objects created in {seconds:.1} s");
+        std::mem::take(&mut self.failures.lock().unwrap())
+    }
+}
+
+fn create(address: &str, version: &str) -> Result<(), String> {
+    let spec = json!({ "storageClass": "slow" });
+    let metadata = json!({ "generateName": "load-" });
+    let object = json!({ "apiVersion": format!("cache.example.com/{version}"), "kind": "Backup", "metadata": metadata, "spec": spec });
+    let body = object.to_string();
+    let path = format!("/apis/cache.example.com/{version}/namespaces/default/backups?dryRun=All");
+    let mut stream = TcpStream::connect(address).map_err(|why| why.to_string())?;
+    // The proxy answers to this name only.
+    let head = format!("POST {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n");
+    let head = format!("{head}Content-Length: {}\r\n\r\n", body.len());
+    let mut answer = String::new();
+    let asked = stream.write_all((head + &body).as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
+    asked.map_err(|why| why.to_string())?;
+    let is_created = answer.lines().next().is_some_and(|line| line.contains(" 201 "));
+    if is_created { Ok(()) } else { Err(answer) }
+}

@@ -1,0 +1,24 @@
+//! What `opctl check` says of the worked example when it has one permission less. That it is right,
+//! `tests/operators/examples/memcached.rs` tries on an API server.
+
+use opctl::diagnostic::Span;
+use opctl::grants::{self, Home};
+
+use crate::mutants;
+
+#[test]
+fn no_permission_of_the_example_goes_unnoticed() {
+    let around = |place: &Span| opctl::edit::function_at(&place.file.text, place.range.start).unwrap().range;
+    let whole = mutants::read(None);
+    assert!(grants::missing(&whole, &Home::default(), around).is_empty());
+    assert_eq!(grants::unused(&whole, &Home::default()), []);
+    let mutants = mutants::mutants();
+    assert!(mutants.len() > 8, "the example has more permissions");
+    for mutant in mutants {
+        let missing = grants::missing(&mutant.operator, &Home::default(), around);
+        let said: Vec<_> =
+            missing.iter().map(|it| (it.first().group.as_str(), it.first().resource.as_str(), it.verbs())).collect();
+        assert_eq!(said, [(mutant.group.as_str(), mutant.resource.as_str(), vec![mutant.verb.as_str()])]);
+        assert!(grants::too_narrow(&mutant.operator, &Home::default()).is_empty());
+    }
+}

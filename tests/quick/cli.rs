@@ -1,0 +1,72 @@
+//! Plays the terminal sessions in `tests/cli/*.md`: each `$ ` line of a `console` block runs in the shell, in an empty
+//! folder of its own, and must say what stands below it. `? 1` is an exit code other than 0.
+//!
+//! A new case is one file. `SNAPSHOTS=overwrite cargo test --test quick cli` records what is said, to be read before it is
+//! committed.
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+
+use snapbox::{Assert, Data};
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn sessions_are_as_recorded() {
+    let folder = Path::new("tests/cli");
+    let mut sessions: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    sessions.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    sessions.sort();
+    assert!(sessions.len() > 10, "the sessions are not found");
+    let failures: Vec<String> = sessions.iter().filter_map(|session| play(session).err()).collect();
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+}
+
+fn play(session: &Path) -> Result<(), String> {
+    let script = std::fs::read_to_string(session).unwrap();
+    let mut sandbox = Sandbox::new();
+    let mut played = String::new();
+    let mut in_console = false;
+    let mut lines = script.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            in_console = line == "```console";
+        }
+        let Some(command) = line.strip_prefix("$ ").filter(|_| in_console) else {
+            // What is said is replaced by what is said now.
+            if !in_console || line.starts_with("```") {
+                played.push_str(&format!("{line}\n"));
+            }
+            continue;
+        };
+        let mut command = command.to_owned();
+        played.push_str(&format!("{line}\n"));
+        while let Some(more) = lines.next_if(|line| line.starts_with('>')) {
+            command.push_str(&format!("\n{}", more.strip_prefix("> ").unwrap_or(&more[1..])));
+            played.push_str(&format!("{more}\n"));
+        }
+        let (code, said) = shell(&mut sandbox, &command);
+        played.push_str(&said);
+        if code != 0 {
+            played.push_str(&format!("? {code}\n"));
+        }
+    }
+    Assert::new()
+        .action_env("SNAPSHOTS")
+        .try_eq(None, Data::text(played), Data::read_from(session, None).raw())
+        .map_err(|error| error.to_string())
+}
+
+/// The exit code, and what was said to stdout and stderr, the sandbox's own path as `[ROOT]`, and e.g. `linux-amd64` as
+/// `[PLATFORM]`.
+fn shell(sandbox: &mut Sandbox, line: &str) -> (i32, String) {
+    if let Some(folder) = line.strip_prefix("cd ") {
+        sandbox.folder = sandbox.folder.join(folder).canonicalize().unwrap();
+        return (0, String::new());
+    }
+    let output = sandbox.command("sh").args(["-c", &format!("exec 2>&1\n{line}")]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let code = output.status.code().expect("the shell was not killed");
+    let said = said.replace(sandbox.root().to_str().unwrap(), "[ROOT]");
+    (code, said.replace(&opctl_testenv::assets::platform(), "[PLATFORM]"))
+}

@@ -1,0 +1,346 @@
+//! What the commands promise about the whole tree: order does not matter, twice is once, edits of the user survive,
+//! a command that is interrupted or refused changes nothing, and two at once do not mix.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::sandbox::Sandbox;
+use crate::tree::tree;
+
+/// Runs in the sandbox's folder; it must go well.
+fn run(sandbox: &Sandbox, line: &str) {
+    let output = sandbox.command("opctl").args(line.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "opctl {line}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A project in the sandbox's own folder.
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    run(&sandbox, "init --domain example.com --project-name shop");
+    sandbox
+}
+
+const APIS: [&str; 4] = [
+    "create api --group cache --version v1alpha1 --kind Memcached --shortname mc",
+    "create api --group cache --version v1 --kind Memcached --shortname mc --controller=false",
+    "create api --group my-shop.eu --version v1 --kind Memcached --namespaced=false",
+    "create api --group apps --version v1 --kind Deployment --resource=false",
+];
+
+/// Cargo warns of binaries of one name: all members have one target folder. And it would lint and test a member.
+#[test]
+fn two_operators_in_a_workspace_share_the_runtime_and_no_name() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.folder.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = []\n").unwrap();
+    run(&sandbox, "init operators/shop --domain example.com --api cache/v1/Memcached");
+    run(&sandbox, "init operators/store --domain example.com");
+    let output = sandbox.command("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = |value: &serde_json::Value| value.as_array().unwrap().clone();
+    let targets = list(&metadata["packages"]).into_iter().flat_map(|package| list(&package["targets"]));
+    let mut binaries: Vec<String> = targets
+        .filter(|target| target["kind"][0] == "bin")
+        .map(|target| target["name"].as_str().unwrap().to_owned())
+        .collect();
+    binaries.sort();
+    assert_eq!(binaries, ["shop-crdgen", "shop-manager", "store-crdgen", "store-manager"]);
+    assert_eq!(list(&metadata["packages"]).len(), 2, "the runtime is no member");
+
+    // What asks the compiled types finds the binary.
+    let [shop, store] = ["shop", "store"].map(|name| sandbox.folder.join("operators").join(name));
+    let names = |folder: &Path| opctl::compiled::programs(folder, "crdgen").map_err(|_| ()).unwrap();
+    assert_eq!(names(&shop)[0].name, "shop-crdgen");
+    assert_eq!(names(&store)[0].name, "store-crdgen");
+}
+
+fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
+    if items.is_empty() {
+        return vec![Vec::new()];
+    }
+    let with_first = |first: usize| {
+        let mut rest = items.to_vec();
+        let item = rest.remove(first);
+        permutations(&rest).into_iter().map(move |more| [vec![item.clone()], more].concat())
+    };
+    (0..items.len()).flat_map(with_first).collect()
+}
+
+/// Whether a test goes through everything, or through a part of it that takes seconds.
+fn all() -> bool {
+    std::env::var_os("OPCTL_COMMANDS").is_some_and(|commands| commands == "all")
+}
+
+/// In five orders, or with `OPCTL_COMMANDS=all` in all 24.
+#[test]
+fn the_order_of_commands_does_not_matter() {
+    let mut first: Option<BTreeMap<String, Vec<u8>>> = None;
+    let mut orders = permutations(&APIS);
+    if !all() {
+        // The last one is the first one in reverse: so each command comes before and after each other.
+        orders = [0, 7, 14, 21, 23].map(|order| orders[order].clone()).to_vec();
+    }
+    for order in orders {
+        let sandbox = project();
+        order.iter().for_each(|line| run(&sandbox, line));
+        let tree = tree(&sandbox.folder);
+        match &first {
+            None => first = Some(tree),
+            Some(first) => assert_eq!(differences(first, &tree), Vec::<&str>::new(), "{order:#?}"),
+        }
+    }
+}
+
+/// The paths whose texts differ, or that only one of the trees has.
+fn differences<'a>(a: &'a BTreeMap<String, Vec<u8>>, b: &'a BTreeMap<String, Vec<u8>>) -> Vec<&'a str> {
+    let mut paths: Vec<&str> = a.keys().chain(b.keys()).map(String::as_str).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.retain(|path| a.get(*path) != b.get(*path));
+    paths
+}
+
+#[test]
+fn the_apis_of_init_are_those_of_create_api() {
+    let by_init = Sandbox::new();
+    run(
+        &by_init,
+        "init --domain example.com --project-name shop --api cache/v1alpha1/Memcached --api my-shop.eu/v1/Fleet",
+    );
+    let by_create = project();
+    run(&by_create, "create api --group my-shop.eu --version v1 --kind Fleet");
+    run(&by_create, "create api --group cache --version v1alpha1 --kind Memcached");
+    assert_eq!(differences(&tree(&by_init.folder), &tree(&by_create.folder)), Vec::<&str>::new());
+}
+
+#[test]
+fn the_second_time_changes_nothing() {
+    let sandbox = project();
+    APIS.iter().for_each(|line| run(&sandbox, line));
+    let once = tree(&sandbox.folder);
+    let modified = |path: &String| std::fs::metadata(sandbox.folder.join(path)).unwrap().modified().unwrap();
+    let times: Vec<_> = once.keys().map(modified).collect();
+    APIS.iter().chain(&["manifests", "manifests --check"]).for_each(|line| run(&sandbox, line));
+    assert_eq!(differences(&once, &tree(&sandbox.folder)), Vec::<&str>::new());
+    assert_eq!(times, once.keys().map(modified).collect::<Vec<_>>());
+}
+
+#[test]
+fn edits_of_the_user_survive() {
+    let sandbox = project();
+    run(&sandbox, APIS[0]);
+    let mut edited = Vec::new();
+    for (path, text) in tree(&sandbox.folder) {
+        let text = String::from_utf8(text).unwrap();
+        let comment = match Path::new(&path).extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => "// mine\n",
+            Some("yaml" | "yml" | "toml") if !text.starts_with(opctl::emit::HEADER) => "# mine\n",
+            None if path == "PROJECT" => "# mine\nmine: true\n",
+            _ => continue,
+        };
+        std::fs::write(sandbox.folder.join(&path), text + comment).unwrap();
+        edited.push((path, comment));
+    }
+    assert!(edited.len() > 10);
+    APIS[1..].iter().for_each(|line| run(&sandbox, line));
+    run(&sandbox, "create api --group ship --version v1 --kind Fleet");
+    for (path, comment) in edited {
+        let text = std::fs::read_to_string(sandbox.folder.join(&path)).unwrap();
+        assert!(text.ends_with(comment), "{path} ends in {:?}", text.lines().last());
+    }
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let sandbox = project();
+    run(&sandbox, APIS[0]);
+    std::fs::write(sandbox.folder.join("src/controller/mod.rs"), "pub mod cache;\n").unwrap();
+    let before = tree(&sandbox.folder);
+    for line in [
+        "create api --group ship --version v1 --kind Fleet",
+        "create api --group ship --version 1 --kind Fleet",
+        "init --domain example.com",
+        "manifests --path nowhere",
+    ] {
+        let output = sandbox.command("opctl").args(line.split_whitespace()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "opctl {line}");
+        assert_eq!(differences(&before, &tree(&sandbox.folder)), Vec::<&str>::new(), "opctl {line}");
+    }
+}
+
+#[test]
+fn the_views_write_nothing() {
+    let sandbox = Sandbox::new();
+    let new = "init new --domain example.com --api cache/v1/Memcached";
+    for (view, code) in [("--dry-run", 0), ("--diff", 0), ("--check", 1)] {
+        let output = sandbox.command("opctl").args(new.split(' ')).arg(view).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{view}");
+        assert!(!output.stdout.is_empty(), "{view}");
+        assert!(tree(&sandbox.root()).is_empty() && !sandbox.folder.join("new").exists(), "{view}");
+    }
+}
+
+#[test]
+fn two_at_once_take_turns() {
+    let sandbox = project();
+    let spawn = |line: &str| {
+        let mut command = sandbox.command("opctl");
+        command.args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let kinds: Vec<String> = (0..8).map(|n| format!("create api --group g{n} --version v1 --kind Kind{n}")).collect();
+    let children: Vec<_> = kinds.iter().map(|line| spawn(line)).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let one_by_one = project();
+    kinds.iter().for_each(|line| run(&one_by_one, line));
+    assert_eq!(differences(&tree(&sandbox.folder), &tree(&one_by_one.folder)), Vec::<&str>::new());
+}
+
+/// At ten moments, or with `OPCTL_COMMANDS=all` at forty.
+#[test]
+fn an_interrupt_leaves_the_tree_as_it_was_or_as_it_should_be() {
+    let done = project();
+    run(&done, APIS[0]);
+    let (before, after) = (tree(&project().folder), tree(&done.folder));
+    let sandbox = project();
+    let start = Instant::now();
+    run(&sandbox, APIS[0]);
+    let whole = start.elapsed();
+    let steps = if all() { 40 } else { 10 };
+    for delay in (0..steps).map(|step| whole * step / (steps - steps / 10)) {
+        let sandbox = project();
+        let mut child = sandbox
+            .command("opctl")
+            .args(APIS[0].split_whitespace())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(delay);
+        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+        child.wait().unwrap();
+        let tree = tree(&sandbox.folder);
+        assert!(tree == before || tree == after, "after {delay:?}: {:?}", differences(&after, &tree));
+    }
+}
+
+/// A signal to opctl alone, as a supervisor sends it: cargo and what it started must not go on by themselves.
+#[test]
+fn an_interrupt_stops_cargo_too() {
+    let sandbox = project();
+    run(&sandbox, APIS[0]);
+    let before = tree(&sandbox.folder);
+    let bin = tempfile::tempdir().unwrap();
+    let script = r#"#!/bin/sh
+case $1 in
+metadata) printf '{"packages": [{"name": "p", "manifest_path": "%s/Cargo.toml", "targets": [{"kind": ["bin"], "name": "crdgen"}]}]}' "$PWD" ;;
+*) sleep 600 & echo $! > "$(dirname "$0")/compiler"; wait ;;
+esac
+"#;
+    let (cargo, compiler) = (bin.path().join("cargo"), bin.path().join("compiler"));
+    std::fs::write(&cargo, script).unwrap();
+    std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let mut command = sandbox.command("opctl");
+        let path = command.get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
+        let path = std::env::join_paths(std::iter::once(bin.path().to_owned()).chain(std::env::split_paths(&path)));
+        command.env("PATH", path.unwrap()).args(["manifests", "--engine", "cargo"]).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let pid = wait_for(|| std::fs::read_to_string(&compiler).ok().filter(|text| text.ends_with('\n')));
+        let kill = |signal: &str, pid: &str| {
+            Command::new("kill").args([signal, pid.trim()]).stderr(Stdio::null()).status().unwrap().success()
+        };
+        assert!(kill(signal, &child.id().to_string()));
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        wait_for(|| (!kill("-0", &pid)).then_some(()));
+        std::fs::remove_file(&compiler).unwrap();
+    }
+    assert_eq!(differences(&before, &tree(&sandbox.folder)), Vec::<&str>::new());
+}
+
+/// Asks again and again, for ten seconds at most.
+fn wait_for<T>(ask: impl Fn() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed().as_secs() < 10, "in vain");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// Runs on a terminal of its own (by `script` of util-linux), with these lines typed in.
+fn on_a_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> (i32, String) {
+    let mut child = sandbox
+        .command("script")
+        .args(["-q", "-e", "-c", line, "/dev/null"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("`script` of util-linux is needed");
+    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap().replace('\r', ""))
+}
+
+#[test]
+fn asks_on_a_terminal_for_what_was_not_said() {
+    let mut sandbox = Sandbox::new();
+    let (code, said) = on_a_terminal(&sandbox, "opctl init shop", "Bad Domain\nexample.com\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("Domain, e.g. example.com: "), "{said}");
+    assert!(said.contains("invalid domain `Bad Domain`"), "{said}");
+
+    sandbox.folder.push("shop");
+    let (code, said) = on_a_terminal(&sandbox, "opctl create api --kind Memcached", "cache\n1\nv1\nmaybe\ny\nn\n");
+    assert_eq!(code, 0, "{said}");
+    for text in [
+        "Group",
+        "Version",
+        "invalid version `1`",
+        "Create Resource [y/n]",
+        "answer `y` or `n`",
+        "Create Controller [y/n]",
+    ] {
+        assert!(said.contains(text), "no {text} in {said}");
+    }
+    assert!(sandbox.folder.join("src/api/cache/v1/memcached.rs").exists());
+    assert!(!sandbox.folder.join("src/controller/cache").exists());
+
+    // Nothing to ask: the controller that there is serves this version too.
+    run(&sandbox, "create api --group cache --version v1 --kind Memcached --resource=false");
+    let line = "opctl create api --group cache --version v1beta1 --kind Memcached";
+    let (code, said) = on_a_terminal(&sandbox, line, "y\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(!said.contains("Create Controller"), "{said}");
+}
+
+#[test]
+fn never_asks_with_yes_or_when_what_was_said_is_wrong() {
+    let sandbox = project();
+    let (code, said) = on_a_terminal(&sandbox, "opctl create api --yes", "");
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("missing `--group`, `--version`, `--kind`"), "{said}");
+    let (code, said) = on_a_terminal(&sandbox, "opctl create api --version 1", "");
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("invalid version `1`") && !said.contains("Group,"), "{said}");
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let sandbox = project();
+    let (_, said) = on_a_terminal(&sandbox, "opctl create api --yes", "");
+    assert!(said.contains("\x1b["), "{said:?}");
+    let (_, said) = on_a_terminal(&sandbox, "NO_COLOR=1 opctl create api --yes", "");
+    assert!(!said.contains("\x1b["), "{said:?}");
+    let output = sandbox.command("opctl").args(["create", "api"]).output().unwrap();
+    assert!(!output.stderr.contains(&b'\x1b'));
+    let output = sandbox.command("opctl").args(["create", "api", "--color", "always"]).output().unwrap();
+    assert!(output.stderr.contains(&b'\x1b'));
+}

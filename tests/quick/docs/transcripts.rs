@@ -1,0 +1,59 @@
+//! What pages show after a command is what opctl prints: in Getting started, and in the worked examples where projects are created
+//! and where the finished operator is checked.
+
+use std::path::Path;
+
+use super::{ROOT, files, read};
+use crate::guide;
+use crate::sandbox::Sandbox;
+
+#[test]
+fn getting_started_shows_what_opctl_prints() {
+    let page = read("docs/getting-started.md");
+    let shown = transcripts(&page);
+    guide::getting_started(&page, |terminal, command| {
+        let (_, shown) = shown.iter().find(|(shown, _)| *shown == command).unwrap_or_else(|| panic!("`{command}`"));
+        assert_prints(terminal, command, shown);
+    });
+}
+
+#[test]
+fn worked_examples_show_what_opctl_prints() {
+    let mut count = 0;
+    for path in files("docs/examples") {
+        let page = read(&path);
+        let mut terminal = Sandbox::new();
+        let mut finished = Sandbox::new();
+        finished.folder = Path::new(ROOT).join("examples").join(Path::new(&path).file_stem().unwrap());
+        for (command, shown) in transcripts(&page) {
+            let words: Vec<&str> = command.split(' ').collect();
+            match words[..] {
+                ["cd", folder] => terminal.folder.push(folder),
+                ["opctl", "init" | "create", ..] => assert_prints(&terminal, command, shown),
+                // The last line of a check; what it finds on the way is not there any more.
+                ["opctl", "check", ..] if shown.contains(", granted by ") => assert_prints(&finished, command, shown),
+                _ => continue,
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 8, "only {count} commands were played");
+}
+
+/// The commands in blocks of `console`, each with what it prints.
+fn transcripts(page: &str) -> Vec<(&str, &str)> {
+    let blocks = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let commands = blocks.flat_map(|block| block.strip_prefix("$ ").unwrap_or(block).split("\n$ "));
+    commands.map(|text| text.trim_end().split_once('\n').unwrap_or((text.trim_end(), ""))).collect()
+}
+
+/// A page may leave out the beginning, or everything.
+fn assert_prints(terminal: &Sandbox, command: &str, shown: &str) {
+    let output = terminal.command("sh").args(["-c", &format!("exec 2>&1\n{command}")]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    match shown.strip_prefix("…\n") {
+        Some(end) => assert!(printed.trim_end().ends_with(end), "`{command}` ends otherwise:\n{printed}"),
+        None if shown.is_empty() => {}
+        None => assert_eq!(printed.trim_end(), shown, "{command}"),
+    }
+}

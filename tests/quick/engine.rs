@@ -1,0 +1,127 @@
+//! The engine's promise: what it reads from source equals what the compiled types print, here as it was recorded.
+//!
+//! Where `crd()` panics (`tests/engine/panics`), the engine must refuse, with the message beside the case.
+
+use std::path::Path;
+
+use opctl::diagnostic::{self, Diagnostic};
+use opctl::emit;
+use opctl::project::Tree;
+use opctl::source::{self, Source};
+
+use crate::engine_cases::{RECORDED, cases, derive, differences, parse};
+use crate::oracle::manifest;
+
+#[test]
+fn crds_equal_those_that_were_recorded() {
+    let cases = cases();
+    assert!(cases.len() >= 150, "{} cases", cases.len());
+    let derived = derive(&cases);
+    let mut differences = differences(&parse(&std::fs::read_to_string(RECORDED).unwrap()), &derived);
+    let how = "`SNAPSHOTS=overwrite cargo test --test compiler engine` compiles the cases and records their CRDs";
+    assert!(differences.is_empty(), "read and recorded differ; {how}:\n{}", differences.join("\n"));
+    for (case, derived) in &derived {
+        if let Err(problems) = derived {
+            snapshot(Path::new(&format!("tests/engine/{case}.txt")), problems, &mut differences);
+        }
+    }
+    assert!(differences.is_empty(), "messages changed:\n{}", differences.join("\n"));
+}
+
+/// Compares messages with those beside a case; `SNAPSHOTS=overwrite cargo test --test quick engine` writes them anew.
+fn snapshot(expected: &Path, diagnostics: &[Diagnostic], differences: &mut Vec<String>) {
+    let said = diagnostic::render(diagnostics, false);
+    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join(expected);
+    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
+        std::fs::write(expected, said).unwrap();
+    } else if std::fs::read_to_string(&expected).unwrap_or_default() != said {
+        differences.push(format!("{} (SNAPSHOTS=overwrite accepts it):\n{said}", expected.display()));
+    }
+}
+
+/// What cannot be derived exactly is refused with its place: `tests/engine/refused/*.rs` and the messages beside them.
+#[test]
+fn refuses_what_it_cannot_derive() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/refused");
+    let mut differences = Vec::new();
+    for entry in std::fs::read_dir(&cases).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let mut tree = Tree::at(cases.join("nowhere"));
+        tree.lay_over("Cargo.toml", manifest("oracle"));
+        tree.lay_over("src/lib.rs", std::fs::read_to_string(&path).unwrap());
+        let Source { operator, mut diagnostics, .. } = source::read(&tree, "");
+        if let Err(problems) = emit::crds(&operator.apis) {
+            diagnostics.extend(problems);
+        }
+        assert!(diagnostics.iter().any(Diagnostic::is_error), "{} was not refused", path.display());
+        snapshot(&path.with_extension("txt"), &diagnostics, &mut differences);
+    }
+    assert!(differences.is_empty(), "messages changed:\n{}", differences.join("\n"));
+}
+
+/// Each of 24 modules imports everything from each other: a search that followed every way would not end.
+#[test]
+fn globs_that_lead_everywhere_come_to_an_end() {
+    let globs: String = (0..24).map(|module| format!("    pub use super::m{module}::*;\n")).collect();
+    let modules: String = (0..24).map(|module| format!("mod m{module} {{\n{globs}}}\n")).collect();
+    let spec = "#[derive(CustomResource, JsonSchema)]\n#[kube(group = \"g\", version = \"v1\", kind = \"K\")]\n\
+        struct S { x: m0::Missing }\n";
+    let mut tree = Tree::at("nowhere");
+    tree.lay_over("Cargo.toml", manifest("oracle"));
+    tree.lay_over("src/lib.rs", format!("{modules}{spec}"));
+    let diagnostics = source::read(&tree, "").diagnostics;
+    assert_eq!(diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), ["OP010"]);
+}
+
+#[test]
+fn warns_of_served_versions_with_different_fields() {
+    let version = |module: &str, name: &str, field: &str, served: bool| {
+        format!(
+            "mod {module} {{\n    /// {module}\n    #[derive(CustomResource, JsonSchema)]\n    #[kube(group = \"g.example.com\", \
+             version = \"{name}\", kind = \"K\", served = {served})]\n    struct S {{ {field}: u8 }}\n}}\n"
+        )
+    };
+    let codes = |text: String| {
+        let mut tree = Tree::at("nowhere");
+        tree.lay_over("Cargo.toml", manifest("oracle"));
+        tree.lay_over("src/lib.rs", text);
+        let diagnostics = source::read(&tree, "").diagnostics;
+        diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>()
+    };
+    assert!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "x", true)).is_empty());
+    assert!(codes(version("a", "v1alpha1", "x", false) + &version("b", "v1", "y", true)).is_empty());
+    assert_eq!(codes(version("a", "v1alpha1", "x", true) + &version("b", "v1", "y", true)), ["OP022"]);
+}
+
+/// Which kinds a compiler has to be asked about: those that an error stopped, also one that another kind met first.
+#[test]
+fn every_kind_that_an_error_stops_is_named() {
+    let kind = |name: &str, field: &str| {
+        format!(
+            "mod {} {{ use super::*;\n    #[derive(CustomResource, JsonSchema)]\n    #[kube(group = \"g\", version = \"v1\", \
+             kind = \"{name}\")]\n    struct S {{ x: {field} }}\n}}\n",
+            name.to_lowercase()
+        )
+    };
+    let shared = "struct Shared;\nimpl JsonSchema for Shared { fn json_schema(g: &mut G) -> Schema { make(g) } }\n\
+        #[derive(JsonSchema)] struct Of<T> { t: T, shared: Shared }\nmake_custom_resource!(CustomResource);\n";
+    let kinds =
+        [kind("A", "Shared"), kind("B", "Vec<Shared>"), kind("C", "Of<u8>"), kind("D", "Of<u8>"), kind("E", "u8")];
+    let mut tree = Tree::at("nowhere");
+    tree.lay_over("Cargo.toml", manifest("oracle"));
+    tree.lay_over("src/lib.rs", format!("{shared}{}", kinds.concat()));
+    let source = source::read(&tree, "");
+    let codes: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes, ["OP021", "OP013"]);
+    let stopped = source.operator.underivable.iter().map(|stopped| {
+        let codes: Vec<&str> = stopped.reasons.iter().map(|reason| reason.code).collect();
+        (stopped.kind.as_ref().map_or("", |(_, kind)| kind), codes.join(" "))
+    });
+    let stopped: Vec<(&str, String)> = stopped.collect();
+    let expected = [("", "OP021"), ("A", "OP013"), ("B", "OP013"), ("C", "OP013"), ("D", "OP013")];
+    assert_eq!(stopped, expected.map(|(kind, codes)| (kind, codes.to_owned())));
+    assert_eq!(source.operator.apis.len(), 1);
+}

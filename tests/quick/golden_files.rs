@@ -1,0 +1,233 @@
+//! What holds of every golden project (see `tests/common/golden.rs`) as files; `tests/operators` compiles and runs them.
+//!
+//! A new one is one file. `SNAPSHOTS=overwrite cargo test --test quick golden` writes its list of files.
+#![cfg(unix)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::SystemTime;
+
+use opctl::config::render::Renderer;
+use opctl::project::{Tree, join};
+use opctl::{config, diagnostic};
+
+use crate::golden::{self, Golden, shell};
+use crate::sandbox::Sandbox;
+use crate::tree::tree;
+
+/// A golden project that was made. No test changes its files.
+struct Made {
+    golden: Golden,
+    sandbox: Sandbox,
+    /// The lines that a command removed from a file of the user, which none may do.
+    removed: Vec<String>,
+}
+
+/// All of them, made once for the tests that run at the same time.
+fn all() -> Arc<Vec<Made>> {
+    static ALL: Mutex<Weak<Vec<Made>>> = Mutex::new(Weak::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    all.upgrade().unwrap_or_else(|| {
+        let made = Arc::new(make_all());
+        *all = Arc::downgrade(&made);
+        made
+    })
+}
+
+fn make_all() -> Vec<Made> {
+    let names = golden::names();
+    assert!(names.len() > 5, "the golden projects are not found");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let part = |core| names.iter().skip(core).step_by(cores).map(|name| make(Golden::read(name))).collect();
+        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || -> Vec<Made> { part(core) })).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+fn make(golden: Golden) -> Made {
+    let mut before = BTreeMap::<String, Vec<u8>>::new();
+    let mut removed = Vec::new();
+    let sandbox = golden.make(|command, sandbox| {
+        let after = tree(&sandbox.root());
+        if command.starts_with("opctl ") {
+            for (path, text) in &before {
+                let Some(new) = after.get(path) else { panic!("{command}: `{path}` is gone") };
+                let lines = lines_without(text, new).into_iter();
+                removed.extend(lines.map(|line| format!("{}: {command}: gone from `{path}`: {line}", golden.name)));
+            }
+        }
+        before = after;
+    });
+    Made { golden, sandbox, removed }
+}
+
+#[test]
+fn the_files_are_those_that_are_listed() {
+    let overwrite = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
+    let all = all();
+    let minimal = files(&all.iter().find(|made| made.golden.name == "minimal").unwrap().sandbox);
+    for Made { golden, sandbox, .. } in all.iter() {
+        let files = files(sandbox);
+        let lacks = minimal.difference(&files).map(|path| format!("- {path}\n"));
+        let has = files.iter().filter(|path| golden.name == "minimal" || !minimal.contains(*path));
+        let listing: String = lacks.chain(has.map(|path| format!("{path}\n"))).collect();
+        let path = golden::path(&golden.name);
+        let text = fs::read_to_string(&path).unwrap();
+        let (head, listed) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
+        if overwrite {
+            fs::write(&path, format!("{head}\n\n{listing}")).unwrap();
+        } else {
+            snapbox::assert_data_eq!(listing, snapbox::Data::text(listed.to_owned()).raw());
+        }
+    }
+}
+
+/// The paths, as seen from the project; the vendored runtime is one, for `tests/compiler/package.rs` looks at its files.
+fn files(sandbox: &Sandbox) -> BTreeSet<String> {
+    let root = sandbox.root();
+    let inner = sandbox.folder.strip_prefix(&root).unwrap();
+    let up = "../".repeat(inner.iter().count());
+    let seen = |path: &String| match Path::new(path).strip_prefix(inner) {
+        Ok(path) => path.to_str().unwrap().to_owned(),
+        Err(_) => format!("{up}{path}"),
+    };
+    let seen = |path: &String| match path.split_once('/') {
+        Some(("runtime", _)) => format!("{up}runtime/"),
+        _ => seen(path),
+    };
+    tree(&root).keys().map(seen).collect()
+}
+
+#[test]
+fn the_second_time_changes_nothing() {
+    for Made { golden, sandbox, .. } in all().iter() {
+        let once = stamped(sandbox);
+        golden.commands[creations(golden)..].iter().for_each(|command| shell(sandbox, command));
+        for command in ["opctl manifests", "opctl manifests --check"] {
+            shell(sandbox, command);
+        }
+        let twice = stamped(sandbox);
+        assert_eq!(once.keys().collect::<Vec<_>>(), twice.keys().collect::<Vec<_>>());
+        for (path, file) in &once {
+            assert!(twice[path] == *file, "{}: `{path}` was written again", golden.name);
+        }
+    }
+}
+
+#[test]
+fn each_is_granted_what_its_code_asks_for_and_no_more() {
+    for Made { sandbox, .. } in all().iter() {
+        shell(sandbox, "opctl check --deny-warnings");
+    }
+}
+
+/// Every file, with the time of its last change.
+fn stamped(sandbox: &Sandbox) -> BTreeMap<String, (SystemTime, Vec<u8>)> {
+    let root = sandbox.root();
+    let stamp = |path: &str| fs::metadata(root.join(path)).unwrap().modified().unwrap();
+    tree(&root).into_iter().map(|(path, text)| (path.clone(), (stamp(&path), text))).collect()
+}
+
+/// From which command on only resources are added: these can be made again, and in any order.
+fn creations(golden: &Golden) -> usize {
+    golden.commands.iter().rposition(|command| !command.starts_with("opctl create ")).unwrap() + 1
+}
+
+#[test]
+fn golden_projects_are_clean() {
+    is_clean(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), "memcached");
+    for Made { sandbox, .. } in all().iter() {
+        let root = sandbox.root();
+        is_clean(&root, sandbox.folder.strip_prefix(&root).unwrap().to_str().unwrap());
+    }
+}
+
+/// Nothing is said of the manifests of a project, which is in a folder below its workspace's root.
+fn is_clean(root: &Path, folder: &str) {
+    let tree = Tree::at(root);
+    let default = Renderer::new(&tree).render(&join(folder, "config/default"), &[]);
+    assert!(default.is_closed && default.objects.len() > 5, "{folder} is not judged");
+    let found = config::check(&tree, folder);
+    assert!(found.is_empty(), "{folder}: {}", diagnostic::render(&found, false));
+}
+
+#[test]
+fn the_order_of_creations_does_not_matter() {
+    // There a command names a kind that one before it made.
+    let is_free = |golden: &Golden| !["external", "wired"].contains(&golden.name.as_str());
+    for Made { sandbox, golden, .. } in all().iter().filter(|made| is_free(&made.golden)) {
+        let forward = tree(&sandbox.root());
+        let mut golden = Golden::read(&golden.name);
+        let first = creations(&golden);
+        golden.commands[first..].reverse();
+        let backward = tree(&golden.make(|_, _| ()).root());
+        assert_eq!(forward.keys().collect::<Vec<_>>(), backward.keys().collect::<Vec<_>>());
+        for (path, text) in &forward {
+            assert!(backward[path] == *text, "{}: `{path}` depends on the order", golden.name);
+        }
+    }
+}
+
+#[test]
+fn to_files_of_the_user_lines_are_only_added() {
+    let all = all();
+    let removed: Vec<&String> = all.iter().flat_map(|made| &made.removed).collect();
+    assert_eq!(removed, Vec::<&String>::new());
+}
+
+/// The lines of the old text that the new one has not, in their order. Generated files have none, nor have lists that
+/// were empty.
+fn lines_without<'a>(old: &'a [u8], new: &[u8]) -> Vec<&'a str> {
+    let (old, new) = (std::str::from_utf8(old).unwrap(), std::str::from_utf8(new).unwrap());
+    if old.starts_with(opctl::emit::HEADER) {
+        return Vec::new();
+    }
+    let new: Vec<&str> = new.lines().collect();
+    let mut rest = &new[..];
+    let mut missing = Vec::new();
+    for line in old.lines().filter(|line| !line.ends_with(": []")) {
+        match rest.iter().position(|other| *other == line) {
+            Some(index) => rest = &rest[index + 1..],
+            None => missing.push(line),
+        }
+    }
+    missing
+}
+
+/// The worked examples are scaffolds that were filled in: what they do not own is as opctl writes it today.
+#[test]
+fn the_examples_have_not_drifted_from_the_scaffold() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for example in fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = example.file_name().unwrap().to_str().unwrap();
+        let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(format!("{name}.txt"));
+        let recipe = fs::read_to_string(&recipe).unwrap_or_else(|error| panic!("{}: {error}", recipe.display()));
+        let (head, its_own) = recipe.split_once("\n\n").unwrap();
+        let its_own: BTreeSet<&str> = its_own.lines().collect();
+        let sandbox = beside_the_runtime(name);
+        golden::commands(head).iter().for_each(|command| shell(&sandbox, command));
+        let without_its_own = |mut files: BTreeMap<String, Vec<u8>>| {
+            files.retain(|path, _| !its_own.contains(path.as_str()) && !path.starts_with("target/"));
+            files
+        };
+        let (fresh, example) = (without_its_own(tree(&sandbox.folder)), without_its_own(tree(&example)));
+        assert_eq!(fresh.keys().collect::<Vec<_>>(), example.keys().collect::<Vec<_>>(), "{name}");
+        for (path, text) in &fresh {
+            assert!(*text == example[path], "examples/{name}: `{path}` is not as opctl writes it now");
+        }
+    }
+}
+
+/// A sandbox in `examples/NAME`, from which the runtime is at the same path as in this repository.
+fn beside_the_runtime(name: &str) -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.folder = sandbox.root().join("examples").join(name);
+    fs::create_dir_all(&sandbox.folder).unwrap();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    std::os::unix::fs::symlink(crates, sandbox.root().join("crates")).unwrap();
+    sandbox
+}

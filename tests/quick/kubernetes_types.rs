@@ -1,0 +1,435 @@
+//! The table of Kubernetes' types, `src/source/known/kubernetes.txt`: made of k8s-openapi's sources, and held against
+//! its compiled types. After k8s-openapi is raised, `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes it anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use opctl::diagnostic;
+use opctl::project::Tree;
+use opctl::source::known::kubernetes::{self, Minor};
+use opctl::source::{self, Source};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use serde_json::{Map, Value, json};
+
+use crate::common;
+use crate::oracle::manifest;
+
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/source/known/kubernetes.txt");
+
+#[test]
+fn the_table_is_what_the_sources_of_k8s_openapi_say() {
+    let sources = sources();
+    let minors: Vec<(u8, BTreeMap<String, Type>)> = std::thread::scope(|scope| {
+        let folders = fs::read_dir(&sources).unwrap().map(|entry| entry.unwrap().path());
+        let minors = folders.filter_map(|folder| {
+            let minor = folder.file_name()?.to_str()?.strip_prefix("v1_")?.parse().ok()?;
+            Some((minor, scope.spawn(move || types(&folder))))
+        });
+        let mut minors: Vec<_> =
+            minors.collect::<Vec<_>>().into_iter().map(|(m, types)| (m, types.join().unwrap())).collect();
+        minors.sort_by_key(|(minor, _)| *minor);
+        minors
+    });
+    let offered: Vec<String> = minors.iter().map(|(minor, _)| format!("1.{minor}")).collect();
+    assert_eq!(offered, Minor::all().map(|minor| minor.to_string()).collect::<Vec<_>>());
+
+    let made = table(&minors);
+    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
+        fs::write(TABLE, &made).unwrap();
+    }
+    let table = fs::read_to_string(TABLE).unwrap();
+    let differs = made.lines().zip(table.lines()).find(|(made, line)| made != line);
+    assert_eq!(differs, None, "the table is not of these sources: SNAPSHOTS=overwrite makes it anew");
+    assert_eq!(made.len(), table.len(), "the table is cut short, or has more than the sources");
+}
+
+/// `crd()` ends in these types, and opctl uses those of the version that it is linked with.
+#[test]
+fn what_a_crd_is_made_of_is_the_same_in_every_version() {
+    let table = fs::read_to_string(TABLE).unwrap();
+    let definition = "apiextensions_apiserver::pkg::apis::apiextensions::v1::";
+    let of_status = ["CustomResourceDefinitionStatus", "CustomResourceDefinitionCondition"];
+    for block in table.split("\n\n").filter_map(|block| block.strip_prefix(definition)) {
+        let mut keys = block.lines().map(|line| line.split(' ').next().unwrap());
+        let name = keys.next().unwrap();
+        assert!(of_status.contains(&name) || keys.all(|key| !key.contains('@')), "{name} differs:\n{block}");
+    }
+}
+
+/// Whoever has a kind by its group and name does not ask for the version of Kubernetes.
+#[test]
+fn a_kind_is_the_same_in_every_version() {
+    let lines = fs::read_to_string(TABLE).unwrap();
+    let lines: Vec<&str> = lines.lines().filter(|line| line.starts_with('&')).collect();
+    assert!(lines.iter().all(|line| line.starts_with("& ")), "a kind differs between versions");
+    assert!(lines.len() > 100, "{} kinds", lines.len());
+    assert_eq!(kubernetes::kinds().count(), lines.len());
+    let mut plurals: BTreeMap<(&str, &str), BTreeSet<(&str, bool)>> = BTreeMap::new();
+    for kind in kubernetes::kinds() {
+        plurals.entry((kind.group, kind.name)).or_default().insert((kind.plural, kind.namespaced));
+    }
+    assert!(plurals.values().all(|plurals| plurals.len() == 1), "{plurals:?}");
+}
+
+#[test]
+fn takes_the_version_that_the_build_asks_for() {
+    let open = "k8s-openapi = \"0.29\"";
+    let with = |feature: &str| format!("k8s-openapi = {{ version = \"0.29\", features = [\"{feature}\"] }}");
+    let package = |rest: &str| format!("[package]\nname = \"p\"\n[dependencies]\n{rest}\n");
+
+    for (feature, minor) in [("latest", "1.37"), ("v1_36", "1.36"), ("earliest", "1.33")] {
+        assert_eq!(version(&[("Cargo.toml", &package(&with(feature)))]), Ok(minor.into()));
+    }
+    let features = "[features]\ndefault = [\"newest\"]\nnewest = [\"k8s-openapi/v1_34\"]";
+    assert_eq!(version(&[("Cargo.toml", &package(&format!("{open}\n{features}")))]), Ok("1.34".into()));
+
+    let renamed = "k8s_openapi = { package = \"k8s-openapi\", version = \"0.29\", features = [\"v1_35\"] }";
+    let inherited = format!("k8s_openapi.workspace = true\n[workspace.dependencies]\n{renamed}");
+    assert_eq!(version(&[("Cargo.toml", &package(&inherited))]), Ok("1.35".into()));
+
+    let using = package(&format!("{open}\nlib = {{ path = \"lib\" }}"));
+    assert_eq!(version(&[("Cargo.toml", &using), ("lib/Cargo.toml", &package(&with("v1_35")))]), Ok("1.35".into()));
+
+    // A library: its own tests, but the binary that uses it goes before, and one that does not is no matter.
+    let library = package(&format!("{open}\n[dev-dependencies]\n{}", with("latest")));
+    assert_eq!(version(&[("Cargo.toml", &library)]), Ok("1.37".into()));
+    let workspace = [
+        ("Cargo.toml", &*library),
+        ("../Cargo.toml", "[workspace]\nmembers = [\"here\", \"run\", \"other\"]"),
+        ("../here/Cargo.toml", &library),
+        ("../run/Cargo.toml", &package(&format!("p = {{ path = \"../here\" }}\n{}", with("v1_36")))),
+        ("../other/Cargo.toml", &package(&with("v1_33"))),
+    ];
+    assert_eq!(version(&workspace), Ok("1.36".into()));
+
+    let set = "[env]\nK8S_OPENAPI_ENABLED_VERSION = { value = \"1.34\", force = true }";
+    let configured = [("Cargo.toml", &*package(open)), (".cargo/config.toml", set)];
+    assert_eq!(version(&configured), Ok("1.34".into()));
+
+    let refused = |dependency: &str| version(&[("Cargo.toml", &package(dependency))]).unwrap_err();
+    assert_eq!(refused(open), "no Cargo.toml selects a Kubernetes version for k8s-openapi");
+    let asks = "two Kubernetes versions are selected, 1.35 and 1.37, but k8s-openapi supports only one at a time";
+    assert_eq!(refused(&with("latest\", \"v1_35")), asks);
+    let carries = "and opctl carries the types of 0.29 for Kubernetes 1.33 to 1.37";
+    assert_eq!(refused("k8s-openapi = \"0.25.1\""), format!("this package asks for k8s-openapi 0.25.1, {carries}"));
+    let feature = "the feature `v1_30` of k8s-openapi";
+    assert_eq!(refused(&with("v1_30")), format!("this package asks for {feature}, {carries}"));
+}
+
+/// The version of Kubernetes whose `PodSpec` a package has, or the one thing that is said.
+fn version(files: &[(&str, &str)]) -> Result<String, String> {
+    let mut tree = Tree::at("nowhere/here");
+    for (path, text) in files {
+        tree.lay_over(*path, *text);
+    }
+    tree.lay_over("src/lib.rs", USER);
+    let Source { operator, diagnostics, .. } = source::read(&tree, "");
+    if let [said] = diagnostics.as_slice() {
+        assert_eq!(said.code, "OP017");
+        return Err(said.message.clone());
+    }
+    assert!(diagnostics.is_empty(), "{}", diagnostic::render(&diagnostics, false));
+    let read = &operator.apis[0].schema.as_ref().unwrap()["properties"]["spec"]["properties"]["field"];
+    let same = |minor: &Minor| {
+        let pod = kubernetes::find(*minor, "api::core::v1::PodSpec").unwrap().schema().unwrap();
+        pod.as_value() == read
+    };
+    let same: Vec<String> = Minor::all().filter(same).map(|minor| minor.to_string()).collect();
+    assert_eq!(same.len(), 1, "`PodSpec` is another one in each version");
+    Ok(same[0].clone())
+}
+
+#[test]
+fn refuses_types_that_no_crd_can_have() {
+    let code = |ty: &str| {
+        let mut tree = Tree::at("nowhere");
+        tree.lay_over("Cargo.toml", manifest("oracle"));
+        tree.lay_over("src/lib.rs", USER.replace("api::core::v1::PodSpec", ty));
+        source::read(&tree, "").diagnostics.iter().map(|said| said.code).collect::<Vec<_>>()
+    };
+    // It contains itself.
+    assert_eq!(code("apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps")[0], "OP015");
+    // It does not implement `JsonSchema`.
+    assert_eq!(code("ByteString")[0], "OP019");
+    // Kubernetes 1.37 has no such type; 1.33 has.
+    assert_eq!(code("api::networking::v1beta1::IPAddress")[0], "OP011");
+}
+
+/// Two fields, for what Cargo.toml says is to be complained of once.
+const USER: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
+    #[kube(group = \"example.com\", version = \"v1\", kind = \"K\")]\n\
+    struct Spec { field: k8s_openapi::api::core::v1::PodSpec, second: k8s_openapi::api::core::v1::PodSpec }\n";
+
+/// The `src` folder of the k8s-openapi that opctl depends on.
+fn sources() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let metadata = common::output(common::cargo(root, &["metadata", "--format-version", "1", "--locked"]));
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let package = packages.iter().find(|package| package["name"] == "k8s-openapi").unwrap();
+    let version = package["version"].as_str().unwrap();
+    assert!(version.starts_with(kubernetes::K8S_OPENAPI), "the table says that it is of {}", kubernetes::K8S_OPENAPI);
+    Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")
+}
+
+/// A type of one version, as lines of the table, by name.
+type Type = BTreeMap<String, Line>;
+
+/// Whether a property is required, and the JSON.
+type Line = (bool, Value);
+
+/// The types below a folder of k8s-openapi, by path.
+fn types(folder: &Path) -> BTreeMap<String, Type> {
+    let mut files = BTreeMap::new();
+    read(folder, "", &mut files);
+    // It stands beside the folders of the versions.
+    files.insert("ByteString".into(), "#[derive(Default)]\npub struct ByteString(pub std::string::String);\n".into());
+    files.keys().map(|path| (path.clone(), lines(path, &files))).collect()
+}
+
+/// Files by the path of the type in them: module and name, since the modules of single types are private.
+fn read(folder: &Path, module: &str, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            read(&path, &format!("{module}{name}::"), files);
+        } else if name != "mod" {
+            let text = fs::read_to_string(&path).unwrap();
+            let declared = text.lines().find_map(|line| {
+                let name = line.strip_prefix("pub struct ").or(line.strip_prefix("pub enum "))?;
+                Some(name.split(|letter: char| !letter.is_alphanumeric()).next().unwrap().to_string())
+            });
+            let declared = declared.unwrap_or_else(|| panic!("no type in {}", path.display()));
+            // The default of a list depends on its parameter, and it has no schema.
+            if declared != "List" {
+                files.insert(format!("{module}{declared}"), text);
+            }
+        }
+    }
+}
+
+/// The lines of a type: `*` its schema, `=` its default, `&` its kind, and its properties.
+fn lines(path: &str, files: &BTreeMap<String, String>) -> Type {
+    let mut lines = Type::new();
+    if let Some(mut schema) = schema(&files[path]) {
+        let required = schema.remove("required").unwrap_or(json!([]));
+        let required: BTreeSet<&str> = required.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let Value::Object(properties) = schema.remove("properties").unwrap_or(json!({})) else { panic!("{path}") };
+        for (name, property) in properties {
+            assert!(!name.contains([' ', '!', '@', '*', '=', '&']), "{path}: the table cannot say `{name}`");
+            lines.insert(name.clone(), (required.contains(name.as_str()), property));
+        }
+        lines.insert("*".into(), (false, schema.into()));
+    }
+    lines.extend(default(path, files).map(|default| ("=".into(), (false, default))));
+    lines.extend(kind(&files[path]).map(|kind| ("&".into(), (false, kind))));
+    lines
+}
+
+/// What `impl Resource` says of a kind; `None` for a subresource, and for what is in no collection, such as a `Status`.
+fn kind(text: &str) -> Option<Value> {
+    let (_, text) = text.split_once("impl crate::Resource for ")?;
+    let (text, _) = text.split_once("\n}\n").unwrap();
+    let constant = |name: &str| {
+        let (_, value) = text.split_once(&format!("const {name}: &'static str = \"")).unwrap();
+        value.split_once('"').unwrap().0
+    };
+    let (_, scope) = text.split_once("type Scope = crate::").unwrap();
+    let namespaced = match scope.split_once(';').unwrap().0 {
+        "NamespaceResourceScope" => true,
+        "ClusterResourceScope" => false,
+        "SubResourceScope" => return None,
+        scope => panic!("`{scope}` is a new scope"),
+    };
+    let [group, version, name, plural] = ["GROUP", "VERSION", "KIND", "URL_PATH_SEGMENT"].map(constant);
+    (!plural.is_empty()).then(|| json!([group, version, name, plural, namespaced]))
+}
+
+/// The one `json_schema!({…})` of a file; another type in it is `{"$ref": path}`.
+fn schema(text: &str) -> Option<Map<String, Value>> {
+    let (_, text) = text.split_once("JsonSchema for ")?;
+    let (_, text) = text.split_once("json_schema!(").unwrap();
+    let (text, _) = text.split_once("\n        })\n").unwrap();
+    let tokens: TokenStream = format!("{text}}}").parse().unwrap();
+    match value(tokens.into_iter().collect()) {
+        Value::Object(schema) => Some(schema),
+        other => panic!("not an object: {other}"),
+    }
+}
+
+/// What is between two commas of `json_schema!`.
+fn value(tokens: Vec<TokenTree>) -> Value {
+    match tokens.as_slice() {
+        [TokenTree::Literal(_) | TokenTree::Ident(_)] => literal(&tokens[0]),
+        [TokenTree::Group(group)] => match group.delimiter() {
+            Delimiter::Brace => {
+                let members = commas(group.stream()).into_iter().map(|mut member| {
+                    let value = value(member.split_off(2));
+                    (literal(&member[0]).as_str().unwrap().to_string(), value)
+                });
+                Value::Object(members.collect())
+            }
+            Delimiter::Bracket => commas(group.stream()).into_iter().map(value).collect::<Vec<_>>().into(),
+            _ => expression(&compact(group.stream())),
+        },
+        _ => expression(&compact(tokens.into_iter().collect())),
+    }
+}
+
+/// The two forms that ask the generator: a type, and a type with another description.
+fn expression(text: &str) -> Value {
+    let ask = |text: &str| {
+        let path = text.strip_prefix("__gen.subschema_for::<crate::")?.strip_suffix(">()")?;
+        Some(json!({ "$ref": path }))
+    };
+    let described = || {
+        let (ty, rest) = text.strip_prefix("{letmutschema_obj=")?.split_once(';')?;
+        let description = rest
+            .strip_prefix("schema_obj.ensure_object().insert(\"description\".into(),")?
+            .strip_suffix(".into());schema_obj}")?;
+        let mut value = ask(ty)?;
+        value["description"] = literal(&description.parse::<TokenStream>().ok()?.into_iter().next()?);
+        Some(value)
+    };
+    ask(text).or_else(described).unwrap_or_else(|| panic!("`{text}` is a new form of k8s-openapi's schemas"))
+}
+
+fn literal(token: &TokenTree) -> Value {
+    match token.to_string().as_str() {
+        "true" => true.into(),
+        text => syn::parse_str::<syn::LitStr>(text).unwrap().value().into(),
+    }
+}
+
+fn commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    tokens.split(is_comma).filter(|part| !part.is_empty()).map(<[TokenTree]>::to_vec).collect()
+}
+
+/// Tokens without the white space between them.
+fn compact(tokens: TokenStream) -> String {
+    let token = |token: TokenTree| match token {
+        TokenTree::Group(group) => {
+            let (open, close) = match group.delimiter() {
+                Delimiter::Parenthesis => ("(", ")"),
+                Delimiter::Brace => ("{", "}"),
+                Delimiter::Bracket => ("[", "]"),
+                Delimiter::None => ("", ""),
+            };
+            format!("{open}{}{close}", compact(group.stream()))
+        }
+        token => token.to_string(),
+    };
+    tokens.into_iter().map(token).collect()
+}
+
+/// What `Default` and `Serialize` of the type make together; `None` where it has no `Default`.
+fn default(path: &str, files: &BTreeMap<String, String>) -> Option<Value> {
+    let text = &files[path];
+    let name = path.rsplit("::").next().unwrap();
+    if path == "apimachinery::pkg::util::intstr::IntOrString" {
+        assert!(text.contains("fn default() -> Self {\n        IntOrString::Int(0)\n    }"));
+        return Some(json!(0));
+    }
+    assert!(!text.contains("impl Default for"), "{path} has a `Default` of its own");
+    let (before, declaration) = text.split_once(&format!("pub struct {name}"))?;
+    if !before.lines().last()?.contains(" Default,") && !before.lines().last()?.contains("(Default") {
+        return None;
+    }
+    if let Some(inner) = declaration.strip_prefix("(pub ") {
+        return Some(default_of(inner.split_once(");").unwrap().0, files));
+    }
+    let (_, serialize) = text.split_once(&format!("Serialize for {name} {{")).unwrap();
+    let (serialize, _) = serialize.split_once("\n}\n").unwrap();
+    let constant = |name: &str| {
+        let (_, value) = text.split_once(&format!("const {name}: &'static str = \"")).unwrap();
+        value.split_once('"').unwrap().0.to_string()
+    };
+    let mut value = json!({});
+    for line in serialize.lines() {
+        let Some((_, field)) = line.split_once("serialize_field(&mut state, \"") else { continue };
+        let (key, field) = field.strip_suffix(")?;").unwrap().split_once("\", ").unwrap();
+        value[key] = match field {
+            // Stands in `if let Some(value) = …`.
+            "value" => continue,
+            "<Self as crate::Resource>::API_VERSION" => constant("API_VERSION").into(),
+            "<Self as crate::Resource>::KIND" => constant("KIND").into(),
+            field => {
+                let field = field.strip_prefix("&self.").unwrap();
+                let (_, ty) = declaration.split_once(&format!("\n    pub {field}: ")).unwrap();
+                default_of(ty.split_once(",\n").unwrap().0, files)
+            }
+        };
+    }
+    Some(value)
+}
+
+fn default_of(ty: &str, files: &BTreeMap<String, String>) -> Value {
+    match ty.split('<').next().unwrap() {
+        "std::string::String" => json!(""),
+        "bool" => json!(false),
+        "i32" | "i64" => json!(0),
+        "crate::serde_json::Value" => json!(null),
+        "std::vec::Vec" => json!([]),
+        "std::collections::BTreeMap" => json!({}),
+        path => default(path.strip_prefix("crate::").unwrap(), files).unwrap_or_else(|| panic!("{ty} has no default")),
+    }
+}
+
+/// The text of the table: each line once, with the versions that have it.
+fn table(minors: &[(u8, BTreeMap<String, Type>)]) -> String {
+    let [(first, _), .., (last, _)] = minors else { panic!("one version") };
+    let paths: BTreeSet<&String> = minors.iter().flat_map(|(_, types)| types.keys()).collect();
+    let mut table = String::from(
+        "# The types of k8s-openapi for each version of Kubernetes; see src/source/known/kubernetes.rs.\n\
+         # `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes this file.\n",
+    );
+    for path in paths {
+        let having: Vec<(u8, &Type)> =
+            minors.iter().filter_map(|(minor, types)| Some((*minor, types.get(path)?))).collect();
+        let all: Vec<u8> = having.iter().map(|(minor, _)| *minor).collect();
+        assert!(all.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{path} came back, which the table cannot say");
+        let range = |having: &[u8]| match (having[0] == *first, having[having.len() - 1] == *last) {
+            (true, true) => String::new(),
+            (false, true) => format!("@{}-", having[0]),
+            (true, false) => format!("@-{}", having[having.len() - 1]),
+            (false, false) => format!("@{}-{}", having[0], having[having.len() - 1]),
+        };
+        writeln!(table, "\n{path}{}", range(&all)).unwrap();
+        // By name; what differs between versions is in their order.
+        let mut lines: BTreeMap<&String, Vec<(&Line, Vec<u8>)>> = BTreeMap::new();
+        for (minor, ty) in having {
+            for (name, line) in ty {
+                let variants = lines.entry(name).or_default();
+                match variants.last_mut() {
+                    Some((last, minors)) if *last == line && minors.last() == Some(&(minor - 1)) => minors.push(minor),
+                    _ => variants.push((line, vec![minor])),
+                }
+            }
+        }
+        for (name, variants) in lines {
+            for ((required, value), having) in variants {
+                let required = if *required { "!" } else { "" };
+                let versions = if having == all { String::new() } else { range(&having) };
+                writeln!(table, "{name}{required}{versions} {}", ascii(value)).unwrap();
+            }
+        }
+    }
+    table
+}
+
+/// JSON in ASCII, so that the table can be cut anywhere.
+fn ascii(value: &Value) -> String {
+    let mut text = String::new();
+    for letter in value.to_string().encode_utf16() {
+        match u8::try_from(letter) {
+            Ok(letter @ 0..=127) => text.push(letter.into()),
+            _ => write!(text, "\\u{letter:04x}").unwrap(),
+        }
+    }
+    text
+}

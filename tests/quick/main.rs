@@ -1,0 +1,81 @@
+//! What needs only opctl itself: no compiler for other crates, no API server, no network. A plain `cargo test` runs them.
+
+// Shared with other test binaries.
+#[path = "../common/asked.rs"]
+mod asked;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/copy.rs"]
+mod copy;
+#[path = "../common/crds.rs"]
+mod crds;
+#[path = "../common/differ.rs"]
+mod differ;
+#[path = "../common/engine.rs"]
+mod engine_cases;
+#[path = "../common/golden.rs"]
+mod golden;
+#[path = "../common/guide.rs"]
+mod guide;
+#[path = "../common/kustomizations.rs"]
+mod kustomizations;
+#[path = "../../crates/testenv/tests/mirror/mod.rs"]
+mod mirror;
+#[path = "../common/mutants.rs"]
+mod mutants;
+#[path = "../common/object.rs"]
+mod object;
+#[path = "../common/oracle.rs"]
+mod oracle;
+#[path = "../common/pod_template.rs"]
+mod pod_template;
+#[path = "../common/project_with_webhooks.rs"]
+mod project_with_webhooks;
+#[path = "../common/recorder.rs"]
+mod recorder;
+#[path = "../common/roles.rs"]
+mod roles;
+#[path = "../common/sandbox.rs"]
+mod sandbox;
+#[path = "../common/tree.rs"]
+mod tree;
+#[path = "../common/undecodable.rs"]
+mod undecodable_cases;
+#[path = "../common/webhook_markers.rs"]
+mod webhook_markers;
+#[path = "../common/write.rs"]
+mod write;
+
+mod apiserver;
+mod architecture;
+mod check;
+mod cli;
+mod cli_reference;
+mod commands;
+mod config;
+mod descriptions;
+mod docs;
+mod edit;
+mod engine;
+mod foreign;
+mod generated;
+mod golden_files;
+mod grants;
+mod habits;
+mod inference;
+mod kopium;
+mod kubernetes_types;
+mod markers;
+mod markers_reference;
+mod objects;
+mod plan;
+mod rbac;
+mod registry;
+mod requests;
+mod runtime;
+mod scaffold;
+mod testenv_setup;
+mod undecodable;
+mod versions;
+mod webhook;
+mod webhook_project;

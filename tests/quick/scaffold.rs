@@ -1,0 +1,454 @@
+//! Every template renders for every kind of answer, and what it makes is well formed: Rust that rustfmt would not
+//! change, YAML and TOML that parse, no trace of the template language.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
+use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
+use opctl::scaffold::{
+    self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload,
+};
+
+fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
+    Project {
+        name: ProjectName::parse("memcached-operator").unwrap(),
+        domain: Domain::parse("example.com").unwrap(),
+        namespaced,
+        namespaces: Vec::new(),
+        header: scaffold::license(license, "The Example Authors").0,
+        spdx: license.spdx(),
+        workspace: workspace.map(Into::into),
+        runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
+    }
+}
+
+/// Projects of every license, scope and place, by a name for each.
+fn projects() -> Vec<(String, Project)> {
+    let licenses = [License::None, License::Apache2, License::Mit, License::Header("// Mine\n//\n// alone".into())];
+    let mut projects = Vec::new();
+    for license in &licenses {
+        for namespaced in [false, true] {
+            for workspace in [None, Some("../..")] {
+                let name = format!("{license:?} {namespaced} {workspace:?}");
+                projects.push((name, project(license, namespaced, workspace)));
+            }
+        }
+    }
+    // The shortest and the longest name, and one that sorts before every crate.
+    for name in ["m", "memcached-operator-for-tests", "aaa"] {
+        let project = Project { name: ProjectName::parse(name).unwrap(), ..project(&License::None, false, None) };
+        projects.push((name.into(), project));
+    }
+    projects
+}
+
+fn own(group: &str, version: &str, kind: &str) -> Api {
+    Api {
+        group: Group::parse(group).unwrap(),
+        version: Version::parse(version).unwrap(),
+        kind: Kind::parse(kind).unwrap(),
+        plural: None,
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        core: None,
+        wiring: Wiring::default(),
+        workload: None,
+        has_image: false,
+        finalizer: false,
+    }
+}
+
+/// What a controller may do more: everything, and as little as each allows.
+fn workloads() -> Vec<Workload> {
+    let image = |text: &str| Image::parse(text).unwrap();
+    let whole = Workload {
+        image: image(&format!("registry.example.com/{}:v1", "a".repeat(90))),
+        port: Some(11211),
+        command: [
+            "memcached",
+            "--memory-limit=64",
+            "-o",
+            "modern",
+            "say \"hi\"",
+            "\\",
+            "--a-long-word-that-fills-the-line",
+        ]
+        .map(str::to_owned)
+        .into(),
+        user: Some(1001),
+    };
+    let bare = Workload { image: image("busybox"), port: None, command: Vec::new(), user: None };
+    let digest = format!("a@sha256:{}", "0".repeat(128));
+    let short = Workload { image: image(&digest), port: Some(1), command: vec!["sh".into()], ..bare.clone() };
+    vec![whole, bare, short]
+}
+
+/// Kinds of every length and form, in groups of every form.
+fn own_apis() -> Vec<Api> {
+    let forty = "Abcdefghij".repeat(4);
+    let mut apis = vec![own("cache", "v1alpha1", "Memcached")];
+    for kind in ["A", "HTTPRoute", "Job", "Node", "Service", "Value", "Patch", "Call", "MemcachedCluster", &forty] {
+        for group in ["a", "metrics-server", "a.b", "3scale", "type"] {
+            apis.push(own(group, "v1", kind));
+        }
+    }
+    // Every length at which a line may just fit.
+    apis.extend((2..=63).map(|length| own("cache", "v1beta1", &format!("K{}", "k".repeat(length - 1)))));
+    apis.extend([true, false].map(|namespaced| Api {
+        plural: Some(Plural::parse("memcachedes").unwrap()),
+        short_names: vec!["mc".into(), "memc".into()],
+        categories: vec!["all".into()],
+        namespaced,
+        ..own("cache", "v1", "Memcached")
+    }));
+    apis
+}
+
+fn core_apis() -> Vec<Api> {
+    let core = |group: &str, api_group: &str, kind: &str, rust_path: &str, namespaced: bool| {
+        let core = CoreType { group: api_group.into(), rust_path: format!("k8s_openapi::api::{rust_path}") };
+        Api { core: Some(core), namespaced, ..own(group, "v1", kind) }
+    };
+    let admission = "admissionregistration.k8s.io";
+    let policy = "ValidatingAdmissionPolicyBinding";
+    vec![
+        core("core", "", "Pod", "core::v1::Pod", true),
+        core("core", "", "Node", "core::v1::Node", false),
+        core("apps", "apps", "Deployment", "apps::v1::Deployment", true),
+        core("networking.k8s.io", "networking.k8s.io", "Ingress", "networking::v1::Ingress", true),
+        core(admission, admission, policy, &format!("admissionregistration::v1::{policy}"), false),
+    ]
+}
+
+fn related(path: &str, group: &str, kind: &str, namespaced: bool, is_bare: bool) -> Related {
+    let kind = Kind::parse(kind).unwrap();
+    let plural = kind.plural();
+    Related { rust_path: path.into(), kind, group: group.into(), plural, namespaced, is_bare }
+}
+
+/// Controllers with a name, that own and watch kinds of every form.
+fn wired(api: &Api) -> Vec<Api> {
+    let k8s = |path: &str, group: &str, namespaced, is_bare| {
+        let kind = path.rsplit("::").next().unwrap();
+        related(&format!("k8s_openapi::api::{path}"), group, kind, namespaced, is_bare)
+    };
+    let own = |kind: &str, namespaced| {
+        let path = format!("crate::api::cache::v1::{}::{kind}", Kind::parse(kind).unwrap().module());
+        related(&path, "cache.example.com", kind, namespaced, false)
+    };
+    let config_map = k8s("core::v1::ConfigMap", "core", true, true);
+    let deployment = k8s("apps::v1::Deployment", "apps", true, false);
+    let cluster_role = k8s("rbac::v1::ClusterRole", "rbac.authorization.k8s.io", false, false);
+    let lists = [
+        (vec![], vec![]),
+        (vec![config_map.clone()], vec![]),
+        (vec![deployment.clone(), own(&"Abcdefghij".repeat(4), true)], vec![config_map.clone()]),
+        (vec![], vec![config_map, cluster_role.clone(), own(&"Abcdefghij".repeat(4), false)]),
+        (
+            vec![
+                own("A", true),
+                own("Ingress", true),
+                k8s("networking::v1::Ingress", "networking.k8s.io", true, false),
+            ],
+            vec![],
+        ),
+    ];
+    let mut all = Vec::new();
+    for (owns, watches) in lists {
+        let others = |kinds: Vec<Related>| kinds.into_iter().filter(|it| it.kind != api.kind).collect::<Vec<_>>();
+        let (owns, watches) = (others(owns), others(watches));
+        for name in [None, Some("captain-backup-of-forty-characters-in-all")] {
+            let name = name.map(|name| ControllerName::parse(name).unwrap());
+            all.push(Api { wiring: Wiring { name, owns: owns.clone(), watches: watches.clone() }, ..api.clone() });
+        }
+    }
+    if !api.namespaced {
+        let wiring = Wiring { owns: vec![cluster_role, deployment], ..Wiring::default() };
+        all.push(Api { wiring, ..api.clone() });
+    }
+    all
+}
+
+/// Each webhook that a kind can have.
+fn webhooks(project: &Project, api: &Api, server: Option<Server>) -> Webhooks {
+    let admissions = [Admission::Defaulting, Admission::Validation].map(|it| (it, it.path(project, api)));
+    let spoke = Version::parse("v1alpha2").unwrap();
+    Webhooks { server, admissions: admissions.into(), conversion: api.core.is_none().then(|| vec![spoke]) }
+}
+
+/// All that is rendered, by a name that says where it came from.
+fn everything() -> &'static BTreeMap<String, File> {
+    static EVERYTHING: OnceLock<BTreeMap<String, File>> = OnceLock::new();
+    EVERYTHING.get_or_init(scaffold_everything)
+}
+
+fn scaffold_everything() -> BTreeMap<String, File> {
+    let mut all = BTreeMap::new();
+    let mut put = |from: &str, files: Vec<File>| {
+        for file in files {
+            assert!(all.insert(format!("{from}: {}", file.path), file).is_none());
+        }
+    };
+    for (name, project) in projects() {
+        put(&name, scaffold::init(&project));
+    }
+    for project in [project(&License::Apache2, false, None), project(&License::None, true, None)] {
+        let license = project.spdx.unwrap_or("none");
+        let mut kind = |what: &str, api: &Api, rendered: Rendered| {
+            let Api { group, version, kind, namespaced, finalizer, workload, .. } = api;
+            let image = workload.as_ref().map(|workload| workload.image.as_str());
+            let from = format!("{license} {what} {group}/{version} {kind} {namespaced} {finalizer} {image:?}");
+            let from = format!("{from} {:?}", workload.as_ref().and_then(|workload| workload.port));
+            let from = format!("{from} {:?}", api.wiring);
+            // A file of several insertions starts as the same text for each.
+            let base = |each: scaffold::Insertion| Some((each.path, each.base?));
+            let bases: BTreeMap<_, _> = rendered.insertions.into_iter().filter_map(base).collect();
+            put(&from, rendered.files);
+            put(&from, bases.into_iter().map(|(path, text)| File { path, text }).collect());
+        };
+        for api in own_apis() {
+            kind("api", &api, scaffold::api(&project, &api));
+            kind("controller", &api, scaffold::controller(&project, &api));
+            // What a controller may have more does not depend on the header.
+            if license == "none" {
+                continue;
+            }
+            let api = Api { finalizer: true, ..api };
+            kind("controller", &api, scaffold::controller(&project, &api));
+            // All combinations with two names, and one with all names.
+            let combinations = if ["A", "HTTPRoute"].contains(&api.kind.as_str()) { 6 } else { 1 };
+            let workloads =
+                workloads().into_iter().flat_map(|each| [true, false].map(|finalizer| (each.clone(), finalizer)));
+            for (workload, finalizer) in workloads.filter(|_| api.namespaced).take(combinations) {
+                let api = Api { workload: Some(workload), has_image: true, finalizer, ..api.clone() };
+                kind("api", &api, scaffold::api(&project, &api));
+                kind("controller", &api, scaffold::controller(&project, &api));
+            }
+        }
+        for api in core_apis() {
+            for finalizer in [false, true] {
+                let api = Api { finalizer, ..api.clone() };
+                kind("core", &api, scaffold::controller(&project, &api));
+            }
+        }
+        // Whose certificates are shown does not depend on the kind, nor does the header on either.
+        let (server, count) =
+            if license == "none" { (Server::OwnCertificate, usize::MAX) } else { (Server::CertManager, 1) };
+        for api in own_apis().into_iter().chain(core_apis()).take(count) {
+            let all = webhooks(&project, &api, Some(server));
+            kind("webhooks", &api, webhook::webhooks(&project, &api, &all));
+        }
+        let forty = "Abcdefghij".repeat(4);
+        let external = CoreType { group: "cert-manager.io".into(), rust_path: "crate::external::x::Cert".into() };
+        let external = Api { core: Some(external), ..own("cert-manager.io", "v1", "Certificate") };
+        let mut subjects =
+            vec![own("cache", "v1", "Memcached"), own("cache", "v1", "B"), own("cache", "v1", &forty), external];
+        subjects.push(Api { namespaced: false, ..own("cache", "v1", "Cluster") });
+        for api in subjects.into_iter().chain(core_apis()).flat_map(|api| wired(&api)) {
+            for finalizer in [false, true] {
+                let api = Api { finalizer, ..api.clone() };
+                let what = if api.core.is_some() { "wired core" } else { "wired" };
+                kind(what, &api, scaffold::controller(&project, &api));
+                if api.core.is_some() {
+                    continue;
+                }
+                let of_image = Api { has_image: true, ..api.clone() };
+                kind("wired beside an image", &of_image, scaffold::controller(&project, &of_image));
+                for workload in workloads().into_iter().filter(|_| api.namespaced) {
+                    let api = Api { workload: Some(workload), has_image: true, ..api.clone() };
+                    kind("wired image", &api, scaffold::controller(&project, &api));
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn no_trace_of_the_template_language_is_left() {
+    for (name, file) in everything() {
+        for trace in ["[=", "=]", "[%", "%]", "[#", "#]"] {
+            assert!(!file.text.contains(trace), "{name} contains `{trace}`");
+        }
+        for trace in ["_group_", "_version_", "_kind_", "_sample_", ".tera"] {
+            assert!(!file.path.contains(trace), "{name}");
+        }
+        assert!(file.text.ends_with('\n') && !file.text.ends_with("\n\n"), "{name} does not end in one newline");
+        assert!(!file.text.contains("\n\n\n"), "{name} has two empty lines in a row");
+        for (index, line) in file.text.lines().enumerate() {
+            assert_eq!(line, line.trim_end(), "{name}:{} ends in a space", index + 1);
+        }
+    }
+}
+
+#[test]
+fn rust_parses_and_rustfmt_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = BTreeMap::new();
+    for (name, file) in everything() {
+        if file.path.ends_with(".rs") {
+            syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            seen.entry(&file.text).or_insert(name);
+        }
+    }
+    // It would look for the file of each `mod x;`.
+    let with_bodies = |line: &str| match line.strip_suffix(";\n") {
+        Some(start) if start.starts_with("pub mod ") || start.starts_with("mod ") => format!("{start} {{}}\n"),
+        _ => line.to_owned(),
+    };
+    let paths: Vec<_> = (0..seen.len()).map(|index| folder.path().join(format!("{index}.rs"))).collect();
+    for (text, path) in seen.keys().zip(&paths) {
+        std::fs::write(path, text.split_inclusive('\n').map(with_bodies).collect::<String>()).unwrap();
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let start = |paths: &[std::path::PathBuf]| {
+        let mut rustfmt = Command::new("rustfmt");
+        rustfmt.args(["--edition", "2024", "--check"]).args(paths).stdout(Stdio::piped()).stderr(Stdio::piped());
+        rustfmt.spawn().unwrap()
+    };
+    // All of them at the same time.
+    let running: Vec<_> = paths.chunks(paths.len().div_ceil(cores)).map(start).collect();
+    let outputs: Vec<_> = running.into_iter().map(|rustfmt| rustfmt.wait_with_output().unwrap()).collect();
+    let said = outputs.iter().flat_map(|output| [&output.stdout, &output.stderr]);
+    let mut report: String = said.map(|text| String::from_utf8_lossy(text)).collect();
+    for (name, path) in seen.values().zip(&paths) {
+        report = report.replace(&format!("{}:", path.display()), &format!("{name}:"));
+    }
+    assert!(outputs.iter().all(|output| output.status.success()), "{report}");
+}
+
+#[test]
+fn yaml_and_toml_parse() {
+    for (name, file) in everything() {
+        if file.path.ends_with(".yaml") || file.path.ends_with(".yml") {
+            let documents = opctl::yaml::read_all(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(documents.iter().all(serde_json::Value::is_object), "{name} has what is not a mapping");
+        }
+        if file.path.ends_with(".toml") {
+            file.text.parse::<toml_edit::DocumentMut>().unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn the_header_starts_every_source_file() {
+    let sources = [".rs", ".yaml", ".yml", ".toml", "Makefile", "Dockerfile"];
+    for (license, first) in
+        [(License::Apache2, "Copyright The Example Authors"), (License::Header("Mine".into()), "Mine")]
+    {
+        let project = project(&license, false, None);
+        let api = own("cache", "v1", "Memcached");
+        let of_kind = [scaffold::api(&project, &api), scaffold::controller(&project, &api)];
+        let files = scaffold::init(&project).into_iter().chain(of_kind.into_iter().flat_map(|each| each.files));
+        for file in files.filter(|file| sources.iter().any(|end| file.path.ends_with(end))) {
+            let sign = if file.path.ends_with(".rs") { "//" } else { "#" };
+            assert!(file.text.starts_with(&format!("{sign} {first}\n")), "{}", file.path);
+        }
+    }
+}
+
+#[test]
+fn a_kind_says_what_to_insert_where() {
+    let project = project(&License::None, false, None);
+    let api = own("metrics-server", "v1", "HTTPRoute");
+    let insertions = |rendered: Rendered| -> Vec<String> {
+        let describe = |each: scaffold::Insertion| {
+            let what = match each.what {
+                Inserted::Module(name) => format!("mod {name}"),
+                Inserted::ListItem { function, item } => format!("{function}: {item}"),
+                Inserted::YamlItem { key, item } => format!("{key}: {item}"),
+                Inserted::Feature { dependency, feature } => format!("{dependency}: {feature}"),
+                Inserted::KubeArgument { version, argument, .. } => format!("{version}: {argument}"),
+            };
+            format!("{} {} {what}", if each.base.is_some() { "new" } else { "old" }, each.path)
+        };
+        rendered.insertions.into_iter().map(describe).collect()
+    };
+    assert_eq!(
+        insertions(scaffold::api(&project, &api)),
+        [
+            "old src/api/mod.rs mod metrics_server",
+            "new src/api/metrics_server/mod.rs mod v1",
+            "new src/api/metrics_server/v1/mod.rs mod http_route",
+            "old src/api/mod.rs all: metrics_server::v1::http_route::HTTPRoute::crd()",
+            "old config/samples/kustomization.yaml resources: metrics-server_v1_httproute.yaml",
+        ]
+    );
+    assert_eq!(
+        insertions(scaffold::controller(&project, &api)),
+        [
+            "old src/controller/mod.rs mod metrics_server",
+            "new src/controller/metrics_server/mod.rs mod http_route",
+            "old src/controller/mod.rs all: metrics_server::http_route::controller()",
+        ]
+    );
+    let (api, spoke) = (own("server", "v1", "HTTPRoute"), Version::parse("v2").unwrap());
+    let later = Webhooks { server: None, admissions: Vec::new(), conversion: Some(vec![spoke]) };
+    assert_eq!(
+        insertions(webhook::webhooks(&project, &api, &later)),
+        [
+            "old src/webhook/mod.rs mod server",
+            "new src/webhook/server/mod.rs mod v1",
+            "new src/webhook/server/v1/mod.rs mod http_route",
+            "new src/webhook/server/v1/http_route/mod.rs mod conversion",
+            "old Cargo.toml opctl-runtime: conversion",
+            "old src/webhook/mod.rs all: server::v1::http_route::conversion::webhook()",
+            "new src/webhook/server/v1/http_route/conversion.rs spokes: Spoke::of::<api::v2::http_route::HTTPRoute>()",
+            "old src/api/server/v2/mod.rs mod http_route_conversion",
+            "old src/api/server/v2/http_route.rs v2: storage = false",
+        ]
+    );
+}
+
+/// `README.md` has a row for each argument, with the text of `--help`.
+#[test]
+fn the_readme_tells_of_every_argument() {
+    let files = scaffold::init(&project(&License::None, false, None));
+    let readme = &files.iter().find(|file| file.path == "README.md").unwrap().text;
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/runtime/src");
+    let mut rows = Vec::new();
+    for file in ["manager/options", "leader_election", "telemetry/mod"] {
+        let text = std::fs::read_to_string(runtime.join(format!("{file}.rs"))).unwrap();
+        let fields = text.split("    /// ").skip(1).filter(|field| field.contains("    #[arg("));
+        rows.extend(fields.map(row).collect::<Vec<_>>());
+    }
+    assert!(rows.len() > 5 && rows.iter().all(|row| readme.contains(row)), "README.md lacks one of\n{}", rows.concat());
+    assert_eq!(readme.matches("\n| `--").count(), rows.len(), "README.md has others than\n{}", rows.concat());
+}
+
+/// From the documentation of a field on.
+fn row(field: &str) -> String {
+    let (help, rest) = field.split_once("\n    #[arg(").unwrap();
+    let (arg, rest) = rest.split_once("    pub ").unwrap();
+    let name = rest.split_once(':').unwrap().0;
+    let value = |key: &str| {
+        let (_, rest) = arg.split_once(key)?;
+        let text = rest.trim_start_matches(" = ").split([',', ')', '\n']).next()?;
+        Some(text.trim_matches('"').replace("Format::", "").to_lowercase())
+    };
+    let variable = value("env = ").map_or_else(|| name.to_uppercase(), |name| name.to_uppercase());
+    let default = value("default_value_t").or_else(|| value("default_value")).filter(|text| !text.is_empty());
+    let default = default.map(|text| format!("`{text}` ")).unwrap_or_default();
+    format!("| `--{}` | `{variable}` | {default}| {help} |\n", name.replace('_', "-"))
+}
+
+/// What users read and own is about their own kinds; everything else is in the runtime.
+#[test]
+fn the_code_of_a_project_stays_short() {
+    let (project, api) = (project(&License::None, false, None), own("cache", "v1alpha1", "Memcached"));
+    let mut files = scaffold::init(&project);
+    for rendered in [scaffold::api(&project, &api), scaffold::controller(&project, &api)] {
+        files.extend(rendered.files);
+    }
+    let lines = |file: &&scaffold::File| file.text.lines().count();
+    let rust = || files.iter().filter(|file| file.path.ends_with(".rs"));
+    assert!(rust().map(|file| lines(&file)).sum::<usize>() <= 600);
+    assert!(rust().find(|file| file.path == "src/main.rs").is_some_and(|file| lines(&file) <= 25));
+    let controller = rust().find(|file| file.path == "src/controller/cache/memcached.rs").unwrap();
+    let code = controller.text.split("#[cfg(test)]").next().unwrap();
+    assert!(code.lines().count() <= 120, "{code}");
+}
