@@ -5,9 +5,9 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
+use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
 use super::{Console, external, wiring};
-use crate::cli::CreateApi;
 use crate::names::{Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
@@ -65,7 +65,7 @@ impl Wish {
 
 impl Request {
     /// Checks the arguments against each other and against what the project has.
-    pub fn new(args: &CreateApi, project: &ProjectFile) -> Result<Self, Refusals> {
+    pub fn new(args: &CreateApiArgs, project: &ProjectFile) -> Result<Self, Refusals> {
         let names = Names::parse(args)?;
         let (resource_wish, controller_wish) = (Wish::of(args.resource), Wish::of(args.controller));
         if !resource_wish.granted() && !controller_wish.granted() {
@@ -101,7 +101,7 @@ impl Request {
 
     /// A controller for a kind whose types are made from its CRD.
     pub fn external(
-        args: &CreateApi,
+        args: &CreateApiArgs,
         resource: Resource,
         types: String,
         project: &ProjectFile,
@@ -128,12 +128,12 @@ impl Request {
             return Err(Refusals(vec![refusal]));
         };
         let some = |text: &str| Some(text.to_owned());
-        let args = CreateApi {
+        let args = CreateApiArgs {
             group: some(group),
             version: some(version),
             kind: some(kind),
             resource: Some(true),
-            ..CreateApi::default()
+            ..CreateApiArgs::default()
         };
         let names = Names::parse(&args)?;
         let resource = subject(project, &names, &args, Wish::Yes)?;
@@ -198,7 +198,7 @@ impl Request {
 }
 
 /// Whether a controller with a name is asked for, and nothing was said of a type that is there.
-fn adds_to_known(args: &CreateApi, names: &Names, project: &ProjectFile) -> bool {
+fn adds_to_known(args: &CreateApiArgs, names: &Names, project: &ProjectFile) -> bool {
     args.wiring.controller_name.is_some()
         && args.resource.is_none()
         && args.image.is_none()
@@ -229,7 +229,7 @@ impl Request {
 
 impl Names {
     /// Everything that is missing or wrong is told at once.
-    pub fn parse(args: &CreateApi) -> Result<Self, Refusals> {
+    pub fn parse(args: &CreateApiArgs) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
         if let Some(refusal) = missing(args) {
             refusals.push(refusal);
@@ -253,7 +253,7 @@ impl Names {
 }
 
 /// One refusal for all names that were not said.
-fn missing(args: &CreateApi) -> Option<Refusal> {
+fn missing(args: &CreateApiArgs) -> Option<Refusal> {
     let flags = [
         ("--group", "cache", args.group.is_some()),
         ("--version", "v1alpha1", args.version.is_some()),
@@ -267,7 +267,7 @@ fn missing(args: &CreateApi) -> Option<Refusal> {
 }
 
 /// What `--image` and the flags about it ask for.
-fn workload(args: &CreateApi, refusals: &mut Refusals) -> Option<Workload> {
+fn workload(args: &CreateApiArgs, refusals: &mut Refusals) -> Option<Workload> {
     let Some(image) = &args.image else {
         let about_one = [
             ("--container-port", args.container_port.is_some()),
@@ -292,9 +292,9 @@ fn workload(args: &CreateApi, refusals: &mut Refusals) -> Option<Workload> {
 
 /// The arguments with all answers to what was not said. What was said and is wrong is told first: it needs another
 /// command line, not answers.
-pub fn ask(args: &CreateApi, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApi> {
+pub fn ask(args: &CreateApiArgs, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApiArgs> {
     let or_legal = |said: &Option<String>, legal: &str| said.clone().or_else(|| Some(legal.to_owned()));
-    Names::parse(&CreateApi {
+    Names::parse(&CreateApiArgs {
         group: or_legal(&args.group, "group"),
         version: or_legal(&args.version, "v1"),
         kind: or_legal(&args.kind, "Kind"),
@@ -335,7 +335,7 @@ pub fn ask_for<T: Display>(
 }
 
 /// The resource that is meant, as PROJECT has it or will have it.
-fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, wish: Wish) -> Result<Resource, Refusals> {
+fn subject(project: &ProjectFile, names: &Names, args: &CreateApiArgs, wish: Wish) -> Result<Resource, Refusals> {
     let own = own(project, names, args);
     let known = project.find(&own);
     let result = match (wish, known) {
@@ -356,7 +356,7 @@ fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, wish: Wish) -
 }
 
 /// The entry of a type of this project, its details those of the kind's other versions unless said otherwise.
-pub fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
+pub fn own(project: &ProjectFile, names: &Names, args: &CreateApiArgs) -> Resource {
     let mut own = Resource {
         group: names.group.clone(),
         version: names.version.clone(),
@@ -384,7 +384,7 @@ fn own_type(
     project: &ProjectFile,
     own: Resource,
     known: Option<&Resource>,
-    args: &CreateApi,
+    args: &CreateApiArgs,
 ) -> Result<Resource, Refusal> {
     let group = own.group.as_str();
     if builtin::is_reserved_group(group) {
@@ -432,7 +432,7 @@ fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> Refusal {
 }
 
 /// What describes a new type is of no use without one.
-fn no_details(args: &CreateApi) -> Result<(), Refusal> {
+fn no_details(args: &CreateApiArgs) -> Result<(), Refusal> {
     let said = [
         ("--plural", args.plural.is_some()),
         ("--shortname", !args.short_names.is_empty()),
