@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use opctl::commands::{self, Console, Outcome, habits};
-use opctl::commands::{Cli, GlobalArgs};
+use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, habits};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -29,7 +28,7 @@ fn run() -> ExitCode {
         Ok((global, matches)) => (Console::new(&global), matches),
         Err(error) => return usage(error),
     };
-    if let Err(refusals) = habits::check(&matches, &console) {
+    if let Err(refusals) = habits::check(&command, &matches, &console) {
         return fail(&refusals.into(), &console);
     }
     let cli = match Cli::from_arg_matches(&matches) {
