@@ -10,6 +10,7 @@ compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 pub mod diagnostic;
 pub mod interrupt;
 pub mod names;
+pub mod versions;
 pub mod yaml;
 
 pub mod project;

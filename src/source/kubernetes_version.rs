@@ -9,9 +9,9 @@ use std::path::{Component, PathBuf};
 use thiserror::Error;
 
 use super::known::Minor;
-use super::known::kubernetes::K8S_OPENAPI;
 use super::package::{Dependency, Package, environment};
 use crate::project::Tree;
+use crate::versions::K8S_OPENAPI;
 
 /// Why it is not one version that opctl knows.
 #[derive(Clone, Debug, Error)]

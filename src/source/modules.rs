@@ -21,13 +21,13 @@ use super::custom_resource;
 use super::features;
 use super::foreign::{Foreign, Missing};
 use super::known::Minor;
-use super::known::kubernetes::K8S_OPENAPI;
 use super::kubernetes_version::{self, Unclear};
 use super::package::{Dependency, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::project::{Tree, join};
+use crate::versions::K8S_OPENAPI;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);

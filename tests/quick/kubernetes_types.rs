@@ -170,7 +170,11 @@ fn sources() -> PathBuf {
     let packages = metadata["packages"].as_array().unwrap();
     let package = packages.iter().find(|package| package["name"] == "k8s-openapi").unwrap();
     let version = package["version"].as_str().unwrap();
-    assert!(version.starts_with(kubernetes::K8S_OPENAPI), "the table says that it is of {}", kubernetes::K8S_OPENAPI);
+    assert!(
+        version.starts_with(opctl::versions::K8S_OPENAPI),
+        "the table says that it is of {}",
+        opctl::versions::K8S_OPENAPI
+    );
     Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")
 }
 

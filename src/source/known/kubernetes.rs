@@ -24,18 +24,17 @@ use std::sync::LazyLock;
 use schemars::Schema;
 use serde_json::{Map, Value};
 
-const TABLE: &str = include_str!("kubernetes.txt");
+use crate::versions::KUBERNETES;
 
-/// The version of k8s-openapi whose types these are.
-pub const K8S_OPENAPI: &str = "0.29";
+const TABLE: &str = include_str!("kubernetes.txt");
 
 /// A minor version of Kubernetes 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor(u8); // Invariant: one of `EARLIEST..=LATEST`.
 
 impl Minor {
-    pub const EARLIEST: Self = Self(33);
-    pub const LATEST: Self = Self(37);
+    pub const EARLIEST: Self = Self(KUBERNETES.0);
+    pub const LATEST: Self = Self(KUBERNETES.1);
 
     pub fn all() -> impl Iterator<Item = Self> {
         (Self::EARLIEST.0..=Self::LATEST.0).map(Self)
