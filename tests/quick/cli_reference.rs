@@ -19,7 +19,8 @@ fn the_cli_reference_is_up_to_date() {
     let mut text = format!("# Command line\n\n{}.\n", command.get_about().unwrap());
     write!(text, "\n```console\n$ opctl COMMAND [OPTIONS]\n```\n").unwrap();
     examples(&mut text, &command);
-    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+    let shown = |command: &&Command| command.get_name() != "help" && !command.is_hide_set();
+    for subcommand in command.get_subcommands().filter(shown) {
         describe(&mut text, subcommand);
     }
     text.push_str("\n## Options of every command\n\n");

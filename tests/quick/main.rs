@@ -71,6 +71,7 @@ mod objects;
 mod plan;
 mod rbac;
 mod registry;
+mod release;
 mod requests;
 mod runtime;
 mod scaffold;

@@ -1,0 +1,42 @@
+//! `opctl man`: a man page for each command, made from the command line's types.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man;
+
+use super::{Cli, Console, Outcome, Task, carry_out};
+use crate::plan::Plan;
+use crate::project::Tree;
+
+/// Write a man page for each command to a folder
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl man man")]
+pub struct ManArgs {
+    /// The folder; created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+}
+
+pub fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let mut plan = Plan::default();
+    add(&mut plan, &command);
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree: &Tree::at(&args.dir), folder: "", plan, next: Vec::new() }, console)
+}
+
+/// The pages of a command and of those below it.
+fn add(plan: &mut Plan, command: &Command) {
+    let man = Man::new(command.clone()).source(concat!("opctl ", env!("CARGO_PKG_VERSION"))).manual("opctl");
+    let mut page = Vec::new();
+    man.render(&mut page).expect("memory can be written to");
+    let page = String::from_utf8(page).expect("the names and texts of the command line are UTF-8");
+    // Without `.nf`, the lines of the examples would be wrapped.
+    let page = page.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
+    plan.scaffold(man.get_filename(), format!("{}\n", page.trim_end()));
+    command.get_subcommands().filter(|command| !command.is_hide_set()).for_each(|command| add(plan, command));
+}
