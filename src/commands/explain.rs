@@ -18,7 +18,7 @@ const WIDTH: usize = 80;
 pub fn run(args: &Explain, console: &Console) -> Outcome {
     match args.code.as_deref().map_or_else(|| Ok(list()), explanation) {
         Ok(text) => {
-            console.data(&text);
+            console.print(&text);
             Outcome::Done
         }
         Err(refusal) => {

@@ -11,7 +11,7 @@ use crate::names::{Domain, Group, Kind, Plural, TypePath, Version};
 use crate::project::{Origin, ProjectFile, Resource, Tree, Webhooks};
 use crate::source;
 
-/// The kind of another project that PROJECT has by this name, its group said whole.
+/// The kind of another project that PROJECT has by this name, with its full group.
 pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {
     project.resources.iter().find(|resource| {
         matches!(resource.origin, Origin::External { .. })

@@ -10,10 +10,10 @@ pub fn run(args: &Install, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "install", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {
-        console.data(&cluster::text(&crds));
+        console.print(&cluster::text(&crds));
         return Ok(Outcome::Done);
     }
-    cluster.begin()?;
-    cluster.bring(&crds)?;
+    cluster.connect()?;
+    cluster.apply_in_order(&crds)?;
     Ok(Outcome::Done)
 }

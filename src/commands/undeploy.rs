@@ -1,22 +1,22 @@
 //! `opctl undeploy`: deletes what `opctl deploy` applied, but for the CRDs, their objects and the namespace.
 
 use super::on_cluster::Cluster;
-use super::rendered::{self, ImageWish};
+use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, tree};
 use crate::cli::Undeploy;
 use crate::cluster::{self, Object};
 
 pub fn run(args: &Undeploy, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "undeploy", console)?;
-    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageWish::Any)?;
+    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageSubstitution::Skip)?;
     let (kept, operator) = parts(&objects);
     let crds: Vec<&Object> = kept.iter().copied().filter(|object| object.is_crd()).collect();
     if args.cluster.print {
         let crds = crds.iter().filter(|_| args.delete_crds);
-        console.data(&cluster::text(crds.chain(&operator).copied()));
+        console.print(&cluster::text(crds.chain(&operator).copied()));
         return Ok(Outcome::Done);
     }
-    cluster.begin()?;
+    cluster.connect()?;
     if args.delete_crds {
         // While the operator runs: objects may wait for it to clean up.
         let holder = "the operator was not deleted, and takes its finalizers away when it has cleaned up: see its logs";
@@ -25,7 +25,7 @@ pub fn run(args: &Undeploy, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     cluster.delete(&operator)?;
-    console.say(&left(&kept, args.delete_crds));
+    console.info(&left(&kept, args.delete_crds));
     Ok(Outcome::Done)
 }
 

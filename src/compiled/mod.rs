@@ -22,13 +22,13 @@ pub use kopium::{External, KopiumError, external};
 #[derive(Debug)]
 pub struct Failure {
     pub diagnostic: Diagnostic,
-    /// What cargo or the binary said, whole, with its colours.
-    pub said: String,
+    /// What cargo or the binary wrote to standard error, complete, with its colours.
+    pub stderr: String,
 }
 
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, said: String::new() }
+        Self { diagnostic, stderr: String::new() }
     }
 }
 

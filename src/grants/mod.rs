@@ -1,19 +1,19 @@
-//! What the markers grant, held against what the code asks for. Pure: an [`Operator`] in, an answer to each request and
+//! Compares what the markers grant with what the code requests. Pure: an [`Operator`] in, an answer to each request and
 //! diagnostics out.
 //!
 //! A request is granted when the API server would grant it to a client that has the roles which follow from the markers,
-//! and no others. Where only runs tell (which namespace, which object), nothing is claimed.
+//! and no others. What is known only at run time (which namespace, which object) is never reported.
 
+mod report;
 mod rule;
-mod told;
 mod unused;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+pub use report::{kubectl_name, too_narrow, wildcards};
 pub use rule::{Extent, covers};
-pub use told::{kubectl_name, too_narrow, wildcards};
 pub use unused::unused;
 
 use crate::diagnostic::Span;
@@ -24,7 +24,7 @@ use crate::model::{Operator, RbacRule, Request};
 pub struct Home {
     /// The operator's own namespace, if its name is known.
     pub namespace: Option<String>,
-    /// What markers say without `namespace=` is granted there by a Role, instead of everywhere by a ClusterRole, unless it
+    /// What markers without `namespace=` grant is granted there by a Role, instead of everywhere by a ClusterRole, unless it
     /// is in no namespace.
     pub namespaced: bool,
     /// The namespaces that it is granted in, where that is not the operator's own.
@@ -33,7 +33,7 @@ pub struct Home {
     pub cluster_kinds: BTreeSet<(String, String)>,
 }
 
-/// What the markers say to one request.
+/// Whether the markers grant one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The markers that grant it, by their numbers.
@@ -72,8 +72,8 @@ pub struct Missing<'a> {
     pub namespace: Option<&'a str>,
 }
 
-/// What is missing, each permission once: at the first function that asks for it. `around` tells where the function around
-/// a place is, with all that stands above it.
+/// What is missing, each permission once: at the first function that asks for it. `around` returns the range of the function
+/// around a place, including the comments and attributes above it.
 pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
     let is_missing = |(request, answer): &(&Request, Answer)| {
         *answer == Answer::Missing && !request.optional && !rule::is_out_of_reach(request, home)
@@ -102,7 +102,7 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
 }
 
 impl<'a> Missing<'a> {
-    /// It stands in the function that the marker is for.
+    /// It is in the function that the marker is for.
     pub fn first(&self) -> &'a Request {
         self.requests[0]
     }

@@ -156,11 +156,11 @@ pub enum AuthorityFrom {
     },
 }
 
-/// A part of a manifest, and where in the source its fields are said.
+/// A part of a manifest, and where in the source its fields are set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated {
     pub value: serde_json::Value,
-    /// By path: `rules[0].operations[1]`. What has no place of its own is said where the field around it is.
+    /// By path: `rules[0].operations[1]`. A field without a place of its own is reported at the field around it.
     pub places: BTreeMap<String, Span>,
     /// The whole.
     pub place: Span,
@@ -178,8 +178,8 @@ impl Stated {
         }
     }
 
-    /// What is to be said about fields, by their paths, as diagnostics where these are said.
-    pub fn tell(&self, remarks: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
+    /// Places diagnostics about fields, given by their paths, where these fields are set.
+    pub fn with_places(&self, remarks: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
         remarks.into_iter().map(|(path, remark)| remark.at(self.place_of(&path).clone(), "")).collect()
     }
 }
@@ -192,16 +192,16 @@ pub struct Allow {
     /// The marker itself.
     pub place: Span,
     /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
-    /// line's own statement where the marker stands behind one.
+    /// line's own statement where the marker follows one.
     pub covers: Span,
 }
 
-/// A place in a custom resource's definition, as the API server sees it, that stands somewhere in the source.
+/// A location in a custom resource's definition, as the API server sees it, that has a counterpart in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CrdLocation {
     /// The kind as a whole.
     Kind,
-    /// What an argument of `#[kube(…)]` says: its name, and which of several.
+    /// An argument of `#[kube(…)]`: its name, and which of several.
     Argument(&'static str, usize),
     /// From the root of the version's schema.
     Schema(Vec<Step>),
@@ -229,7 +229,7 @@ pub struct Request {
     pub place: Span,
     /// Who asks, e.g. `Controller::owns`.
     pub by: String,
-    /// Where the call itself stands, if a generic function at another place makes it.
+    /// Where the call itself is, if a generic function at another place makes it.
     pub within: Option<Span>,
     /// Asked only in some clusters or cases, e.g. by an admission plugin: granted or not, both are right.
     pub optional: bool,
@@ -242,8 +242,8 @@ pub enum Reach {
     Cluster,
     /// The namespace of that name.
     Namespace(String),
-    /// One namespace that only runs tell.
+    /// One namespace that is known only at run time.
     SomeNamespace,
-    /// Either, as runs tell.
+    /// Either, known only at run time.
     Unknown,
 }

@@ -1,4 +1,4 @@
-//! A [`Place`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
+//! A [`CrdLocation`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
 //! there, so the way is walked anew, by the names that serde gives.
 
 use std::rc::Rc;
@@ -15,11 +15,11 @@ use super::package::Package;
 use super::types::{Deriver, Resolved, Scope};
 use super::{Options, Source};
 use crate::diagnostic::Span;
-use crate::model::{Api, Place, Step};
+use crate::model::{Api, CrdLocation, Step};
 
 impl Source {
     /// Of each, the deepest place on the way that is in the source; at least the kind's. Reads the source again.
-    pub fn locate(&self, places: &[(&Api, &Place)]) -> Vec<Span> {
+    pub fn locate(&self, places: &[(&Api, &CrdLocation)]) -> Vec<Span> {
         if places.is_empty() {
             return Vec::new();
         }
@@ -30,13 +30,13 @@ impl Source {
     }
 }
 
-fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, place: &Place) -> Span {
+fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, location: &CrdLocation) -> Span {
     let mut way = Way { deriver, found: api.place.clone() };
     if let Some((module, input)) = declaration(modules, api) {
-        match place {
-            Place::Kind => {}
-            Place::Argument(name, nth) => way.argument(module, &input, name, *nth),
-            Place::Schema(steps) => {
+        match location {
+            CrdLocation::Kind => {}
+            CrdLocation::Argument(name, nth) => way.argument(module, &input, name, *nth),
+            CrdLocation::Schema(steps) => {
                 way.resource(module, &input, steps);
             }
         }

@@ -180,7 +180,7 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     let packages = operators(tree, folder).unwrap_or_default();
     let modules = Modules::read_as(tree, &packages, Reading::Whole);
     let mut found = requests::read(&modules);
-    source.operator.requests = found.told;
+    source.operator.requests = found.resolved;
     source.operator.unknown = found.unknown;
     for unread in modules.take_diagnostics() {
         if !source.diagnostics.contains(&unread) {

@@ -1,5 +1,5 @@
 //! What markers grant against what code asks for: the answers are those of Kubernetes' authorizer, given the roles that are
-//! generated; and what is told is as recorded.
+//! generated; and the diagnostics are as recorded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn the_marker_that_is_told_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
+    fn the_marker_that_is_suggested_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
         let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let mut operator = Operator { rbac: rules(&markers.join("\n")), requests: vec![request], ..Operator::default() };
         let missing = grants::missing(&operator, &home, |place| place.range.clone());
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_told_is_as_recorded() {
+fn diagnostics_are_as_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/grants");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let cases: Vec<PathBuf> =
@@ -91,8 +91,8 @@ fn what_is_told_is_as_recorded() {
             Some("namespaced") => Home { namespace: Some("zoo-system".into()), namespaced: true, ..Home::default() },
             _ => Home::default(),
         };
-        let told = told(&fs::read_to_string(&case).unwrap(), &home);
-        snapbox::assert_data_eq!(told, snapbox::Data::read_from(&case.with_extension("txt"), None).raw());
+        let rendered = rendered(&fs::read_to_string(&case).unwrap(), &home);
+        snapbox::assert_data_eq!(rendered, snapbox::Data::read_from(&case.with_extension("txt"), None).raw());
     }
 }
 
@@ -154,7 +154,7 @@ impl Roles {
             Reach::Cluster => (grants("", names), some(&NAMES)),
             Reach::Namespace(name) => (grants(name, names), grants(name, &NAMES)),
             Reach::SomeNamespace => (some(names), some(&NAMES)),
-            // An operator with Roles only is told its namespace.
+            // An operator with Roles only gets its namespace from the environment.
             Reach::Unknown if namespaced => (some(names), some(&NAMES)),
             Reach::Unknown => (grants("", names), some(&NAMES)),
         };
@@ -249,9 +249,9 @@ fn any_request() -> impl Strategy<Value = Request> {
     })
 }
 
-/// Everything that is told of a file. A line `// ? VERB GROUP/PLURAL REACH` in it stands for a request of the line below;
+/// All diagnostics about a file. A line `// ? VERB GROUP/PLURAL REACH` in it stands for a request of the line below;
 /// `core` is the core group.
-fn told(text: &str, home: &Home) -> String {
+fn rendered(text: &str, home: &Home) -> String {
     let file = SourceFile::new("src/lib.rs", text);
     let mut requests = Vec::new();
     let mut start = 0;
@@ -286,10 +286,10 @@ fn told(text: &str, home: &Home) -> String {
     let operator = Operator { rbac: rules(text), requests, ..Operator::default() };
     let around = |place: &Span| opctl::edit::function_at(&place.file.text, place.range.start).unwrap().range;
     let missing = grants::missing(&operator, home, around);
-    let mut told: Vec<Diagnostic> =
-        missing.iter().map(|missing| missing.told(&operator.rbac, &around(&missing.first().place))).collect();
-    told.extend(grants::too_narrow(&operator, home));
-    told.extend(grants::wildcards(&operator));
-    told.extend(grants::unused(&operator, home));
-    render(&told, false)
+    let mut diagnostics: Vec<Diagnostic> =
+        missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().place))).collect();
+    diagnostics.extend(grants::too_narrow(&operator, home));
+    diagnostics.extend(grants::wildcards(&operator));
+    diagnostics.extend(grants::unused(&operator, home));
+    render(&diagnostics, false)
 }

@@ -219,26 +219,26 @@ fn each_operator_of_a_workspace_needs_what_it_uses() {
     assert_eq!(granted(&source::read_markers(&tree, "")), both);
 }
 
-/// Rights that are not known are told, never left out in silence.
+/// Unknown permissions are always reported.
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let main = ("src/main.rs", "use opctl_runtime::Manager;");
-    let told = |dependency: &str, files: &[(&str, &str)]| -> Vec<Diagnostic> {
+    let diagnostics = |dependency: &str, files: &[(&str, &str)]| -> Vec<Diagnostic> {
         source::read_markers(&project(dependency, &[&[main], files].concat()), "").diagnostics
     };
     let registry = "opctl-runtime = \"5\"";
     let lock = "version = 4\n\n[[package]]\nname = \"my-operator\"\nversion = \"0.1.0\"\ndependencies = [\n \"opctl-runtime\",\n]\n\n\
                 [[package]]\nname = \"opctl-runtime\"\nversion = \"5.0.1\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
     let all = [
-        told(registry, &[]),
-        told(registry, &[("Cargo.lock", lock)]),
-        told("opctl-runtime = { path = \"gone\" }", &[]),
-        told(VENDORED, &[("runtime/src/lib.rs", "mod gone;\n")]),
-        told(
+        diagnostics(registry, &[]),
+        diagnostics(registry, &[("Cargo.lock", lock)]),
+        diagnostics("opctl-runtime = { path = \"gone\" }", &[]),
+        diagnostics(VENDORED, &[("runtime/src/lib.rs", "mod gone;\n")]),
+        diagnostics(
             VENDORED,
             &[("runtime/src/lib.rs", "// +kubebuilder:rbac:groups=apps,resources=deployments\npub struct Manager;\n")],
         ),
-        told(
+        diagnostics(
             VENDORED,
             &[(
                 "runtime/src/lib.rs",
@@ -256,7 +256,7 @@ pub struct S {
             )],
         ),
     ];
-    let texts: Vec<String> = all.iter().map(|told| render(told, false)).collect();
+    let texts: Vec<String> = all.iter().map(|diagnostics| render(diagnostics, false)).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/errors.txt");
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(texts.join("========\n")), Data::read_from(&path, None).raw());
     // Code that names nothing of it needs nothing of it.
@@ -287,9 +287,13 @@ pub struct Wide;
         assert_eq!(render(&source.diagnostics, false), "");
         let home = Home { namespace: Some("system".into()), ..Home::default() };
         let missing = grants::missing(&source.operator, &home, |place| place.range.clone());
-        let missing = missing.iter().map(|it| it.told(&source.operator.rbac, &it.first().place.range));
+        let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().place.range));
         let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|judge| judge(&source.operator, &home));
-        missing.chain(others).chain(grants::wildcards(&source.operator)).map(|told| told.message).collect()
+        missing
+            .chain(others)
+            .chain(grants::wildcards(&source.operator))
+            .map(|diagnostics| diagnostics.message)
+            .collect()
     };
     let [controller, manager] = ["Controller", "Manager"].map(|name| format!("use opctl_runtime::{name};\n"));
     let missing = ["no marker grants `create` on `events.events.k8s.io`"];
@@ -338,8 +342,8 @@ fn the_carried_runtime_is_read_where_it_is_the_same() {
     for (asked, locked) in
         [("6", None), ("5.0.1", None), ("5.1", None), ("=5.0.1", None), (">=4, <6", None), ("5", Some("5.0.1"))]
     {
-        let told = read(asked, locked).diagnostics;
-        assert!(told.len() == 1 && told[0].code == "OP113", "{asked} {locked:?}: {told:?}");
+        let diagnostics = read(asked, locked).diagnostics;
+        assert!(diagnostics.len() == 1 && diagnostics[0].code == "OP113", "{asked} {locked:?}: {diagnostics:?}");
     }
 }
 

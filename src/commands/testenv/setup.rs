@@ -25,14 +25,14 @@ pub fn run(args: &TestenvSetup, console: &Console) -> anyhow::Result<Outcome> {
         }
         None => assets(args.kubernetes.as_deref(), args.mirror.as_deref(), console)?,
     };
-    console.data(&format!("{}\n", assets.folder().display()));
+    console.print(&format!("{}\n", assets.folder().display()));
     Ok(Outcome::Done)
 }
 
 /// With `--dry-run`, `--diff` and `--check`: nothing is downloaded.
 fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(assets) = watched(search, console, |watch| find(search, watch))? {
-        console.data(&format!("{}\n", assets.folder().display()));
+        console.print(&format!("{}\n", assets.folder().display()));
         return Ok(Outcome::Done);
     }
     if console.mode == Mode::Check {
@@ -40,7 +40,7 @@ fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
         console.error(&refusal.help("`opctl testenv setup` downloads them"));
         return Ok(Outcome::Drift);
     }
-    console.say(&format!("would download a release of `{}`", search.network.shown()));
+    console.info(&format!("would download a release of `{}`", search.network.shown()));
     Ok(Outcome::Done)
 }
 
@@ -53,7 +53,7 @@ fn list(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     versions.dedup();
     for version in versions {
         let place = if cached.contains(&version) { "  in the cache" } else { "" };
-        console.data(&format!("{version}{place}\n"));
+        console.print(&format!("{version}{place}\n"));
     }
     Ok(Outcome::Done)
 }

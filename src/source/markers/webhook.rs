@@ -25,7 +25,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
     }
     definition.texts("admissionReviewVersions", &arguments.texts("admissionReviewVersions"));
     if let Some(Value { it, span }) = arguments.integer("timeoutSeconds") {
-        definition.say("timeoutSeconds", it.into(), span);
+        definition.set("timeoutSeconds", it.into(), span);
     }
     // The core group has no name.
     let groups: Vec<_> = arguments
@@ -33,7 +33,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
         .into_iter()
         .map(|Value { it, span }| Value { it: if it == "core" { "" } else { it }, span })
         .collect();
-    definition.say("rules", json!([{}]), arguments.place());
+    definition.set("rules", json!([{}]), arguments.place());
     definition.texts("rules[0].apiGroups", &groups);
     definition.texts("rules[0].apiVersions", &arguments.texts("versions"));
     definition.texts("rules[0].resources", &arguments.texts("resources"));
@@ -84,9 +84,9 @@ pub fn configuration(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> O
 
 pub fn conversion(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Conversion> {
     let mut definition = Definition::default();
-    definition.say("strategy", "Webhook".into(), arguments.place());
+    definition.set("strategy", "Webhook".into(), arguments.place());
     match &arguments.texts("conversionReviewVersions")[..] {
-        [] => definition.say("webhook.conversionReviewVersions", json!(["v1"]), arguments.place()),
+        [] => definition.set("webhook.conversionReviewVersions", json!(["v1"]), arguments.place()),
         versions => definition.texts("webhook.conversionReviewVersions", versions),
     }
     definition.client("webhook.clientConfig", arguments, Some("/convert"), problems);
@@ -139,7 +139,7 @@ struct Definition {
 }
 
 impl Definition {
-    fn say(&mut self, path: &str, value: Json, span: Span) {
+    fn set(&mut self, path: &str, value: Json, span: Span) {
         let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
         let (outer, field) = pointer.rsplit_once('/').expect("it begins with `/`");
         let mut target = &mut self.value;
@@ -155,13 +155,13 @@ impl Definition {
 
     fn text(&mut self, path: &str, text: Option<Value<&str>>) {
         if let Some(Value { it, span }) = text {
-            self.say(path, it.into(), span);
+            self.set(path, it.into(), span);
         }
     }
 
     fn texts(&mut self, path: &str, texts: &[Value<&str>]) {
         let Some(first) = texts.first() else { return };
-        self.say(path, texts.iter().map(|text| text.it).collect(), first.span.clone());
+        self.set(path, texts.iter().map(|text| text.it).collect(), first.span.clone());
         for (index, text) in texts.iter().enumerate() {
             self.places.insert(format!("{path}[{index}]"), text.span.clone());
         }
@@ -189,7 +189,7 @@ impl Definition {
             self.text(&service(field), arguments.text(argument).or(default));
         }
         if let Some(Value { it, span }) = arguments.integer("servicePort") {
-            self.say(&service("port"), it.into(), span);
+            self.set(&service("port"), it.into(), span);
         }
     }
 

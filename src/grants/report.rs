@@ -1,4 +1,4 @@
-//! What is said of a permission that is missing, too narrow, or wider than anyone can oversee.
+//! Diagnostics about permissions that are missing, too narrow, or wider than anyone can oversee.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,12 +7,12 @@ use super::{Answer, Home, Missing, answers, rule, value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Operator, RbacRule, Reach, Request};
 
-/// So many further requests are named.
-const MANY: usize = 3;
+/// The maximum number of further requests in a message.
+const MAX_OTHERS: usize = 3;
 
 impl Missing<'_> {
     /// As an error at the first request; `around` is the function that asks.
-    pub fn told(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
+    pub fn to_diagnostic(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
         let first = self.first();
         let verbs = listed(self.verbs());
         let place = match self.namespace {
@@ -23,7 +23,7 @@ impl Missing<'_> {
         let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{place}", resource(first)))
             .at(first.place.clone(), format!("`{}` asks for it", first.by));
         let others = self.requests.iter().filter(|request| request.place != first.place);
-        let mut error = others.take(MANY).fold(error, |error, request| {
+        let mut error = others.take(MAX_OTHERS).fold(error, |error, request| {
             error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.place))
         });
         if let Some(within) = &first.within {
@@ -54,7 +54,7 @@ pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
         let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), why });
         narrow.verbs.push(request.verb);
     }
-    found.into_values().map(|narrow| narrow.told(operator)).collect()
+    found.into_values().map(|narrow| narrow.into_diagnostic(operator)).collect()
 }
 
 struct Narrow<'a> {
@@ -73,16 +73,16 @@ enum Why {
 }
 
 impl Narrow<'_> {
-    fn told(mut self, operator: &Operator) -> Diagnostic {
+    fn into_diagnostic(mut self, operator: &Operator) -> Diagnostic {
         let request = self.request;
         self.verbs.sort_unstable();
         self.verbs.dedup();
         let (verbs, resource) = (listed(self.verbs), resource(request));
-        let said = |message: String| {
+        let error = |message: String| {
             Diagnostic::error("OP416", message).at(request.place.clone(), format!("`{}` asks for it", request.by))
         };
         match self.why {
-            Why::OnlyRoles => said(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
+            Why::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
                 .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
                 .help("or let the operator have a ClusterRole: `namespaced: false` in PROJECT, then `opctl manifests`"),
             Why::Rule(number) => {
@@ -99,13 +99,13 @@ impl Narrow<'_> {
                         );
                         let severity =
                             if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
-                        Diagnostic { severity, ..said(message) }
+                        Diagnostic { severity, ..error(message) }
                             .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.place))
                             .help(format!("or ask in that namespace: `Api::namespaced(client, \"{namespace}\")`"))
                     }
                     None => {
                         let names = listed(marker.resource_names.iter().map(String::as_str));
-                        said(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
+                        error(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
                             .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.place))
                             .help("or, if a field selector selects `metadata.name`, allow it: `// +opctl:allow:OP416 it selects the name`")
                     }
@@ -118,7 +118,7 @@ impl Narrow<'_> {
 /// `*` in a marker grants what nobody has thought of.
 pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
     let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty() && !rule.is_of_runtime);
-    let told = rules.flat_map(|rule| {
+    let warnings = rules.flat_map(|rule| {
         let lists = [("groups", &rule.groups), ("resources", &rule.resources), ("verbs", &rule.verbs)];
         lists.into_iter().filter_map(|(argument, words)| {
             let word = words.iter().find(|word| word.starts_with('*'))?;
@@ -130,7 +130,7 @@ pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
             )
         })
     });
-    told.collect()
+    warnings.collect()
 }
 
 /// What the code asks for, of all that the wildcard in this argument grants.
@@ -152,7 +152,7 @@ fn asked(operator: &Operator, rule: &RbacRule, argument: &str) -> String {
     }
 }
 
-/// As kubectl says it: `deployments.apps/status`.
+/// As kubectl writes it: `deployments.apps/status`.
 pub fn resource(Request { group, resource, .. }: &Request) -> String {
     kubectl_name(group, resource)
 }
