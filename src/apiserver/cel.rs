@@ -230,11 +230,11 @@ fn compile(
     wanted: &str,
 ) -> Result<Expression, Failure> {
     let compiled = Expression::compile(text, declared, optional_old).map_err(|error| {
-        let wrong = |code, place, message: String| Failure::Wrong(code, does_not_compile(text, what, place, &message));
+        let wrong = |code, range, message: String| Failure::Wrong(code, does_not_compile(text, what, range, &message));
         match error {
-            CompileError::Syntax { place, message } => wrong("OP340", place, message),
-            CompileError::Type { place, message } => wrong("OP341", place, message),
-            CompileError::Literal { place, message } => wrong("OP344", place, message),
+            CompileError::Syntax { range, message } => wrong("OP340", range, message),
+            CompileError::Type { range, message } => wrong("OP341", range, message),
+            CompileError::Literal { range, message } => wrong("OP344", range, message),
             CompileError::Unknown => Failure::Unknown,
         }
     })?;
@@ -246,8 +246,8 @@ fn compile(
     Ok(compiled)
 }
 
-fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) -> String {
-    let part = one_line(text.get(place).unwrap_or_default());
+fn does_not_compile(text: &str, what: &str, range: Range<usize>, message: &str) -> String {
+    let part = one_line(text.get(range).unwrap_or_default());
     let at = if part.is_empty() { String::new() } else { format!(", at `{part}`") };
     format!("this {what} does not compile{at}: {message}")
 }
@@ -255,7 +255,7 @@ fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) 
 /// Why an expression is not CEL. Its names and types are left to the API server.
 pub fn syntax_problem(text: &str) -> Option<String> {
     match check_syntax(text) {
-        Err(CompileError::Syntax { place, message }) => Some(does_not_compile(text, "expression", place, &message)),
+        Err(CompileError::Syntax { range, message }) => Some(does_not_compile(text, "expression", range, &message)),
         _ => None,
     }
 }

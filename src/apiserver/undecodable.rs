@@ -24,7 +24,7 @@ pub struct Undecodable<'a> {
     /// The same, from the root of the schema.
     pub steps: Vec<Step>,
     /// The field or type in the source to which an attribute can be added.
-    pub place: Option<&'a Span>,
+    pub span: Option<&'a Span>,
     /// From there to the value.
     pub tail: Vec<Step>,
     pub problem: Problem<'a>,
@@ -87,8 +87,8 @@ impl<'a> Walk<'a, '_> {
         let mut inner = reads;
         loop {
             inner = match inner {
-                Reads::At(place, inner) => {
-                    self.site = Some((place, self.path.len()));
+                Reads::At(span, inner) => {
+                    self.site = Some((span, self.path.len()));
                     inner
                 }
                 Reads::AtMost(inner) => {
@@ -162,8 +162,8 @@ impl<'a> Walk<'a, '_> {
             };
             let site = self.site;
             self.path.push(Step::Property(field.name.clone()));
-            if let Some(place) = &field.place {
-                self.site = Some((place, self.path.len()));
+            if let Some(span) = &field.span {
+                self.site = Some((span, self.path.len()));
             }
             let property = property(schema, &field.name);
             if let Some(property) = property {
@@ -236,10 +236,10 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn report(&mut self, problem: Problem<'a>, object: Option<Value>) {
-        let (place, from) = self.site.map_or((None, 0), |(place, from)| (Some(place), from));
+        let (span, from) = self.site.map_or((None, 0), |(span, from)| (Some(span), from));
         let tail = self.path.get(from..).unwrap_or_default().to_vec();
         let path = shown(&self.path);
-        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), place, tail, problem, object });
+        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), span, tail, problem, object });
     }
 
     fn object(&self, path: &[Step], value: &Value) -> Value {
@@ -360,7 +360,7 @@ mod tests {
     }
 
     fn field(name: &str, required: bool, reads: Reads) -> Part {
-        Part::Field(Field { name: name.into(), aliases: Vec::new(), place: None, required, reads })
+        Part::Field(Field { name: name.into(), aliases: Vec::new(), span: None, required, reads })
     }
 
     fn found(spec: Value, reads: Vec<Part>) -> Vec<(String, Option<Value>)> {

@@ -44,20 +44,20 @@ pub fn without_allowed(
 fn silences(allow: &Allow, diagnostic: &Diagnostic) -> bool {
     diagnostic.code == allow.code
         && (!diagnostic.is_error() || ReportedBy::of(diagnostic.code) == ReportedBy::Check)
-        && diagnostic.place.as_ref().is_some_and(|(place, _)| covers(allow, place))
+        && diagnostic.span.as_ref().is_some_and(|(span, _)| covers(allow, span))
 }
 
-fn covers(Allow { covers, .. }: &Allow, place: &Span) -> bool {
-    place.file.path == covers.file.path && covers.range.contains(&place.range.start)
+fn covers(Allow { covers, .. }: &Allow, span: &Span) -> bool {
+    span.file.path == covers.file.path && covers.range.contains(&span.range.start)
 }
 
 fn idle_marker(allow: &Allow, left: &[Diagnostic]) -> Diagnostic {
     let code = &allow.code;
     let is_error = left.iter().any(|diagnostic| {
-        diagnostic.code == *code && diagnostic.place.as_ref().is_some_and(|(place, _)| covers(allow, place))
+        diagnostic.code == *code && diagnostic.span.as_ref().is_some_and(|(span, _)| covers(allow, span))
     });
     let warning =
-        Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.place.clone(), "");
+        Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.span.clone(), "");
     match is_error {
         true => Diagnostic { message: format!("{code} is an error, which cannot be allowed"), ..warning }
             .help(format!("fix it: see `opctl explain {code}`")),

@@ -41,7 +41,7 @@ pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
             // What is allowed to be missing is not added.
             let Some(at) = found.iter().position(|diagnostic| diagnostic == error) else { continue };
             if let Some(edit) = fix(missing, &operator.rbac, functions) {
-                plan.edit(missing.first().place.file.path.clone(), edit);
+                plan.edit(missing.first().span.file.path.clone(), edit);
                 found.remove(at);
             }
         }
@@ -102,9 +102,9 @@ impl Examined {
 
     /// What no marker grants, and its diagnostic.
     fn missing(&self) -> Vec<(Diagnostic, Missing<'_>)> {
-        let around = |place: &Span| self.functions.around(place);
+        let around = |span: &Span| self.functions.around(span);
         let missing = grants::missing(self.checked(), &self.home, around).into_iter();
-        missing.map(|it| (it.to_diagnostic(&self.checked().rbac, &around(&it.first().place)), it)).collect()
+        missing.map(|it| (it.to_diagnostic(&self.checked().rbac, &around(&it.first().span)), it)).collect()
     }
 
     /// Everything, but for what is allowed.
@@ -149,21 +149,21 @@ struct Functions(RefCell<BTreeMap<(String, usize), Option<Function>>>);
 
 impl Functions {
     /// The one around a place; none in what a macro makes.
-    fn at(&self, place: &Span) -> Option<Function> {
-        let key = (place.file.path.clone(), place.range.start);
-        let find = || edit::function_at(&place.file.text, place.range.start);
+    fn at(&self, span: &Span) -> Option<Function> {
+        let key = (span.file.path.clone(), span.range.start);
+        let find = || edit::function_at(&span.file.text, span.range.start);
         self.0.borrow_mut().entry(key).or_insert_with(find).clone()
     }
 
     /// Where it is; the place alone where there is none.
-    fn around(&self, place: &Span) -> Range<usize> {
-        self.at(place).map_or_else(|| place.range.clone(), |function| function.range)
+    fn around(&self, span: &Span) -> Range<usize> {
+        self.at(span).map_or_else(|| span.range.clone(), |function| function.range)
     }
 }
 
 /// The marker beside the function that asks.
 fn fix(missing: &Missing, rules: &[RbacRule], functions: &Functions) -> Option<Edit> {
-    let function = functions.at(&missing.first().place)?;
+    let function = functions.at(&missing.first().span)?;
     let (comment, instead_of) = match missing.extended(rules, &function.range) {
         Some((marker, text)) => (text, Some(marker.file.text[marker.range.clone()].to_owned())),
         None => (missing.marker(), None),
@@ -220,12 +220,12 @@ fn table(operator: &Operator, home: &Home) -> String {
     let mut rows: Vec<[String; 4]> = Vec::new();
     for (request, answer) in operator.requests.iter().zip(grants::answers(operator, home)) {
         let marker = match answer {
-            Answer::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].place),
+            Answer::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].span),
             _ if request.optional => "not granted, and not always needed".into(),
             _ => "not granted".into(),
         };
         let resource = grants::kubectl_name(&request.group, &request.resource);
-        rows.push([resource, request.verb.into(), format!("{} at {}", request.by, request.place), marker]);
+        rows.push([resource, request.verb.into(), format!("{} at {}", request.by, request.span), marker]);
     }
     rows.sort();
     rows.dedup();

@@ -192,8 +192,8 @@ fn notices(operator: &Operator) -> Vec<String> {
     for stopped in &operator.underivable {
         for reason in &stopped.reasons {
             let kind = stopped.kind.as_ref().map_or("what a macro makes".into(), |(_, kind)| format!("`{kind}`"));
-            let place = reason.place.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
-            let line = format!("{kind} needs a compiler: {}{place}, {}", reason.code, reason.message);
+            let span = reason.span.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
+            let line = format!("{kind} needs a compiler: {}{span}, {}", reason.code, reason.message);
             // Several versions of a kind, or a file of the library and a binary, have the same reason.
             if !lines.contains(&line) {
                 lines.push(line);

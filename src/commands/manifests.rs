@@ -297,7 +297,7 @@ fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> St
         severity: finding.severity,
         code: finding.code,
         message,
-        place: span.map(|span| (span, String::new())),
+        span: span.map(|span| (span, String::new())),
         help: finding.help,
     }
 }

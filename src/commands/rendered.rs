@@ -84,11 +84,11 @@ fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> a
     let ImageSubstitution::Required { image, command } = substitution else { return Ok(()) };
     let image = image.map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
     let images = config::images_in(rendered).map_err(|error| Refusal::new(error.message))?;
-    let (places, others): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.name == PLACEHOLDER);
+    let (placeholders, others): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.name == PLACEHOLDER);
     match image {
-        Some(image) if !places.is_empty() => {
-            for place in places.iter().rev() {
-                rendered.replace_range(place.place.clone(), &scalar(&image));
+        Some(image) if !placeholders.is_empty() => {
+            for placeholder in placeholders.iter().rev() {
+                rendered.replace_range(placeholder.range.clone(), &scalar(&image));
             }
         }
         // The default of the Makefile's IMG.
@@ -100,10 +100,10 @@ fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> a
                 .help(format!("or write `image: {PLACEHOLDER_TAGGED}` where `{image}` should go"))
                 .into());
         }
-        None if !places.is_empty() => {
+        None if !placeholders.is_empty() => {
             return Err(Refusal::new(format!(
                 "no image given: `config/default` has the placeholder `{}`",
-                places[0].reference
+                placeholders[0].reference
             ))
             .help(format!("opctl {command} --image registry.example.com/my-operator:v1"))
             .into());

@@ -18,7 +18,7 @@ pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &
     }
     // An unknown version is already reported as an unknown name.
     let is_reported = |one: &Diagnostic, found: &[Diagnostic]| {
-        one.code == "OP450" && found.iter().any(|other| other.code == "OP447" && other.place == one.place)
+        one.code == "OP450" && found.iter().any(|other| other.code == "OP447" && other.span == one.span)
     };
     for object in objects {
         let group = object.text_at(&["apiVersion"]).and_then(|version| version.split_once('/')).map(|(group, _)| group);
@@ -37,12 +37,12 @@ fn kind_of(crd: &CustomResourceDefinition) -> (&str, &str) {
 
 fn to_diagnostic(ObjectFinding { severity, code, message, path, help }: ObjectFinding, object: &Node) -> Diagnostic {
     // What is wrong with a field that there should not be is its name.
-    let span = place(object, &path, code == "OP451");
-    Diagnostic { severity, code, message, place: Some((span, String::new())), help }
+    let span = span(object, &path, code == "OP451");
+    Diagnostic { severity, code, message, span: Some((span, String::new())), help }
 }
 
 /// The position of a value, or of the nearest value above it; with `of_key`, of its key.
-fn place(object: &Node, path: &[ObjectStep], of_key: bool) -> Span {
+fn span(object: &Node, path: &[ObjectStep], of_key: bool) -> Span {
     let mut node = object;
     let mut span = &object.span;
     for step in path {

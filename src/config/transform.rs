@@ -217,7 +217,7 @@ fn images(node: &mut Node, change: &mut impl FnMut(&mut Node)) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// In the text.
-    pub place: Range<usize>,
+    pub range: Range<usize>,
     pub reference: String,
     /// Without tag and digest.
     pub name: String,
@@ -233,8 +233,8 @@ pub fn images_in(rendered: &str) -> Result<Vec<Image>, Box<Diagnostic>> {
         }
         images(&mut document, &mut |image| {
             let Some(reference) = image.as_text() else { return };
-            let (place, name) = (image.span.range.clone(), bare_image(reference).to_owned());
-            found.push(Image { place, reference: reference.to_owned(), name });
+            let (range, name) = (image.span.range.clone(), bare_image(reference).to_owned());
+            found.push(Image { range, reference: reference.to_owned(), name });
         });
     }
     Ok(found)

@@ -90,7 +90,7 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
         // What is granted everywhere is granted in each namespace, unless there are but Roles.
         let is_covered = !home.namespaced && everywhere.contains(&permission(request));
         let namespace = rule::namespace_for(request, home).filter(|_| !is_covered);
-        let function = (&request.place.file.path, around(&request.place).start);
+        let function = (&request.span.file.path, around(&request.span).start);
         let owner = *owners.entry((permission(request), namespace)).or_insert(function);
         let key = (owner, &request.group, &request.resource, namespace);
         match missing.iter_mut().find(|(other, _)| *other == key) {
@@ -130,8 +130,8 @@ impl<'a> Missing<'a> {
                 && rule.resource_names.is_empty()
                 && rule.urls.is_empty()
                 && rule.role_name.is_none()
-                && rule.place.file.path == request.place.file.path
-                && around.contains(&rule.place.range.start)
+                && rule.span.file.path == request.span.file.path
+                && around.contains(&rule.span.range.start)
         };
         let rule = rules.iter().find(is_alike)?;
         let mut verbs: Vec<&str> = rule.verbs.iter().map(String::as_str).collect();
@@ -140,7 +140,7 @@ impl<'a> Missing<'a> {
         if sorted {
             verbs.sort_unstable();
         }
-        Some((&rule.place, self.marker_with(&verbs)))
+        Some((&rule.span, self.marker_with(&verbs)))
     }
 
     fn marker_with(&self, verbs: &[&str]) -> String {

@@ -15,16 +15,16 @@ impl Missing<'_> {
     pub fn to_diagnostic(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
         let first = self.first();
         let verbs = listed(self.verbs());
-        let place = match self.namespace {
+        let scope = match self.namespace {
             Some(rule::SYSTEM) => " in the operator's own namespace".into(),
             Some(namespace) => format!(" in the namespace `{namespace}`"),
             None => String::new(),
         };
-        let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{place}", resource(first)))
-            .at(first.place.clone(), format!("`{}` asks for it", first.by));
-        let others = self.requests.iter().filter(|request| request.place != first.place);
+        let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{scope}", resource(first)))
+            .at(first.span.clone(), format!("`{}` asks for it", first.by));
+        let others = self.requests.iter().filter(|request| request.span != first.span);
         let mut error = others.take(MAX_OTHERS).fold(error, |error, request| {
-            error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.place))
+            error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.span))
         });
         if let Some(within) = &first.within {
             error = error.help(format!("the request itself is made at {within}"));
@@ -49,8 +49,8 @@ pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
             Answer::TooNarrow(rules) => Why::Rule(rules[0]),
             Answer::Missing => continue,
         };
-        let place = &request.place;
-        let key = (&place.file.path, place.range.start, &request.group, &request.resource);
+        let span = &request.span;
+        let key = (&span.file.path, span.range.start, &request.group, &request.resource);
         let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), why });
         narrow.verbs.push(request.verb);
     }
@@ -79,7 +79,7 @@ impl Narrow<'_> {
         self.verbs.dedup();
         let (verbs, resource) = (listed(self.verbs), resource(request));
         let error = |message: String| {
-            Diagnostic::error("OP416", message).at(request.place.clone(), format!("`{}` asks for it", request.by))
+            Diagnostic::error("OP416", message).at(request.span.clone(), format!("`{}` asks for it", request.by))
         };
         match self.why {
             Why::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
@@ -100,13 +100,13 @@ impl Narrow<'_> {
                         let severity =
                             if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
                         Diagnostic { severity, ..error(message) }
-                            .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.place))
+                            .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.span))
                             .help(format!("or ask in that namespace: `Api::namespaced(client, \"{namespace}\")`"))
                     }
                     None => {
                         let names = listed(marker.resource_names.iter().map(String::as_str));
                         error(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
-                            .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.place))
+                            .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.span))
                             .help("or, if a field selector selects `metadata.name`, allow it: `// +opctl:allow:OP416 it selects the name`")
                     }
                 }

@@ -62,7 +62,7 @@ impl<'a> Table<'a> {
     fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
-            let whole = warning("nothing in the code needs what this marker grants".into(), self.rule.place.clone());
+            let whole = warning("nothing in the code needs what this marker grants".into(), self.rule.span.clone());
             return vec![whole.help("remove it; `opctl check --fix` takes no permission away")];
         }
         let mut warnings = Vec::new();
@@ -79,8 +79,8 @@ impl<'a> Table<'a> {
             let on: Vec<String> = unused.map(|((g, r, _), _)| kubectl_name(&groups[*g], &resources[*r])).collect();
             if !on.is_empty() {
                 let message = format!("nothing asks for `{verb}` on {}", listed(on.iter().map(String::as_str)));
-                let place = value::span(self.rule, "verbs", verb);
-                warnings.push(warning(message, place).help("write a marker for each resource"));
+                let span = value::span(self.rule, "verbs", verb);
+                warnings.push(warning(message, span).help("write a marker for each resource"));
             }
         }
         warnings
@@ -103,20 +103,20 @@ impl<'a> Table<'a> {
         let RbacRule { groups, resources, .. } = self.rule;
         let first = value::span(self.rule, argument, &words[0]);
         let last = value::span(self.rule, argument, &words[words.len() - 1]);
-        let place = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
+        let span = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
         let listed = listed(words.iter().map(String::as_str));
         let what = match (argument, &groups[..], &resources[..]) {
             ("verbs", [group], [resource]) => format!("{listed} on `{}`", kubectl_name(group, resource)),
             ("groups", ..) => format!("anything in {listed}"),
             _ => listed,
         };
-        warning(format!("nothing asks for {what}"), place)
+        warning(format!("nothing asks for {what}"), span)
             .help(format!("remove `{}`; `opctl check --fix` takes no permission away", words.join(";")))
     }
 }
 
-fn warning(message: String, place: Span) -> Diagnostic {
-    Diagnostic::warning("OP417", message).at(place, "granted, but never used")
+fn warning(message: String, span: Span) -> Diagnostic {
+    Diagnostic::warning("OP417", message).at(span, "granted, but never used")
 }
 
 /// The rule for one permission.

@@ -69,14 +69,14 @@ pub struct Api {
     /// can say.
     pub enums: Arc<Vec<Enumeration>>,
     /// The type's name, where it is declared.
-    pub place: Span,
+    pub span: Span,
 }
 
 /// An enum of the source.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
     pub name: String,
-    pub place: Span,
+    pub span: Span,
     /// `#[serde(tag = "…")]`
     pub tag: Option<String>,
     /// Before any transform, and without what describes it.
@@ -102,7 +102,7 @@ pub struct RbacRule {
     pub urls: Vec<String>,
     /// It stands in `opctl-runtime`, and is not the user's to change.
     pub is_of_runtime: bool,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// One `// +kubebuilder:webhook:…` marker: as it stands in `webhooks` of its configuration, its patch applied.
@@ -124,7 +124,7 @@ pub enum Admission {
 pub struct WebhookConfiguration {
     pub admission: Admission,
     pub name: Option<String>,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// One `// +opctl:conversion:…` marker: as it stands in `spec.conversion` of the kind's CRD.
@@ -139,7 +139,7 @@ pub struct Conversion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authority {
     pub from: AuthorityFrom,
-    pub place: Span,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,17 +163,17 @@ pub struct Stated {
     /// By path: `rules[0].operations[1]`. A field without a place of its own is reported at the field around it.
     pub places: BTreeMap<String, Span>,
     /// The whole.
-    pub place: Span,
+    pub span: Span,
 }
 
 impl Stated {
     pub fn place_of(&self, path: &str) -> &Span {
         let mut path = path;
         loop {
-            if let Some(place) = self.places.get(path) {
-                return place;
+            if let Some(span) = self.places.get(path) {
+                return span;
             }
-            let Some(end) = path.rfind(['.', '[']) else { return &self.place };
+            let Some(end) = path.rfind(['.', '[']) else { return &self.span };
             path = &path[..end];
         }
     }
@@ -190,7 +190,7 @@ pub struct Allow {
     pub code: String,
     pub reason: String,
     /// The marker itself.
-    pub place: Span,
+    pub span: Span,
     /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
     /// line's own statement where the marker follows one.
     pub covers: Span,
@@ -226,7 +226,7 @@ pub struct Request {
     pub resource: String,
     pub reach: Reach,
     /// Where it is asked, in the function that says which kind it is about.
-    pub place: Span,
+    pub span: Span,
     /// Who asks, e.g. `Controller::owns`.
     pub by: String,
     /// Where the call itself is, if a generic function at another place makes it.

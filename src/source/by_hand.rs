@@ -62,7 +62,7 @@ impl Deriver<'_> {
             Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != "OP014") => {
                 return self.known(Value::Unknown(reasons)).and(Err(Refused));
             }
-            Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.place),
+            Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.span),
             _ => None,
         };
         let (place, label) = place.unwrap_or((span, String::new()));

@@ -103,7 +103,7 @@ impl Deriver<'_> {
                     let schema = self.enumeration(variants, container.attrs.tag(), &context)?;
                     self.enums.push(Enumeration {
                         name: name(&input.ident),
-                        place: self.span(scope, &input.ident),
+                        span: self.span(scope, &input.ident),
                         tag: match container.attrs.tag() {
                             TagType::Internal { tag } | TagType::Adjacent { tag, .. } => Some(tag.clone()),
                             TagType::External | TagType::None => None,

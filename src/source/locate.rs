@@ -18,20 +18,21 @@ use crate::diagnostic::Span;
 use crate::model::{Api, CrdLocation, Step};
 
 impl Source {
-    /// Of each, the deepest place on the way that is in the source; at least the kind's. Reads the source again.
-    pub fn locate(&self, places: &[(&Api, &CrdLocation)]) -> Vec<Span> {
-        if places.is_empty() {
+    /// For each CRD location, the span of the innermost declaration in the source that produces it, or else that of the kind. Reads the
+    /// source again.
+    pub fn locate(&self, locations: &[(&Api, &CrdLocation)]) -> Vec<Span> {
+        if locations.is_empty() {
             return Vec::new();
         }
         let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
         let mut deriver = Deriver::new(&modules, &options);
-        places.iter().map(|(api, place)| locate(&modules, &mut deriver, api, place)).collect()
+        locations.iter().map(|(api, location)| locate(&modules, &mut deriver, api, location)).collect()
     }
 }
 
 fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, location: &CrdLocation) -> Span {
-    let mut way = Way { deriver, found: api.place.clone() };
+    let mut way = Way { deriver, found: api.span.clone() };
     if let Some((module, input)) = declaration(modules, api) {
         match location {
             CrdLocation::Kind => {}
@@ -49,11 +50,9 @@ pub(super) fn declaration(modules: &Modules, api: &Api) -> Option<(ModuleId, Rc<
     let mut declaring = modules.candidates().into_iter().flat_map(|file| modules.in_file(file));
     declaring.find_map(|module| {
         let here = modules.module(module);
-        let is_here = here.file.path == api.place.file.path;
+        let is_here = here.file.path == api.span.file.path;
         here.types.values().filter(|_| is_here).find_map(|declared| match declared {
-            TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
-                Some((module, input.clone()))
-            }
+            TypeDecl::Data(input) if input.ident.span().byte_range() == api.span.range => Some((module, input.clone())),
             _ => None,
         })
     })

@@ -79,10 +79,10 @@ struct Unread {
 
 enum Contents {
     /// The text between braces.
-    Inline { file: Arc<SourceFile>, items: Vec<Item>, place: Place },
+    Inline { file: Arc<SourceFile>, items: Vec<Item>, folders: ModuleFolders },
     /// A file that was found.
-    Text { file: Arc<SourceFile>, place: Place },
-    /// `mod name;`: one of these files, and where the name stands.
+    Text { file: Arc<SourceFile>, folders: ModuleFolders },
+    /// `mod name;`: one of these files, and the span of the declaration.
     File { candidates: Vec<String>, stem: String, is_mod_rs: bool, declared: Span },
     /// The root file of a crate.
     Root(String),
@@ -397,8 +397,8 @@ impl Modules {
     /// A module for the items that stand among the statements of a block in another one.
     pub fn block(&self, around: ModuleId, items: Vec<Item>) -> ModuleId {
         let module = self.module(around);
-        let nowhere = Place { file_folder: String::new(), children: String::new() };
-        let contents = Contents::Inline { file: module.file.clone(), items, place: nowhere };
+        let none = ModuleFolders { file_folder: String::new(), children: String::new() };
+        let contents = Contents::Inline { file: module.file.clone(), items, folders: none };
         let unread = Unread { parent: Some(around), krate: module.krate, contents };
         let id = ModuleId(self.all.borrow().len());
         self.all.borrow_mut().push(Slot::Unread(unread));
@@ -579,12 +579,12 @@ impl Modules {
 
     fn read_module(&self, id: ModuleId, unread: Unread) -> Module {
         let krate = self.crates.borrow()[unread.krate].clone();
-        let (file, items, place) = match unread.contents {
-            Contents::Inline { file, items, place } => (file, items, place),
+        let (file, items, folders) = match unread.contents {
+            Contents::Inline { file, items, folders } => (file, items, folders),
             contents => {
-                let (file, place) = self.find(&krate, contents);
+                let (file, folders) = self.find(&krate, contents);
                 let items = self.parse(&krate, &file);
-                (file, items, place)
+                (file, items, folders)
             }
         };
         let module = Module {
@@ -603,7 +603,7 @@ impl Modules {
             made: BTreeMap::new(),
             macros: Vec::new(),
         };
-        let mut reader = Reader { modules: self, krate, id, module, place };
+        let mut reader = Reader { modules: self, krate, id, module, folders };
         for item in items {
             match reader.krate.cfg.keeps(attributes(&item)) {
                 Some(true) => reader.add(item),
@@ -615,9 +615,9 @@ impl Modules {
     }
 
     /// The file of a module, and where its children are looked for. What is not found is reported, and is empty.
-    fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, Place) {
+    fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, ModuleFolders) {
         match contents {
-            Contents::Inline { file, place, .. } | Contents::Text { file, place } => (file, place),
+            Contents::Inline { file, folders, .. } | Contents::Text { file, folders } => (file, folders),
             Contents::Root(root) => {
                 let text = self.text(krate, &root).unwrap_or_else(|| {
                     let missing = format!("the crate's root file `{root}` does not exist");
@@ -625,7 +625,7 @@ impl Modules {
                     String::new()
                 });
                 let folder = parent(&root).to_string();
-                (self.file(krate, &root, text), Place { file_folder: folder.clone(), children: folder })
+                (self.file(krate, &root, text), ModuleFolders { file_folder: folder.clone(), children: folder })
             }
             Contents::File { candidates, stem, is_mod_rs, declared } => {
                 let found = candidates.iter().find_map(|path| Some((path, self.text(krate, path)?)));
@@ -635,13 +635,13 @@ impl Modules {
                             .at(declared.clone(), format!("neither {} exists", list(&candidates)))
                             .help(format!("create `{}`, or remove this line", candidates[0])),
                     );
-                    let nowhere = Place { file_folder: String::new(), children: String::new() };
-                    return (SourceFile::new(declared.file.path.clone(), ""), nowhere);
+                    let none = ModuleFolders { file_folder: String::new(), children: String::new() };
+                    return (SourceFile::new(declared.file.path.clone(), ""), none);
                 };
                 let folder = parent(path).to_string();
                 let is_mod_rs = is_mod_rs || path.ends_with("/mod.rs");
                 let children = if is_mod_rs { folder.clone() } else { join(&folder, &stem) };
-                (self.file(krate, path, text), Place { file_folder: folder, children })
+                (self.file(krate, path, text), ModuleFolders { file_folder: folder, children })
             }
         }
     }
@@ -761,9 +761,9 @@ fn set_by_build_script(package: &Package, features: &BTreeSet<String>) -> Vec<(S
     }
 }
 
-/// Where the children of a module are looked for.
+/// The folders in which the files of child modules are searched.
 #[derive(Clone)]
-struct Place {
+struct ModuleFolders {
     /// The folder that `#[path]` is relative to.
     file_folder: String,
     /// The folder of `mod x;`.
@@ -776,7 +776,7 @@ struct Reader<'a> {
     krate: Rc<Krate>,
     id: ModuleId,
     module: Module,
-    place: Place,
+    folders: ModuleFolders,
 }
 
 impl Reader<'_> {
@@ -901,18 +901,22 @@ impl Reader<'_> {
         let stem = name(&item.ident);
         let explicit = item.attrs.iter().find_map(path_attribute);
         let file = self.module.file.clone();
-        let place = &self.place;
+        let folders = &self.folders;
         let contents = match item.content {
             Some((_, items)) => {
-                let folder = join(&place.children, explicit.as_deref().unwrap_or(&stem));
-                Contents::Inline { file, items, place: Place { file_folder: folder.clone(), children: folder } }
+                let folder = join(&folders.children, explicit.as_deref().unwrap_or(&stem));
+                Contents::Inline {
+                    file,
+                    items,
+                    folders: ModuleFolders { file_folder: folder.clone(), children: folder },
+                }
             }
             None => Contents::File {
                 candidates: match &explicit {
-                    Some(path) => vec![normalize(&join(&place.file_folder, path))],
+                    Some(path) => vec![normalize(&join(&folders.file_folder, path))],
                     None => vec![
-                        join(&place.children, &format!("{stem}.rs")),
-                        join(&place.children, &format!("{stem}/mod.rs")),
+                        join(&folders.children, &format!("{stem}.rs")),
+                        join(&folders.children, &format!("{stem}/mod.rs")),
                     ],
                 },
                 stem: stem.clone(),
@@ -925,8 +929,8 @@ impl Reader<'_> {
         let contents = match contents {
             // Markers are read in every file.
             Contents::File { .. } if is_local => {
-                let (file, place) = self.modules.find(&self.krate, contents);
-                Contents::Text { file, place }
+                let (file, folders) = self.modules.find(&self.krate, contents);
+                Contents::Text { file, folders }
             }
             contents => contents,
         };

@@ -256,7 +256,7 @@ fn of_the_engine() -> Vec<CustomResourceDefinition> {
     // Whether all of them can be derived is asked in `engine.rs`.
     let mut by_file: BTreeMap<String, Vec<Api>> = BTreeMap::new();
     for api in source::read(&tree, "").operator.apis {
-        by_file.entry(api.place.file.path.clone()).or_default().push(api);
+        by_file.entry(api.span.file.path.clone()).or_default().push(api);
     }
     let mut crds = Vec::new();
     for (index, mut apis) in by_file.into_values().enumerate() {

@@ -41,10 +41,10 @@ proptest! {
         let operator = Operator { rbac: rules(&text), requests, ..Operator::default() };
         let before: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
         for unused in grants::unused(&operator, &Home::default()) {
-            let (place, _) = unused.place.unwrap();
-            let said = &text[place.range.clone()];
+            let (span, _) = unused.span.unwrap();
+            let said = &text[span.range.clone()];
             let without: Vec<RbacRule> = operator.rbac.iter().map(|rule| {
-                if !(rule.place.range.start..rule.place.range.end).contains(&place.range.start) {
+                if !(rule.span.range.start..rule.span.range.end).contains(&span.range.start) {
                     return rule.clone();
                 }
                 let mut rule = rule.clone();
@@ -71,7 +71,7 @@ proptest! {
     fn the_marker_that_is_suggested_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
         let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let mut operator = Operator { rbac: rules(&markers.join("\n")), requests: vec![request], ..Operator::default() };
-        let missing = grants::missing(&operator, &home, |place| place.range.clone());
+        let missing = grants::missing(&operator, &home, |span| span.range.clone());
         let [missing] = &missing[..] else { return Ok(()) };
         let added = rules(&format!("// {}", missing.marker()));
         operator.rbac.extend(added);
@@ -242,7 +242,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         group: group.into(),
         resource: resource.into(),
         reach,
-        place: Span { file: SourceFile::new("src/lib.rs", "f()"), range: 0..1 },
+        span: Span { file: SourceFile::new("src/lib.rs", "f()"), range: 0..1 },
         by: "f".into(),
         within: None,
         optional: false,
@@ -276,7 +276,7 @@ fn rendered(text: &str, home: &Home) -> String {
                 group: if group == "core" { String::new() } else { group.into() },
                 resource: resource.into(),
                 reach: reach.clone(),
-                place: Span { file: file.clone(), range: at..at + below.trim().trim_end_matches(';').len() },
+                span: Span { file: file.clone(), range: at..at + below.trim().trim_end_matches(';').len() },
                 by: "Api::call".into(),
                 within: None,
                 optional: words.clone().next() == Some("optional"),
@@ -284,10 +284,10 @@ fn rendered(text: &str, home: &Home) -> String {
         }
     }
     let operator = Operator { rbac: rules(text), requests, ..Operator::default() };
-    let around = |place: &Span| opctl::edit::function_at(&place.file.text, place.range.start).unwrap().range;
+    let around = |span: &Span| opctl::edit::function_at(&span.file.text, span.range.start).unwrap().range;
     let missing = grants::missing(&operator, home, around);
     let mut diagnostics: Vec<Diagnostic> =
-        missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().place))).collect();
+        missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().span))).collect();
     diagnostics.extend(grants::too_narrow(&operator, home));
     diagnostics.extend(grants::wildcards(&operator));
     diagnostics.extend(grants::unused(&operator, home));

@@ -184,7 +184,7 @@ fn features_and_names_of_the_dependency_count() {
     let without = source::read_markers(&project(&dependency(""), &main), "");
     assert_eq!(granted(&without), ["manager get"]);
     assert!(without.operator.rbac[0].is_of_runtime);
-    assert_eq!(without.operator.rbac[0].place.file.path, "runtime/src/manager/mod.rs");
+    assert_eq!(without.operator.rbac[0].span.file.path, "runtime/src/manager/mod.rs");
 }
 
 /// Two operators, a library of both, and the runtime in one workspace.
@@ -286,8 +286,8 @@ pub struct Wide;
         let source = source::read_requests(&project(&format!("{VENDORED}\n{KUBE}"), &files), "");
         assert_eq!(render(&source.diagnostics, false), "");
         let home = Home { namespace: Some("system".into()), ..Home::default() };
-        let missing = grants::missing(&source.operator, &home, |place| place.range.clone());
-        let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().place.range));
+        let missing = grants::missing(&source.operator, &home, |span| span.range.clone());
+        let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().span.range));
         let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|judge| judge(&source.operator, &home));
         missing
             .chain(others)
@@ -337,7 +337,7 @@ fn the_carried_runtime_is_read_where_it_is_the_same() {
     for (asked, locked) in [("5", None), ("5.0.0", None), ("=5.0.0", None), ("5.0", Some("5.0.0"))] {
         let source = read(asked, locked);
         assert_eq!(granted(&source), ["hooked get", "manager get", "server get"], "{asked} {locked:?}");
-        assert_eq!(source.operator.rbac[0].place.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
+        assert_eq!(source.operator.rbac[0].span.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
     }
     for (asked, locked) in
         [("6", None), ("5.0.1", None), ("5.1", None), ("=5.0.1", None), (">=4, <6", None), ("5", Some("5.0.1"))]
@@ -371,7 +371,7 @@ fn line(request: &Request) -> String {
     let within = request.within.as_ref().map(|within| format!(", within {}", at(within))).unwrap_or_default();
     let optional = if request.optional { ", perhaps" } else { "" };
     let Request { verb, resource, by, .. } = request;
-    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.place))
+    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.span))
 }
 
 /// What can be read in the runtime's source where it is a crate like any other. That is less than the table says, since much of it
@@ -390,10 +390,10 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     }
     let asked = |tree: &Tree| -> BTreeSet<String> {
         let found = source::read_requests(tree, "");
-        let own = found.operator.requests.iter().filter(|request| request.place.file.path.starts_with("src/"));
+        let own = found.operator.requests.iter().filter(|request| request.span.file.path.starts_with("src/"));
         own.map(|request| {
-            let Request { verb, group, resource, place, .. } = request;
-            format!("{} {verb} {resource}.{group}", place.file.path)
+            let Request { verb, group, resource, span, .. } = request;
+            format!("{} {verb} {resource}.{group}", span.file.path)
         })
         .collect()
     };
@@ -438,10 +438,10 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
     let lacking = asked.iter().filter(|(_, answer)| !matches!(answer, Answer::Granted(_)));
     let lacking: Vec<String> = lacking.map(|(request, _)| line(request)).collect();
     let is_excused =
-        |line: &&String| NOT_BY_MARKERS.iter().any(|(place, what)| line.starts_with(place) && line.contains(what));
+        |line: &&String| NOT_BY_MARKERS.iter().any(|(span, what)| line.starts_with(span) && line.contains(what));
     let unexcused: Vec<_> = lacking.iter().filter(|line| !is_excused(line)).collect();
     assert!(unexcused.is_empty(), "no marker of the runtime grants {unexcused:#?}");
-    for (place, what) in NOT_BY_MARKERS {
-        assert!(lacking.iter().any(|line| line.starts_with(place) && line.contains(what)), "{place} {what}: not asked");
+    for (span, what) in NOT_BY_MARKERS {
+        assert!(lacking.iter().any(|line| line.starts_with(span) && line.contains(what)), "{span} {what}: not asked");
     }
 }

@@ -59,7 +59,7 @@ fn differ(steps: &[&Step], one: &str, several: &str) -> Option<String> {
 
 fn check_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
-    let place = errors.iter().find_map(|error| error.place.as_ref()).map(|(span, _)| span.to_string());
+    let location = errors.iter().find_map(|error| error.span.as_ref()).map(|(span, _)| span.to_string());
     let finding = match errors.iter().all(|error| source::only_a_compiler_knows(error)) {
         true => Finding::skipped("some kinds need a compiler, which the doctor does not run")
             .help(format!("opctl manifests{here} --check")),
@@ -68,7 +68,7 @@ fn check_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
             Finding::error(what).help(format!("opctl manifests{here}"))
         }
     };
-    Finding { place, ..finding }
+    Finding { location, ..finding }
 }
 
 /// What only `opctl check` reports; the source's own errors are reported elsewhere.
@@ -80,11 +80,11 @@ fn check_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
     }
     let (missing, others): (Vec<_>, Vec<_>) = of_check.into_iter().partition(|diagnostic| diagnostic.code == MISSING);
     let (errors, warnings): (Vec<_>, Vec<_>) = others.into_iter().partition(|diagnostic| diagnostic.is_error());
-    let first = |found: &[&Diagnostic]| found.iter().find_map(|it| Some(it.place.as_ref()?.0.to_string()));
+    let first = |found: &[&Diagnostic]| found.iter().find_map(|it| Some(it.span.as_ref()?.0.to_string()));
     let mut found = Vec::new();
     let mut add = |finding: fn(String) -> Finding, which: &[&Diagnostic], what: String, help: String| {
         if !which.is_empty() {
-            found.push(Finding { place: first(which), ..finding(what).help(help) });
+            found.push(Finding { location: first(which), ..finding(what).help(help) });
         }
     };
     let what = format!("the code asks for what no marker grants, in {}", counted(missing.len(), "place"));

@@ -26,7 +26,7 @@ use crate::source::dependencies;
 pub struct Finding {
     severity: Severity,
     /// The file that it is about, if it is about one.
-    place: Option<String>,
+    location: Option<String>,
     what: String,
     /// Commands, each of which fixes it; where there is none, what to do.
     help: Vec<String>,
@@ -54,7 +54,7 @@ impl Severity {
 
 impl Finding {
     fn new(severity: Severity, what: impl Into<String>) -> Self {
-        Self { severity, place: None, what: what.into(), help: Vec::new() }
+        Self { severity, location: None, what: what.into(), help: Vec::new() }
     }
 
     fn ok(what: impl Into<String>) -> Self {
@@ -73,8 +73,8 @@ impl Finding {
         Self::new(Severity::Error, what)
     }
 
-    fn at(self, place: impl Into<String>) -> Self {
-        Self { place: Some(place.into()), ..self }
+    fn at(self, location: impl Into<String>) -> Self {
+        Self { location: Some(location.into()), ..self }
     }
 
     fn help(mut self, help: impl Into<String>) -> Self {
@@ -86,9 +86,9 @@ impl Finding {
 impl From<&Diagnostic> for Finding {
     fn from(diagnostic: &Diagnostic) -> Self {
         let severity = if diagnostic.is_error() { Severity::Error } else { Severity::Warning };
-        let place = diagnostic.place.as_ref().map(|(span, _)| span.to_string());
+        let location = diagnostic.span.as_ref().map(|(span, _)| span.to_string());
         let what = format!("{}, {}", diagnostic.code, diagnostic.message);
-        Self { severity, place, what, help: diagnostic.help.clone() }
+        Self { severity, location, what, help: diagnostic.help.clone() }
     }
 }
 
@@ -202,9 +202,9 @@ fn text(sections: &[Section], least: Severity) -> String {
             continue;
         }
         text.push_str(&format!("{title}\n"));
-        for Finding { severity, place, what, help } in shown {
-            let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            text.push_str(&format!("  {:8} {place}{what}\n", severity.word()));
+        for Finding { severity, location, what, help } in shown {
+            let location = location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
+            text.push_str(&format!("  {:8} {location}{what}\n", severity.word()));
             for help in help {
                 text.push_str(&format!("    help: {}\n", help.replace('\n', "\n          ")));
             }

@@ -307,7 +307,7 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
     let unknown = operator.apis.iter().filter(|api| !is_known(&api.group, &api.version, &api.kind));
     let found = unknown.map(|api| {
         let short = api.group.strip_suffix(&domain).unwrap_or(&api.group);
-        let module = api.place.file.path.trim_start_matches("src/").rsplit_once('/').map_or("", |(folder, _)| folder);
+        let module = api.span.file.path.trim_start_matches("src/").rsplit_once('/').map_or("", |(folder, _)| folder);
         let path = ["crate", module].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("::").replace('/', "::");
         let entry = format!(
             "- {{api: {{crdVersion: v1, namespaced: {}}}, domain: {}, group: {short}, kind: {}, path: \"{path}\", version: {}}}",
@@ -317,7 +317,7 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
             api.version
         );
         let what = format!("`{}` of {}/{} is not in PROJECT", api.kind, api.group, api.version);
-        Finding::warning(what).at(api.place.to_string()).help(format!("add to `resources` in PROJECT: {entry}"))
+        Finding::warning(what).at(api.span.to_string()).help(format!("add to `resources` in PROJECT: {entry}"))
     });
     found.collect()
 }
@@ -337,7 +337,7 @@ fn unknown_webhooks(project: &ProjectFile, scaffolded: &scaffold::Project, opera
         let what = format!("no entry of PROJECT has the webhook at `{path}`");
         let help = format!("add `{key}: true`, and `{key}Path: {path}`, to the entry's `webhooks` in PROJECT");
         let is_known = known.contains(&(is_mutating, path.to_owned()));
-        (!is_known).then(|| Finding::warning(what).at(webhook.definition.place.to_string()).help(help))
+        (!is_known).then(|| Finding::warning(what).at(webhook.definition.span.to_string()).help(help))
     });
     found.collect()
 }

@@ -196,7 +196,7 @@ impl<'a> Arguments<'a> {
             1 => format!("missing argument {}", names[0]),
             _ => format!("missing arguments {}", names.join(", ")),
         };
-        let problem = Diagnostic::error("OP107", message).at(self.place(), "");
+        let problem = Diagnostic::error("OP107", message).at(self.marker_span(), "");
         if self.marker.form == Form::Positional {
             return Some(problem.help(format!("write `+{}`", self.marker.usage())));
         }
@@ -214,7 +214,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The marker itself, from `+` to its end.
-    pub fn place(&self) -> Span {
+    pub fn marker_span(&self) -> Span {
         self.line.whole()
     }
 

@@ -33,7 +33,7 @@ pub struct Fact {
     /// `Some(None)`: one that only runs tell.
     pub subresource: Option<Option<Rc<str>>>,
     pub by: String,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// A call of a function with parameters.
@@ -41,7 +41,7 @@ pub struct Fact {
 pub struct Call {
     pub id: FnId,
     pub types: Vec<Type>,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// What stands for the parameters of a function.

@@ -48,7 +48,7 @@ pub fn read(modules: &Modules) -> Requests {
             search.add(&analysis, &Known::all(&analysis), None);
             // A kind that only a caller could determine, and that cannot be written, is unknown without a caller.
             let unwritten = analysis.facts.iter().filter(|fact| fact.kind.is_written() && !fact.kind.is_ground());
-            unwritten.for_each(|fact| search.record_unresolved(&fact.place, fact));
+            unwritten.for_each(|fact| search.record_unresolved(&fact.span, fact));
         }
     }
     for (module, item) in &world.constants {
@@ -85,9 +85,9 @@ struct Known {
 
 impl Known {
     fn all(analysis: &Analysis) -> Self {
-        let facts = analysis.facts.iter().filter(|fact| fact.kind.is_ground()).map(|fact| position(&fact.place));
+        let facts = analysis.facts.iter().filter(|fact| fact.kind.is_ground()).map(|fact| position(&fact.span));
         let calls = analysis.calls.iter().filter(|call| call.types.iter().all(Type::is_written));
-        Self { facts: facts.collect(), calls: calls.map(|call| (call.id, position(&call.place))).collect() }
+        Self { facts: facts.collect(), calls: calls.map(|call| (call.id, position(&call.span))).collect() }
     }
 }
 
@@ -95,15 +95,15 @@ impl Search<'_, '_> {
     /// The requests of a body. Those that depend on its parameters are made at `root`; without one, nowhere.
     fn add(&mut self, analysis: &Analysis, known: &Known, root: Option<&Span>) {
         for fact in &analysis.facts {
-            if known.facts.contains(&position(&fact.place)) {
-                self.record(fact, &fact.place, None);
+            if known.facts.contains(&position(&fact.span)) {
+                self.record(fact, &fact.span, None);
             } else if let Some(root) = root {
-                self.record(fact, root, Some(&fact.place));
+                self.record(fact, root, Some(&fact.span));
             }
         }
         for call in &analysis.calls {
-            if known.calls.contains(&(call.id, position(&call.place))) {
-                self.follow(call, &call.place);
+            if known.calls.contains(&(call.id, position(&call.span))) {
+                self.follow(call, &call.span);
             } else if let Some(root) = root {
                 self.follow(call, root);
             }
@@ -155,7 +155,7 @@ impl Search<'_, '_> {
                 group: group.clone(),
                 resource: resource.clone(),
                 reach: Reach::Unknown,
-                place: at.clone(),
+                span: at.clone(),
                 by: fact.by.clone(),
                 within: within.cloned(),
                 optional: asks.optional,
@@ -170,7 +170,7 @@ impl Search<'_, '_> {
     }
 
     fn finish(self) -> Requests {
-        let outermost = |(request, _): &(Request, _)| position(request.within.as_ref().unwrap_or(&request.place));
+        let outermost = |(request, _): &(Request, _)| position(request.within.as_ref().unwrap_or(&request.span));
         let resolved: BTreeSet<Position> = self.found.values().map(outermost).collect();
         let unresolved = self.unresolved.into_iter().filter(|(position, _)| !resolved.contains(position));
         let unresolved: Vec<_> = unresolved.map(|(_, unresolved)| unresolved).collect();
