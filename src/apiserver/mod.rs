@@ -1,5 +1,5 @@
-//! CustomResourceDefinition or webhook → what an API server says to it: what it would refuse, warn of, or take and never
-//! use. Pure; no cluster is asked.
+//! Checks CRDs and webhooks as an API server does: reports what it would reject, warn about, or accept but ignore. Pure;
+//! no cluster is asked.
 //!
 //! Follows Kubernetes 1.36 and 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
 //! `pkg/apiserver/schema` and `pkg/registry/customresourcedefinition`. Each file here is a topic of it.

@@ -1,4 +1,4 @@
-//! How large a CRD may be: for `kubectl apply`, which keeps a copy in an annotation, and for etcd.
+//! Checks the size of a CRD against the limits of `kubectl apply`, which keeps a copy in an annotation, and of etcd.
 
 use std::io::{self, Write};
 

@@ -9,7 +9,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::{Value, json};
 
-use super::object::{ObjectStep, Said};
+use super::object::{ObjectStep, Rejection};
 use super::sample::{KEY, any, sample};
 use super::{cel, items, object, property, shown, value, values};
 use crate::diagnostic::Span;
@@ -182,7 +182,7 @@ impl<'a> Walk<'a, '_> {
     fn missing(&mut self, property: Option<&JSONSchemaProps>) {
         let Some((Step::Property(name), around)) = self.path.split_last() else { return };
         let mut object = self.object(&self.path, &property.map_or(Value::Null, any));
-        let before = self.said(&object);
+        let before = self.rejections(&object);
         let Some(parent) = at_mut(&mut object, around).and_then(Value::as_object_mut) else { return };
         parent.remove(name);
         let Some((stored, is_whole)) = self.stored(&object, &before) else { return };
@@ -210,7 +210,7 @@ impl<'a> Walk<'a, '_> {
                 continue;
             }
             // Another field may have a rule that is hard to satisfy, and that has nothing to do with this one.
-            let before = before.get_or_insert_with(|| self.said(&self.object(&self.path, &any(schema))));
+            let before = before.get_or_insert_with(|| self.rejections(&self.object(&self.path, &any(schema))));
             let object = self.object(&self.path, &value);
             let Some((stored, is_whole)) = self.stored(&object, before) else { continue };
             let is_stored = at(&stored, &self.path).is_some_and(|stored| reads.reads(stored) == Some(false));
@@ -258,14 +258,14 @@ impl<'a> Walk<'a, '_> {
 
     /// What the API server makes of the object, unless it refuses it, or may do so. `but`: what it says anyway, which is
     /// left out where it is not about the path. And whether it says nothing at all.
-    fn stored(&self, object: &Value, but: &[Said]) -> Option<(Value, bool)> {
-        let (stored, said) = object::stored(self.version, self.root, object);
-        let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(said, step)| *said == step);
-        let admits = |said: &Said| but.contains(said) && !is_about(&said.path);
-        said.iter().all(admits).then_some((stored, said.is_empty()))
+    fn stored(&self, object: &Value, but: &[Rejection]) -> Option<(Value, bool)> {
+        let (stored, rejections) = object::stored(self.version, self.root, object);
+        let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(left, right)| *left == right);
+        let admits = |rejection: &Rejection| but.contains(rejection) && !is_about(&rejection.path);
+        rejections.iter().all(admits).then_some((stored, rejections.is_empty()))
     }
 
-    fn said(&self, object: &Value) -> Vec<Said> {
+    fn rejections(&self, object: &Value) -> Vec<Rejection> {
         object::stored(self.version, self.root, object).1
     }
 }

@@ -1,4 +1,4 @@
-//! kubectl's words about what went wrong → what it was.
+//! Classifies kubectl's error output into a [`FailureCause`].
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Starts kubectl: arguments and standard input go in, standard output comes out, or kubectl's own words about what is wrong.
+//! Runs kubectl with arguments and standard input, and returns its standard output or its error output.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

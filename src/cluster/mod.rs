@@ -11,7 +11,7 @@ mod rollout;
 mod wait;
 
 pub use cause::{Denial, FailureCause};
-pub use crds::{Crd, Held, PATIENCE_WITH_NAMES, State};
+pub use crds::{Crd, PATIENCE_WITH_NAMES, RemainingObject, State};
 pub use kubectl::{Kubectl, KubectlError, KubectlOutput};
 pub use manifest::{ManifestError, Object, objects, text};
 pub use rollout::{Rollout, events, reasons};

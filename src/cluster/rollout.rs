@@ -1,4 +1,4 @@
-//! How far the rollout of a Deployment is, and why it does not end.
+//! Determines the progress of a Deployment's rollout, and why it does not complete.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `opctl build-installer`: writes `dist/install.yaml`, all that a cluster needs, for people who have no more than kubectl.
+//! `opctl build-installer`: writes `dist/install.yaml`, which installs the operator with nothing but kubectl.
 
 use super::rendered::{self, ImageSubstitution};
 use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, tree};

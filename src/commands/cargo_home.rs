@@ -1,4 +1,4 @@
-//! Where cargo keeps what it downloads: the one thing that opctl takes from the environment.
+//! Finds cargo's home folder, which contains downloaded sources. It is read from the environment variable CARGO_HOME.
 
 use std::path::PathBuf;
 

@@ -14,7 +14,7 @@ use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
 use crate::emit::{self, CustomResourceDefinition};
-use crate::grants::{self, Answer, Home, Missing};
+use crate::grants::{self, Decision, Home, Missing};
 use crate::model::{Operator, RbacRule, Scope};
 use crate::plan::Plan;
 use crate::project::{ProjectError, ProjectFile, Tree};
@@ -218,9 +218,9 @@ fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String 
 /// Each request with its place, and the marker that grants it.
 fn table(operator: &Operator, home: &Home) -> String {
     let mut rows: Vec<[String; 4]> = Vec::new();
-    for (request, answer) in operator.requests.iter().zip(grants::answers(operator, home)) {
-        let marker = match answer {
-            Answer::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].span),
+    for (request, decision) in operator.requests.iter().zip(grants::decisions(operator, home)) {
+        let marker = match decision {
+            Decision::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].span),
             _ if request.optional => "not granted, and not always needed".into(),
             _ => "not granted".into(),
         };

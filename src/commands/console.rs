@@ -1,4 +1,4 @@
-//! Output: data to stdout, messages to stderr, questions only on a terminal, colour only where it is wanted.
+//! Writes data to stdout and messages to stderr, asks questions only on a terminal, and uses colour only if enabled.
 //!
 //! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
 

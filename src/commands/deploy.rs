@@ -1,4 +1,4 @@
-//! `opctl deploy`: applies `config/default` with the image put in, and waits until the operator runs.
+//! `opctl deploy`: deploys `config/default` with the given image and waits for the rollout.
 
 use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;

@@ -1,4 +1,4 @@
-//! What gives the CRDs: the source alone, the compiled types, or for each kind the one that can.
+//! Chooses how CRDs are generated: from the source alone, from the compiled types, or by whichever works for each kind.
 //!
 //! Permissions are always the source's. [`compiled`] is used only for what the source alone does not define, with a note.
 
@@ -80,9 +80,9 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
 /// What the API server would reject in webhooks and conversions, at their markers: this needs no compiler.
 fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
-    let webhooks = webhooks.flat_map(|webhook| webhook.with_places(apiserver::webhooks::webhook(&webhook.value)));
+    let webhooks = webhooks.flat_map(|webhook| webhook.attach_spans(apiserver::webhooks::webhook(&webhook.value)));
     let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
-    webhooks.chain(conversions.flat_map(|it| it.with_places(apiserver::webhooks::conversion(&it.value)))).collect()
+    webhooks.chain(conversions.flat_map(|it| it.attach_spans(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
 /// The CRDs that are derived from the source.

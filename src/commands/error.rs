@@ -1,4 +1,4 @@
-//! What a command can fail with: things for the user to fix, all told at once. A defect of opctl is a panic.
+//! The errors of commands: problems that the user can fix, all reported at once. A defect of opctl is a panic.
 
 use std::fmt;
 

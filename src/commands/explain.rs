@@ -1,4 +1,4 @@
-//! `opctl explain`: what a code means, from the page of the documentation that has all of them.
+//! `opctl explain`: prints the documentation of a diagnostic code.
 
 use std::fmt::Write;
 

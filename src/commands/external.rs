@@ -1,4 +1,4 @@
-//! Kinds that another project serves: by their type in some crate, or by their CRD.
+//! Resolves external kinds, which other projects serve, from their Rust types or from their CRDs.
 
 use std::path::Path;
 

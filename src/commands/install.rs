@@ -1,4 +1,4 @@
-//! `opctl install`: applies the CRDs, and waits until they are served.
+//! `opctl install`: applies the CRDs and waits until they are established.
 
 use super::on_cluster::Cluster;
 use super::rendered;

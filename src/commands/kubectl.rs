@@ -1,4 +1,4 @@
-//! Finds kubectl: on PATH, in KUBEBUILDER_ASSETS, or where `opctl testenv setup` has brought it.
+//! Finds kubectl: on PATH, in KUBEBUILDER_ASSETS, or in the cache that `opctl testenv setup` fills.
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};

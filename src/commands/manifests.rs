@@ -1,4 +1,4 @@
-//! `opctl manifests`: regenerates what follows from the Rust source.
+//! `opctl manifests`: regenerates the manifests that are derived from the Rust source.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

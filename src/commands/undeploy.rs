@@ -1,4 +1,4 @@
-//! `opctl undeploy`: deletes what `opctl deploy` applied, but for the CRDs, their objects and the namespace.
+//! `opctl undeploy`: deletes the deployed resources but keeps the CRDs, their objects and the namespace.
 
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageSubstitution};

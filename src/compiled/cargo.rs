@@ -1,4 +1,4 @@
-//! Runs cargo: finds the binary, compiles it, and gives what it prints.
+//! Runs cargo: finds the binary target, compiles and runs it, and returns its output.
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};

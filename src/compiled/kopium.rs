@@ -1,4 +1,4 @@
-//! Rust types of a CRD: kopium makes them, rustfmt forms them.
+//! Generates Rust types from a CRD with kopium, and formats them with rustfmt.
 
 use std::io::{self, Write};
 use std::path::Path;

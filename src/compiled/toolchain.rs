@@ -1,4 +1,4 @@
-//! The programs that a project needs beside opctl: whether they are installed, and in which version.
+//! Queries the versions of the tools that a project needs, such as `rustc --version`.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The manifests under `config/`: what kustomize makes of them, and the names in it that lead nowhere.
+//! Renders the manifests under `config/` as kustomize does, and reports dangling references.
 //!
 //! Files go in, diagnostics come out. No program is started and no cluster is asked; what only they would know is passed
 //! over.

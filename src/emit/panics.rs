@@ -1,4 +1,4 @@
-//! Why kube's `crd()` panics for a kind, in the user's terms, at the enum or field that it is about, and what works.
+//! Explains why kube's `crd()` panics for a kind, at the enum or field that causes it, and how to avoid it.
 
 use serde_json::Value;
 

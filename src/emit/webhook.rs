@@ -134,7 +134,7 @@ fn twice(operator: &Operator) -> Vec<Diagnostic> {
     let name = |webhook: &Webhook| webhook.definition.value["name"].as_str().unwrap_or_default().to_owned();
     let webhooks = operator.webhooks.iter().map(|webhook| {
         let said = format!("a {} webhook `{}`", word(webhook.admission), name(webhook));
-        (said, webhook.definition.place_of("name"))
+        (said, webhook.definition.span_of("name"))
     });
     let configurations = operator.webhook_configurations.iter().map(|configuration| {
         (format!("a name for the {} webhook configuration", word(configuration.admission)), &configuration.span)

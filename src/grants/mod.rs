@@ -35,7 +35,7 @@ pub struct Home {
 
 /// Whether the markers grant one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Decision {
     /// The markers that grant it, by their numbers.
     Granted(Vec<usize>),
     /// Markers grant it in a namespace only, or only for objects of certain names, and that is not all it asks for.
@@ -43,12 +43,12 @@ pub enum Answer {
     Missing,
 }
 
-/// One answer for each request.
-pub fn answers(operator: &Operator, home: &Home) -> Vec<Answer> {
-    operator.requests.iter().map(|request| answer(&operator.rbac, request, home)).collect()
+/// One decision for each request.
+pub fn decisions(operator: &Operator, home: &Home) -> Vec<Decision> {
+    operator.requests.iter().map(|request| decision(&operator.rbac, request, home)).collect()
 }
 
-fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
+fn decision(rules: &[RbacRule], request: &Request, home: &Home) -> Decision {
     let with = |wanted: Extent| -> Vec<usize> {
         let has = |(number, rule)| (covers(rule, request, home) == wanted).then_some(number);
         rules.iter().enumerate().filter_map(has).collect()
@@ -57,9 +57,9 @@ fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
     let mut narrow = with(Extent::Part);
     narrow.retain(|number| !rules[*number].is_of_runtime);
     match (with(Extent::Whole), narrow) {
-        (granted, _) if !granted.is_empty() => Answer::Granted(granted),
-        (_, narrow) if !narrow.is_empty() => Answer::TooNarrow(narrow),
-        _ => Answer::Missing,
+        (granted, _) if !granted.is_empty() => Decision::Granted(granted),
+        (_, narrow) if !narrow.is_empty() => Decision::TooNarrow(narrow),
+        _ => Decision::Missing,
     }
 }
 
@@ -75,10 +75,10 @@ pub struct Missing<'a> {
 /// What is missing, each permission once: at the first function that asks for it. `around` returns the range of the function
 /// around a place, including the comments and attributes above it.
 pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
-    let is_missing = |(request, answer): &(&Request, Answer)| {
-        *answer == Answer::Missing && !request.optional && !rule::is_out_of_reach(request, home)
+    let is_missing = |(request, decision): &(&Request, Decision)| {
+        *decision == Decision::Missing && !request.optional && !rule::is_out_of_reach(request, home)
     };
-    let requests = operator.requests.iter().zip(answers(operator, home)).filter(is_missing);
+    let requests = operator.requests.iter().zip(decisions(operator, home)).filter(is_missing);
     let requests: Vec<&Request> = requests.map(|(request, _)| request).collect();
     let permission = |request: &'a Request| (&request.group, &request.resource, request.verb);
     let everywhere = requests.iter().filter(|request| rule::namespace_for(request, home).is_none());

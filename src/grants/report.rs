@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Answer, Home, Missing, answers, rule, value};
+use super::{Decision, Home, Missing, decisions, rule, value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Operator, RbacRule, Reach, Request};
 
@@ -41,17 +41,17 @@ impl Missing<'_> {
 /// Requests that markers grant in part of where they go, or that no Role of a namespaced operator can grant.
 pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
     let mut found: BTreeMap<_, Narrow> = BTreeMap::new();
-    for (request, answer) in operator.requests.iter().zip(answers(operator, home)) {
-        let why = match answer {
+    for (request, decision) in operator.requests.iter().zip(decisions(operator, home)) {
+        let cause = match decision {
             _ if request.optional => continue,
-            Answer::Granted(_) => continue,
-            _ if rule::is_out_of_reach(request, home) => Why::OnlyRoles,
-            Answer::TooNarrow(rules) => Why::Rule(rules[0]),
-            Answer::Missing => continue,
+            Decision::Granted(_) => continue,
+            _ if rule::is_out_of_reach(request, home) => NarrowCause::OnlyRoles,
+            Decision::TooNarrow(rules) => NarrowCause::Rule(rules[0]),
+            Decision::Missing => continue,
         };
         let span = &request.span;
         let key = (&span.file.path, span.range.start, &request.group, &request.resource);
-        let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), why });
+        let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), cause });
         narrow.verbs.push(request.verb);
     }
     found.into_values().map(|narrow| narrow.into_diagnostic(operator)).collect()
@@ -61,11 +61,11 @@ struct Narrow<'a> {
     /// The first of those at one place on one resource.
     request: &'a Request,
     verbs: Vec<&'static str>,
-    why: Why,
+    cause: NarrowCause,
 }
 
 #[derive(Clone, Copy)]
-enum Why {
+enum NarrowCause {
     /// The operator is namespaced, and this is in all namespaces.
     OnlyRoles,
     /// The rule of this number grants a part.
@@ -81,11 +81,11 @@ impl Narrow<'_> {
         let error = |message: String| {
             Diagnostic::error("OP416", message).at(request.span.clone(), format!("`{}` asks for it", request.by))
         };
-        match self.why {
-            Why::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
+        match self.cause {
+            NarrowCause::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
                 .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
                 .help("or let the operator have a ClusterRole: `namespaced: false` in PROJECT, then `opctl manifests`"),
-            Why::Rule(number) => {
+            NarrowCause::Rule(number) => {
                 let marker = &operator.rbac[number];
                 match &marker.namespace {
                     Some(namespace) => {

@@ -1,4 +1,4 @@
-//! What markers grant and nothing asks for.
+//! Reports permissions that markers grant and no code requests.
 //!
 //! A marker grants the product of its lists, and is checked cell by cell. What cannot be seen in code is never called
 //! unused: verbs that only Kubernetes' own authorisation asks about, what admission plugins ask for in the name of the

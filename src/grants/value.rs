@@ -1,4 +1,4 @@
-//! Where the value of a marker's argument stands.
+//! Finds the span of a value in a marker's argument.
 
 use crate::diagnostic::Span;
 use crate::model::RbacRule;

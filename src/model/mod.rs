@@ -1,4 +1,5 @@
-//! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
+//! The model of an operator: custom resources, permissions, webhooks and requests, as found in its source. Plain data: no
+//! syn, Tera or YAML types.
 
 pub mod reads;
 
@@ -167,7 +168,7 @@ pub struct Stated {
 }
 
 impl Stated {
-    pub fn place_of(&self, path: &str) -> &Span {
+    pub fn span_of(&self, path: &str) -> &Span {
         let mut path = path;
         loop {
             if let Some(span) = self.places.get(path) {
@@ -178,9 +179,9 @@ impl Stated {
         }
     }
 
-    /// Places diagnostics about fields, given by their paths, where these fields are set.
-    pub fn with_places(&self, remarks: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
-        remarks.into_iter().map(|(path, remark)| remark.at(self.place_of(&path).clone(), "")).collect()
+    /// Attaches each diagnostic to the span that sets the field at its path.
+    pub fn attach_spans(&self, diagnostics: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
+        diagnostics.into_iter().map(|(path, diagnostic)| diagnostic.at(self.span_of(&path).clone(), "")).collect()
     }
 }
 

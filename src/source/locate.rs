@@ -1,5 +1,4 @@
-//! A [`CrdLocation`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
-//! there, so the way is walked anew, by the names that serde gives.
+//! Finds the span in the source for a [`CrdLocation`]. Types are walked again with serde's names, only after a finding.
 
 use std::rc::Rc;
 
@@ -9,7 +8,7 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
-use super::attributes::{self, Common, With, value};
+use super::attributes::{self, Common, SchemaOverride, value};
 use super::modules::{ModuleId, Modules, TypeDecl};
 use super::package::Package;
 use super::types::{Deriver, Resolved, Scope};
@@ -32,17 +31,17 @@ impl Source {
 }
 
 fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, location: &CrdLocation) -> Span {
-    let mut way = Way { deriver, found: api.span.clone() };
+    let mut locator = Locator { deriver, found: api.span.clone() };
     if let Some((module, input)) = declaration(modules, api) {
         match location {
             CrdLocation::Kind => {}
-            CrdLocation::Argument(name, nth) => way.argument(module, &input, name, *nth),
+            CrdLocation::Argument(name, nth) => locator.argument(module, &input, name, *nth),
             CrdLocation::Schema(steps) => {
-                way.resource(module, &input, steps);
+                locator.resource(module, &input, steps);
             }
         }
     }
-    way.found
+    locator.found
 }
 
 /// The type that declares the kind, and its module.
@@ -73,12 +72,12 @@ pub(super) fn status_type(input: &DeriveInput) -> Option<(Meta, Type)> {
     Some((status, ty))
 }
 
-struct Way<'a, 'm> {
+struct Locator<'a, 'm> {
     deriver: &'a mut Deriver<'m>,
     found: Span,
 }
 
-impl Way<'_, '_> {
+impl Locator<'_, '_> {
     fn argument(&mut self, module: ModuleId, input: &DeriveInput, name: &str, nth: usize) {
         let arguments = kube_arguments(&input.attrs);
         let of_name = |name: &str| arguments.iter().filter(|meta| meta.path().is_ident(name)).collect::<Vec<_>>();
@@ -200,7 +199,7 @@ impl Way<'_, '_> {
 /// The type that the schema is of.
 fn type_of(field: &Field) -> Type {
     match Common::read(&field.original.attrs).ok().and_then(|common| common.with) {
-        Some(With::Type(ty)) => *ty,
+        Some(SchemaOverride::Type(ty)) => *ty,
         _ => field.ty.clone(),
     }
 }

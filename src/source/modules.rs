@@ -157,7 +157,7 @@ pub struct UsePath {
 
 /// A dependency as it is named in one crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Via {
+pub struct DependencyName {
     krate: usize,
     name: String,
 }
@@ -166,8 +166,8 @@ pub struct Via {
 pub enum External {
     /// A library that was read: its root.
     Read(ModuleId),
-    /// Another one, by its own name; without a `Via` it is std's.
-    Foreign(String, Option<Via>),
+    /// Another one, by its own name; without a `DependencyName` it is std's.
+    Foreign(String, Option<DependencyName>),
 }
 
 impl Modules {
@@ -316,7 +316,7 @@ impl Modules {
         let (name, dependency) = package.dependencies.iter().find(|(_, it)| it.package == runtime::PACKAGE)?;
         Some(match &dependency.folder {
             Some(folder) => self.runtime_in(folder),
-            None => self.runtime_by(&Via { krate: index, name: name.clone() }),
+            None => self.runtime_by(&DependencyName { krate: index, name: name.clone() }),
         })
     }
 
@@ -331,7 +331,7 @@ impl Modules {
     }
 
     /// What Cargo.lock pins; as long as that is not on disk, the runtime that opctl carries, if it is the same.
-    fn runtime_by(&self, via: &Via) -> Result<Runtime, Missing> {
+    fn runtime_by(&self, via: &DependencyName) -> Result<Runtime, Missing> {
         let located = self.entry(via).and_then(|(foreign, entry)| {
             let found = foreign.found(entry)?;
             let cfg = Cfg { features: foreign.features(entry)?, ..Cfg::default() };
@@ -341,7 +341,7 @@ impl Modules {
         located.or_else(|missing| self.carried_runtime(via, &missing).ok_or(missing))
     }
 
-    fn carried_runtime(&self, via: &Via, missing: &Missing) -> Option<Runtime> {
+    fn carried_runtime(&self, via: &DependencyName, missing: &Missing) -> Option<Runtime> {
         let carried = self.tree.runtime()?;
         let dependency = self.declared(via);
         let is_it = match missing {
@@ -430,7 +430,10 @@ impl Modules {
             {
                 return Some(External::Read(library.root));
             }
-            return Some(External::Foreign(dependency.krate.clone(), Some(Via { krate: index, name: name.into() })));
+            return Some(External::Foreign(
+                dependency.krate.clone(),
+                Some(DependencyName { krate: index, name: name.into() }),
+            ));
         }
         // A path dependency that is not renamed goes by the name of its library, which may be another than its package's.
         let mut near = krate.package.dependencies.values().filter(|dependency| dependency.key == dependency.package);
@@ -454,25 +457,25 @@ impl Modules {
     }
 
     /// A dependency of the crate of `id`, by the dependency's own crate name.
-    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<(Dependency, Via)> {
+    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<(Dependency, DependencyName)> {
         let index = self.module(id).krate;
         let package = self.crates.borrow()[index].package.clone();
         let found = package.dependencies.iter().find(|(_, dependency)| dependency.krate == krate);
-        found.map(|(name, dependency)| (dependency.clone(), Via { krate: index, name: name.clone() }))
+        found.map(|(name, dependency)| (dependency.clone(), DependencyName { krate: index, name: name.clone() }))
     }
 
     /// As Cargo.toml has it.
-    pub fn declared(&self, via: &Via) -> Dependency {
+    pub fn declared(&self, via: &DependencyName) -> Dependency {
         self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
     }
 
     /// Whether all types of the dependency are in opctl's table, so that its source is not needed.
-    pub fn carries(&self, krate: &str, via: &Via) -> bool {
+    pub fn carries(&self, krate: &str, via: &DependencyName) -> bool {
         krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Other(_)))
     }
 
     /// The version of Kubernetes that a dependency on k8s-openapi is compiled for.
-    pub fn kubernetes(&self, via: &Via) -> Result<Minor, Unclear> {
+    pub fn kubernetes(&self, via: &DependencyName) -> Result<Minor, Unclear> {
         let krate = self.crates.borrow()[via.krate].clone();
         let declared = &krate.package.dependencies[&via.name];
         let other = |version: &str| Unclear::Other(format!("k8s-openapi {version}"));
@@ -512,18 +515,18 @@ impl Modules {
     }
 
     /// The version of a dependency that is compiled.
-    pub fn version(&self, via: &Via) -> Result<String, Missing> {
+    pub fn version(&self, via: &DependencyName) -> Result<String, Missing> {
         let (foreign, entry) = self.entry(via)?;
         Ok(foreign.version(entry).to_string())
     }
 
-    fn features(&self, via: &Via) -> Result<BTreeSet<String>, Missing> {
+    fn features(&self, via: &DependencyName) -> Result<BTreeSet<String>, Missing> {
         let (foreign, entry) = self.entry(via)?;
         foreign.features(entry)
     }
 
     /// The root module of a dependency, whose source is looked for on disk.
-    pub fn enter(&self, via: &Via) -> Result<ModuleId, Missing> {
+    pub fn enter(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
         let (foreign, entry) = self.entry(via)?;
         let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
         if let Some(krate) = self.crates.borrow().iter().find(is_open) {
@@ -542,7 +545,7 @@ impl Modules {
     }
 
     /// The entry of a dependency in the lock file.
-    fn entry(&self, via: &Via) -> Result<(&Foreign, usize), Missing> {
+    fn entry(&self, via: &DependencyName) -> Result<(&Foreign, usize), Missing> {
         let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree.clone(), &self.local, self.roots));
         let foreign = foreign.as_ref().map_err(Clone::clone)?;
         let krate = self.crates.borrow()[via.krate].clone();

@@ -40,14 +40,14 @@ pub struct Runtime {
 
 /// The permissions of the runtime's items that the project uses.
 #[derive(Default)]
-pub struct Needs {
+pub struct Permissions {
     pub rbac: Vec<RbacRule>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// What the operators among the packages need: each for its own code and that of the project's libraries.
-pub fn needs(modules: &Modules, packages: &[Package]) -> Needs {
-    let mut needs = Needs::default();
+pub fn needs(modules: &Modules, packages: &[Package]) -> Permissions {
+    let mut needs = Permissions::default();
     let uses = Uses::of(modules);
     let has_binaries = packages.iter().any(|package| !package.binaries.is_empty());
     let operators: Vec<&Package> =
@@ -79,7 +79,7 @@ fn unknown(missing: &Missing) -> Diagnostic {
 
 const RESTORE: &str = "`opctl init --runtime vendored` restores a vendored copy";
 
-impl Needs {
+impl Permissions {
     fn add(&mut self, runtime: &Runtime, operator: &str, names: &BTreeSet<String>) {
         let mut problems = Vec::new();
         for file in runtime.files(&mut problems) {

@@ -1,4 +1,4 @@
-//! Values → JSON, as serde_json and serde's derive of `Serialize` write them.
+//! Serializes values to JSON as serde_json and serde's `Serialize` derive do.
 
 use serde_derive_internals::ast::{self, Data as Shape, Field, Style};
 use serde_derive_internals::attr::TagType;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use opctl::diagnostic::{Diagnostic, SourceFile, Span, render};
 use opctl::emit::{self, Options};
-use opctl::grants::{self, Answer, Home};
+use opctl::grants::{self, Decision, Home};
 use opctl::model::{Operator, RbacRule, Reach, Request};
 use opctl::source::markers;
 use proptest::prelude::*;
@@ -25,12 +25,12 @@ proptest! {
         let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let roles = Roles::of(&rbac, namespaced);
         let operator = Operator { rbac, requests: vec![request.clone()], ..Operator::default() };
-        let answer = grants::answers(&operator, &home).remove(0);
-        prop_assert_eq!(kind(&answer), roles.answer(&request, namespaced), "{:?}", roles);
-        if let Answer::Granted(by) | Answer::TooNarrow(by) = answer {
+        let decision = grants::decisions(&operator, &home).remove(0);
+        prop_assert_eq!(kind(&decision), roles.decision(&request, namespaced), "{:?}", roles);
+        if let Decision::Granted(by) | Decision::TooNarrow(by) = decision {
             // Each of them does so alone.
             let alone = |number: usize| Operator { rbac: vec![operator.rbac[number].clone()], requests: vec![request.clone()], ..Operator::default() };
-            let kinds: Vec<_> = by.iter().map(|number| kind(&grants::answers(&alone(*number), &home)[0])).collect();
+            let kinds: Vec<_> = by.iter().map(|number| kind(&grants::decisions(&alone(*number), &home)[0])).collect();
             prop_assert!(kinds.iter().all(|it| *it == kinds[0] && *it != Kind::Missing));
         }
     }
@@ -39,7 +39,7 @@ proptest! {
     fn what_is_called_unused_can_go(markers in any_markers(), requests in prop::collection::vec(any_request(), 0..4)) {
         let text = markers.join("\n");
         let operator = Operator { rbac: rules(&text), requests, ..Operator::default() };
-        let before: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
+        let before: Vec<Kind> = grants::decisions(&operator, &Home::default()).iter().map(kind).collect();
         for unused in grants::unused(&operator, &Home::default()) {
             let (span, _) = unused.span.unwrap();
             let said = &text[span.range.clone()];
@@ -62,7 +62,7 @@ proptest! {
                 rule
             }).collect();
             let operator = Operator { rbac: without, requests: operator.requests.clone(), ..Operator::default() };
-            let after: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
+            let after: Vec<Kind> = grants::decisions(&operator, &Home::default()).iter().map(kind).collect();
             prop_assert_eq!(&before, &after, "{}", said);
         }
     }
@@ -75,7 +75,7 @@ proptest! {
         let [missing] = &missing[..] else { return Ok(()) };
         let added = rules(&format!("// {}", missing.marker()));
         operator.rbac.extend(added);
-        prop_assert_eq!(kind(&grants::answers(&operator, &home)[0]), Kind::Granted);
+        prop_assert_eq!(kind(&grants::decisions(&operator, &home)[0]), Kind::Granted);
     }
 }
 
@@ -104,11 +104,11 @@ enum Kind {
     Missing,
 }
 
-fn kind(answer: &Answer) -> Kind {
-    match answer {
-        Answer::Granted(_) => Kind::Granted,
-        Answer::TooNarrow(_) => Kind::TooNarrow,
-        Answer::Missing => Kind::Missing,
+fn kind(decision: &Decision) -> Kind {
+    match decision {
+        Decision::Granted(_) => Kind::Granted,
+        Decision::TooNarrow(_) => Kind::TooNarrow,
+        Decision::Missing => Kind::Missing,
     }
 }
 
@@ -137,7 +137,7 @@ impl Roles {
     }
 
     /// Tries all requests that this one can be.
-    fn answer(&self, request: &Request, namespaced: bool) -> Kind {
+    fn decision(&self, request: &Request, namespaced: bool) -> Kind {
         let names: &[&str] = match request.verb {
             "list" | "watch" | "deletecollection" => &[""],
             "create" if !request.resource.contains('/') => &[""],

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use opctl::diagnostic::{Diagnostic, Span, render};
-use opctl::grants::{self, Answer, Home};
+use opctl::grants::{self, Decision, Home};
 use opctl::model::{Operator, Reach, Request};
 use opctl::project::{Carried, Tree};
 use opctl::source::{self, Source};
@@ -288,7 +288,7 @@ pub struct Wide;
         let home = Home { namespace: Some("system".into()), ..Home::default() };
         let missing = grants::missing(&source.operator, &home, |span| span.range.clone());
         let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().span.range));
-        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|judge| judge(&source.operator, &home));
+        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|check| check(&source.operator, &home));
         missing
             .chain(others)
             .chain(grants::wildcards(&source.operator))
@@ -432,10 +432,10 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
 
     let operator = Operator { rbac: found.operator.rbac, requests, ..Operator::default() };
     let home = Home { namespace: Some("system".into()), ..Home::default() };
-    let asked = operator.requests.iter().zip(grants::answers(&operator, &home));
+    let asked = operator.requests.iter().zip(grants::decisions(&operator, &home));
     let asked: Vec<_> = asked.filter(|(request, _)| !request.optional).collect();
     assert!(asked.len() > 5, "{asked:?}");
-    let lacking = asked.iter().filter(|(_, answer)| !matches!(answer, Answer::Granted(_)));
+    let lacking = asked.iter().filter(|(_, decision)| !matches!(decision, Decision::Granted(_)));
     let lacking: Vec<String> = lacking.map(|(request, _)| line(request)).collect();
     let is_excused =
         |line: &&String| NOT_BY_MARKERS.iter().any(|(span, what)| line.starts_with(span) && line.contains(what));

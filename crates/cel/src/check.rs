@@ -1,4 +1,4 @@
-//! Syntax tree + declared types → the type of every node, or the first thing in it that has none.
+//! Type-checks a syntax tree against declared types: returns the type of every node, or the first error.
 //!
 //! Follows cel-go's `checker/checker.go` and `checker/types.go` step by step: type inference there has corners (what a
 //! variable of a comprehension unifies with, when `dyn` swallows an error) that decide whether a rule is refused.
@@ -306,14 +306,14 @@ struct Substitutions(HashMap<u32, Type>);
 impl Substitutions {
     fn assignable(&mut self, from: &Type, to: &Type) -> bool {
         if let Type::Variable(to) = to {
-            match self.stands_for(from, *to) {
+            match self.bind_variable(from, *to) {
                 (true, _) => return true,
                 (false, true) => return false,
                 (false, false) => {}
             }
         }
         if let Type::Variable(from) = from {
-            return self.stands_for(to, *from).0;
+            return self.bind_variable(to, *from).0;
         }
         match (from, to) {
             (Type::Dyn, _) | (_, Type::Dyn) => true,
@@ -332,8 +332,8 @@ impl Substitutions {
         }
     }
 
-    /// Whether the variable can stand for the type, and whether it already stood for one.
-    fn stands_for(&mut self, type_: &Type, variable: u32) -> (bool, bool) {
+    /// Binds the variable to the type. Returns whether they are compatible, and whether the variable was bound before.
+    fn bind_variable(&mut self, type_: &Type, variable: u32) -> (bool, bool) {
         if *type_ == Type::Variable(variable) {
             return (true, true);
         }

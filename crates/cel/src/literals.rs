@@ -1,4 +1,4 @@
-//! Literals that are wrong in what they say: `duration('1 day')`, `matches('(')`, `'%d'.format(['x'])`.
+//! Checks literals that functions parse: `duration('1 day')`, `matches('(')`, `'%d'.format(['x'])`.
 //!
 //! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
 //! `interpreter/decorators.go` evaluates beforehand.

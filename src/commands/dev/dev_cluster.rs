@@ -1,4 +1,4 @@
-//! The cluster that the operator works on, and the operator's service account.
+//! Prepares the development cluster and the operator's service account for `opctl dev`.
 
 use std::path::PathBuf;
 

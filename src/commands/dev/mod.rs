@@ -1,4 +1,4 @@
-//! `opctl dev`: the operator runs here, and anew whenever its source changes.
+//! `opctl dev`: runs the operator on this machine and restarts it when its source changes.
 //!
 //! One round is what a change leads to: manifests, what of them the operator needs in the cluster, the build, the restart.
 //! An error ends the round and is reported; the previous operator keeps running.

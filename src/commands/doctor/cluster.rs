@@ -1,4 +1,4 @@
-//! The cluster of the kubeconfig: whether it answers, its version, and what of the project is there.
+//! Checks the cluster of the current kubeconfig: whether it is reachable, its version, and the project's resources in it.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! The manifests and the permissions against the source: what `opctl manifests --check` and `opctl check` would report.
+//! Compares the manifests and permissions with the source, as `opctl manifests --check` and `opctl check` do.
 
 use super::super::manifests::ManifestOptions;
 use super::super::{Console, check, counted, manifests};

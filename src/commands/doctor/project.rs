@@ -1,4 +1,4 @@
-//! PROJECT against the files, in both directions: what it says is there, and what is there and it does not say.
+//! Compares PROJECT with the files of the project, in both directions.
 
 use std::collections::BTreeSet;
 
@@ -32,9 +32,9 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     let mut found = vec![check_name(project.name.as_str(), &names)];
     for resource in &project.resources {
         let parts = parts(resource, &scaffolded, &kinds);
-        let lacks: Vec<(Part, Vec<Lack>)> =
-            parts.into_iter().map(|(part, rendered)| (part, lacks(rendered, tree))).collect();
-        found.extend(check_resource(resource, &lacks, &kinds));
+        let missing_parts: Vec<(Part, Vec<MissingPart>)> =
+            parts.into_iter().map(|(part, rendered)| (part, missing_parts(rendered, tree))).collect();
+        found.extend(check_resource(resource, &missing_parts, &kinds));
         found.extend(crd_file(resource).filter(|path| !tree.has(path)).map(|path| {
             Finding::error(format!("there is no CRD of `{}`", resource.kind)).at(path).help("opctl manifests")
         }));
@@ -137,9 +137,9 @@ fn admissions(resource: &Resource, project: &scaffold::Project) -> Vec<(Admissio
         .collect()
 }
 
-/// What a part needs and the source does not have.
+/// A file or line that a scaffolded part needs and the source does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Lack {
+enum MissingPart {
     File(String),
     /// In a file that is there.
     Line {
@@ -149,10 +149,10 @@ enum Lack {
 }
 
 /// Of the source only: samples and kustomizations may go.
-fn lacks(rendered: Rendered, tree: &Tree) -> Vec<Lack> {
+fn missing_parts(rendered: Rendered, tree: &Tree) -> Vec<MissingPart> {
     let is_source = |path: &str| path.starts_with("src/") && path.ends_with(".rs");
     let files = rendered.files.into_iter().map(|file| file.path).filter(|path| is_source(path) && !tree.has(path));
-    let mut lacks: Vec<Lack> = files.map(Lack::File).collect();
+    let mut missing_parts: Vec<MissingPart> = files.map(MissingPart::File).collect();
     for Insertion { path, what, .. } in rendered.insertions.into_iter().filter(|it| is_source(&it.path)) {
         let line = match &what {
             Inserted::Module(name) => format!("`pub mod {name};`"),
@@ -160,25 +160,25 @@ fn lacks(rendered: Rendered, tree: &Tree) -> Vec<Lack> {
             _ => continue,
         };
         let Ok(Some(text)) = tree.read(&path) else {
-            lacks.push(Lack::File(path));
+            missing_parts.push(MissingPart::File(path));
             continue;
         };
         // A list that is made in another way is the user's.
         if edit(what).apply(&text).is_ok_and(|edited| edited != text) {
-            lacks.push(Lack::Line { path, line });
+            missing_parts.push(MissingPart::Line { path, line });
         }
     }
-    lacks.dedup();
-    lacks
+    missing_parts.dedup();
+    missing_parts
 }
 
-fn check_resource(resource: &Resource, parts: &[(Part, Vec<Lack>)], kinds: &Kinds) -> Vec<Finding> {
+fn check_resource(resource: &Resource, parts: &[(Part, Vec<MissingPart>)], kinds: &Kinds) -> Vec<Finding> {
     let name = format!("`{}` of {}/{}", resource.kind, resource.full_group(), resource.version);
     let mut found = Vec::new();
-    for (part, lacks) in parts {
-        let files: Vec<&str> = lacks
+    for (part, missing_parts) in parts {
+        let files: Vec<&str> = missing_parts
             .iter()
-            .filter_map(|lack| if let Lack::File(path) = lack { Some(path.as_str()) } else { None })
+            .filter_map(|lack| if let MissingPart::File(path) = lack { Some(path.as_str()) } else { None })
             .collect();
         let what = part.what();
         if let [first, ..] = files[..] {
@@ -186,8 +186,8 @@ fn check_resource(resource: &Resource, parts: &[(Part, Vec<Lack>)], kinds: &Kind
             found.push(error.at(first).help(part.command(resource)).help(part.out_of_project()));
             continue;
         }
-        for lack in lacks {
-            if let Lack::Line { path, line } = lack {
+        for lack in missing_parts {
+            if let MissingPart::Line { path, line } = lack {
                 let error = Finding::error(format!("{what} of {name} is not part of the operator: {line} is missing"));
                 let help = match line.strip_suffix(";`").and_then(|line| line.strip_prefix('`')) {
                     Some(module) => format!("echo '{module};' >> {path}"),
@@ -196,7 +196,7 @@ fn check_resource(resource: &Resource, parts: &[(Part, Vec<Lack>)], kinds: &Kind
                 found.push(error.at(path).help(help));
             }
         }
-        if *part == Part::Type && lacks.is_empty() && !kinds.have(resource) {
+        if *part == Part::Type && missing_parts.is_empty() && !kinds.have(resource) {
             let types = api_of_resource(resource).types_file();
             found.push(match kinds.are_all {
                 true => Finding::error(format!("PROJECT lists {what} for {name}, but the source declares none"))
@@ -392,8 +392,8 @@ mod tests {
     #[test]
     fn a_file_that_is_gone_is_made_again_and_a_line_is_added() {
         let resource = &project().resources[0];
-        let file = |path: &str| vec![Lack::File(path.into())];
-        let line = |line: &str| vec![Lack::Line { path: "src/mod.rs".into(), line: line.into() }];
+        let file = |path: &str| vec![MissingPart::File(path.into())];
+        let line = |line: &str| vec![MissingPart::Line { path: "src/mod.rs".into(), line: line.into() }];
         let parts = [
             (Part::Type, line("`pub mod memcached;`")),
             (Part::Controller(None), file("a.rs")),

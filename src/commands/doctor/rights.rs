@@ -1,4 +1,4 @@
-//! What the current user may do: what `opctl install`, `opctl deploy` and `make run` need of the cluster.
+//! Checks whether the current user has the permissions that `opctl install`, `opctl deploy` and `make run` require.
 //!
 //! The cluster is asked by SelfSubjectAccessReviews, which whoever is logged in may create, and which leave nothing behind. An
 //! administrator is recognised by the first one; else all that is needed is asked in one call of kubectl.

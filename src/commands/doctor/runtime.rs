@@ -1,4 +1,4 @@
-//! `opctl-runtime`: the copy in the project, or what Cargo.toml names instead, against the one that opctl carries.
+//! Compares the project's `opctl-runtime`, vendored or a dependency, with the version embedded in opctl.
 
 use super::super::runtime::{self, Copy};
 use super::{Finding, Target, numbers};

@@ -1,4 +1,4 @@
-//! The programs: whether those that a project needs are there, and new enough.
+//! Checks that the tools that a project needs are installed and recent enough.
 
 use std::path::Path;
 

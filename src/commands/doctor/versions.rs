@@ -1,6 +1,6 @@
-//! The versions of kube, k8s-openapi and schemars: whether they fit together, and are those that opctl speaks.
+//! Checks that the versions of kube, k8s-openapi and schemars are compatible with each other and supported by opctl.
 
-use super::super::version::spoken;
+use super::super::version::supported;
 use super::{Finding, numbers};
 use crate::diagnostic::Diagnostic;
 use crate::source::dependencies::{Built, Dependencies, FAMILY, Locked};
@@ -20,7 +20,7 @@ pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding>
 
 /// The command that takes the versions which opctl speaks; what else Cargo.toml says of these crates stays.
 fn add(names: &[&str]) -> String {
-    let crates: Vec<String> = names.iter().map(|name| format!("{name}@{}", spoken(name))).collect();
+    let crates: Vec<String> = names.iter().map(|name| format!("{name}@{}", supported(name))).collect();
     format!("cargo add {}", crates.join(" "))
 }
 
@@ -32,7 +32,7 @@ fn check(package: &Dependencies) -> Vec<Finding> {
             let mut found = vec![skipped.help("cargo generate-lockfile")];
             found.extend(["kube", "k8s-openapi", "schemars"].iter().filter_map(|name| {
                 let asked = package.asked.get(name)?;
-                Some(against_spoken(name, asked))
+                Some(check_supported(name, asked))
             }));
             found
         }
@@ -42,7 +42,7 @@ fn check(package: &Dependencies) -> Vec<Finding> {
         }
     };
     // opctl does not know the features of another release.
-    if package.asked.get("k8s-openapi").is_some_and(|asked| is_spoken("k8s-openapi", asked)) {
+    if package.asked.get("k8s-openapi").is_some_and(|asked| is_supported("k8s-openapi", asked)) {
         found.push(match &package.kubernetes {
             Ok(minor) => Finding::ok(format!("k8s-openapi has the types of Kubernetes {minor}")),
             Err(unclear) => Finding::error(unclear.to_string()).help(unclear.help()),
@@ -71,7 +71,7 @@ fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
         let others: Vec<Finding> = others.map(|other| also_built(name, other, right)).collect();
         match others.is_empty() {
             // kube-core is of kube's version.
-            true if name != "kube-core" => found.push(against_spoken(name, &right.version)),
+            true if name != "kube-core" => found.push(check_supported(name, &right.version)),
             true => {}
             false => found.extend(others),
         }
@@ -90,8 +90,8 @@ fn also_built(name: &str, other: &Built, right: &Built) -> Finding {
     Finding::warning(what).help(format!("cargo tree -i {name}@{}", other.version))
 }
 
-fn against_spoken(name: &str, version: &str) -> Finding {
-    if is_spoken(name, version) {
+fn check_supported(name: &str, version: &str) -> Finding {
+    if is_supported(name, version) {
         return Finding::ok(format!("{name} {version}"));
     }
     let consequence = match name {
@@ -99,14 +99,14 @@ fn against_spoken(name: &str, version: &str) -> Finding {
         "k8s-openapi" => "opctl carries the types of that one",
         _ => "opctl derives the schemas that it makes",
     };
-    let what = format!("{name} {version}, and opctl speaks {}: {consequence}", spoken(name));
+    let what = format!("{name} {version}, and opctl speaks {}: {consequence}", supported(name));
     Finding::warning(what).help(add(&["kube", "k8s-openapi", "schemars"]))
 }
 
 /// `5.1.0`, `=5.0`, `5` for `5`; which version a range means, cargo decides.
-fn is_spoken(name: &str, version: &str) -> bool {
+fn is_supported(name: &str, version: &str) -> bool {
     let version = version.trim_start_matches(['=', '^', '~', ' ']);
-    version.contains(['*', '<', '>']) || compatible(version) == spoken(name)
+    version.contains(['*', '<', '>']) || compatible(version) == supported(name)
 }
 
 /// Up to the first number that counts: `5.1.0` → `5`, `0.29.1` → `0.29`.

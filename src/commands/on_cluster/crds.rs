@@ -1,9 +1,9 @@
-//! CRDs in a cluster: waiting until they are served, and deleting them with all that goes with them.
+//! Waits until CRDs are established, and deletes CRDs together with their objects.
 
 use std::collections::BTreeSet;
 
 use super::Cluster;
-use crate::cluster::{Crd, Deadline, Held, KubectlError, Object, PATIENCE_WITH_NAMES, State};
+use crate::cluster::{Crd, Deadline, KubectlError, Object, PATIENCE_WITH_NAMES, RemainingObject, State};
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
 use crate::commands::error::{Failed, Refusal};
@@ -141,7 +141,7 @@ impl Cluster<'_> {
             }
             if deadline.has_passed() {
                 drop(progress);
-                return Err(Failed(self.held_back(&left, holder)?).into());
+                return Err(Failed(self.deletion_blocked(&left, holder)?).into());
             }
             progress.show(&format!("waiting until {} gone", are(left.len(), "CRD")));
             deadline.pause();
@@ -149,7 +149,7 @@ impl Cluster<'_> {
     }
 
     /// Which objects hold the CRDs, and by which finalizer.
-    fn held_back(&self, crds: &[Crd], holder: &str) -> Result<Refusal, Failed> {
+    fn deletion_blocked(&self, crds: &[Crd], holder: &str) -> Result<Refusal, Failed> {
         let mut lines = String::new();
         let mut example = None;
         for crd in crds {
@@ -185,14 +185,14 @@ fn names_taken(refused: &[(String, String)]) -> Refusal {
         .help("or delete the CRD that is in the way; `kubectl get crd` lists them")
 }
 
-fn named(object: &Held) -> String {
+fn named(object: &RemainingObject) -> String {
     match object.namespace.as_str() {
         "" => format!("`{}`", object.name),
         namespace => format!("`{namespace}/{}`", object.name),
     }
 }
 
-fn finalizers(object: &Held) -> String {
+fn finalizers(object: &RemainingObject) -> String {
     match &object.finalizers[..] {
         [] => "nothing, so it will be deleted soon".into(),
         finalizers => format!("`{}`", finalizers.join("`, `")),

@@ -1,4 +1,4 @@
-//! Errors of kubectl as messages, with help.
+//! Turns errors of kubectl into messages with help.
 
 use super::Cluster;
 use crate::cluster::{FailureCause, KubectlError};

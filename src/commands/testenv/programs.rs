@@ -1,4 +1,4 @@
-//! The programs of a control plane, for every command that starts one: found, or downloaded while that is shown.
+//! Finds or downloads the control plane binaries for all commands that start one, with a progress bar.
 
 use opctl_testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wanted};
 

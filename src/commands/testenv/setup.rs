@@ -1,4 +1,4 @@
-//! `opctl testenv setup`: finds or downloads the programs, and says where they are.
+//! `opctl testenv setup`: finds or downloads the control plane binaries and prints their path.
 
 use opctl_testenv::assets::{Search, Version, find, unpack};
 

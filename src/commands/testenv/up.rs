@@ -1,4 +1,4 @@
-//! `opctl testenv up`, `down` and `status`: API servers that go on without opctl.
+//! `opctl testenv up`, `down` and `status`: manage API servers that keep running after opctl exits.
 
 use opctl_testenv::Kept;
 

@@ -1,4 +1,4 @@
-//! An argument of the `#[kube(…)]` above a type.
+//! Adds an argument to the `#[kube(…)]` attribute of a type.
 
 use std::ops::Range;
 

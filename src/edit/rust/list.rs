@@ -1,4 +1,4 @@
-//! An element of the `vec![…]` that ends a function: the one line in a file of the user that lists things.
+//! Adds an element to the `vec![…]` at the end of a function.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The marker `+opctl:allow:CODE reason` → an [`Allow`], and what of the code it covers.
+//! Parses the marker `+opctl:allow:CODE reason` into an [`Allow`], with the range of code that it covers.
 
 use std::ops::Range;
 

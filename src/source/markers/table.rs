@@ -1,4 +1,4 @@
-//! Every marker that opctl reads, with its arguments: the one place that says what there is. The reader works off it, and
+//! The table of all markers that opctl reads, with their arguments. The reader works off it, and
 //! `docs/reference/markers.md` is made of it.
 
 /// A marker: `// +name:argument=value,argument=value`.

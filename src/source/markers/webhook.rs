@@ -1,5 +1,4 @@
-//! The markers of webhooks → what stands in their configurations, in `spec.conversion` of a CRD, and whom the API server
-//! trusts.
+//! Parses the webhook markers: webhook configurations, `spec.conversion` of CRDs, and certificate authorities.
 //!
 //! What the API server says to the result is not known here.
 

@@ -7,10 +7,10 @@ use syn::{
 };
 
 use super::body::Body;
-use super::function::{Call, Fact, Give, Opening};
+use super::function::{Call, Fact, Opening, TypeArguments};
 use super::table::{Reach, Subresource};
 use super::types::{Atom, Decl, Type};
-use super::world::{Env, FnId, Named, Owner, What, inferred, use_path};
+use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
 use crate::diagnostic::Span;
 use crate::source::modules::{ModuleId, name};
 
@@ -29,7 +29,7 @@ impl Body<'_, '_> {
                 let span = self.span(path);
                 let mut opening = self.open(id, of.as_ref(), &written);
                 let receiver = opening.env.itself.clone().filter(|_| opening.function.has_receiver());
-                let rest = opening.arguments(self.world, &mut self.vars, Give::Fresh(&written));
+                let rest = opening.arguments(self.world, &mut self.vars, TypeArguments::Fresh(&written));
                 let result = opening.result(self.world, &mut self.vars);
                 self.called(&opening, &[], span);
                 Type::Fn(receiver.into_iter().chain(rest).collect(), Rc::new(result))
@@ -38,7 +38,7 @@ impl Body<'_, '_> {
     }
 
     fn open(&mut self, id: FnId, of: Option<&Type>, written: &[Type]) -> Opening {
-        let opening = Opening::new(self.world, &mut self.vars, id, Give::Fresh(written));
+        let opening = Opening::new(self.world, &mut self.vars, id, TypeArguments::Fresh(written));
         if let (Some(of), Some(itself)) = (of, &opening.env.itself) {
             self.vars.unify(itself, of);
         }
@@ -127,7 +127,7 @@ impl Body<'_, '_> {
         }
         let world = self.world;
         let last = path.segments.last()?;
-        let is_data = |decl: Decl| matches!(world.declaration(decl).what, What::Data(_));
+        let is_data = |decl: Decl| matches!(world.declaration(decl).what, DeclKind::Data(_));
         let itself = path.is_ident("Self");
         if itself || world.find(self.env.module, path).is_some() {
             let ty = world.lower_path(&mut self.vars, &self.env, None, path, &mut inferred);
@@ -256,7 +256,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Type {
         let mut opening = self.open(id, of, written);
-        let mut types = opening.arguments(self.world, &mut self.vars, Give::Fresh(written));
+        let mut types = opening.arguments(self.world, &mut self.vars, TypeArguments::Fresh(written));
         let result = opening.result(self.world, &mut self.vars);
         self.expect(&result, expected);
         self.world.settle(&mut self.vars);
