@@ -1,4 +1,4 @@
-//! Finds cargo's home folder, which contains downloaded sources. It is read from the environment variable CARGO_HOME.
+//! Finds cargo's home folder, which contains downloaded sources. The variable CARGO_HOME overrides the default.
 
 use std::path::PathBuf;
 
