@@ -28,5 +28,4 @@ pub mod source;
 pub mod edit;
 pub mod plan;
 
-pub mod cli;
 pub mod commands;

@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use opctl::cli::{Cli, Global};
-use opctl::commands::{self, Console, Outcome, habits};
+use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, habits};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -24,12 +23,12 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     let mut command = habits::syntax(Cli::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
-    let parsed = parsed.and_then(|matches| Ok((Global::from_arg_matches(&matches)?, matches)));
+    let parsed = parsed.and_then(|matches| Ok((GlobalArgs::from_arg_matches(&matches)?, matches)));
     let (console, matches) = match parsed {
         Ok((global, matches)) => (Console::new(&global), matches),
         Err(error) => return usage(error),
     };
-    if let Err(refusals) = habits::check(&matches, &console) {
+    if let Err(refusals) = habits::check(&command, &matches, &console) {
         return fail(&refusals.into(), &console);
     }
     let cli = match Cli::from_arg_matches(&matches) {

@@ -1,15 +1,33 @@
 //! `opctl build-installer`: writes `dist/install.yaml`, which installs the operator with nothing but kubectl.
 
+use clap::Args;
+
+use super::kubectl::KubectlArgs;
 use super::rendered::{self, ImageSubstitution};
 use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, tree};
-use crate::cli::BuildInstaller;
-use crate::cluster;
-use crate::emit;
 use crate::plan::Plan;
+use crate::{cluster, emit};
+
+/// Write dist/install.yaml, which installs the operator with `kubectl apply` alone
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl build-installer --image registry.example.com/memcached-operator:v1
+
+  # In CI: fail if it does not match config/default
+  opctl build-installer --image registry.example.com/memcached-operator:v1 --check")]
+pub struct BuildInstallerArgs {
+    /// The image of the operator; optional if config/default sets one
+    #[arg(long)]
+    pub image: Option<String>,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
+}
 
 const PATH: &str = "dist/install.yaml";
 
-pub fn run(args: &BuildInstaller, console: &Console) -> anyhow::Result<Outcome> {
+pub fn run(args: &BuildInstallerArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = rendered::project()?;
     let _lock = lock(&root, console)?;
     let tree = tree(&root);

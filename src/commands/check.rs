@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
 use super::decoding::{self, Decoding};
 use super::manifests::{self, ManifestOptions, crate_at};
-use super::samples;
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock};
-use crate::cli::Check;
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock, samples};
 use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
@@ -20,7 +21,45 @@ use crate::plan::Plan;
 use crate::project::{ProjectError, ProjectFile, Tree};
 use crate::source::{self, Source};
 
-pub fn run(args: &Check, console: &Console) -> anyhow::Result<Outcome> {
+/// Check that the RBAC markers grant what the code requests from the API server
+///
+/// The source is parsed, not compiled. A missing permission is an error, an unused one a warning; -v lists each request with
+/// the marker that grants it. Nothing is written without --fix. To check that the manifests match the source, run
+/// `opctl manifests --check`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # In a project or any folder below it
+  opctl check
+
+  # Add missing markers and regenerate config/rbac
+  opctl check --fix
+
+  # Show these changes without writing them
+  opctl check --fix --diff
+
+  # In CI: also fail on unused permissions
+  opctl check --deny-warnings
+
+  # For a review: list every request with the marker that grants it
+  opctl check -v")]
+pub struct CheckArgs {
+    /// The folder of a crate [default: the project around the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+
+    /// Add missing markers next to the code that needs them, and regenerate config/rbac
+    ///
+    /// Permissions are never removed.
+    #[arg(long)]
+    pub fix: bool,
+
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub deny_warnings: bool,
+}
+
+pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "check")?;
     let _lock = if args.fix { lock(&root, console)? } else { None };
     let tree = super::tree(&root);

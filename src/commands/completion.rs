@@ -1,9 +1,21 @@
 //! `opctl completion`: prints a shell completion script, generated from the clap types.
 
-use clap::CommandFactory;
+use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use crate::cli::Cli;
+use super::Cli;
+
+/// Print the completion script for a shell
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  source <(opctl completion bash)
+  opctl completion zsh > \"${fpath[1]}/_opctl\"
+  opctl completion fish > ~/.config/fish/completions/opctl.fish")]
+pub struct CompletionArgs {
+    /// The shell
+    pub shell: Shell,
+}
 
 pub fn script(shell: Shell) -> String {
     // Into memory first: clap_complete panics on a closed pipe.

@@ -6,10 +6,51 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
+use clap::{Args, ValueEnum};
 
 use super::error::Refusal;
-use crate::cli::{Color, Global};
 use crate::plan::Mode;
+
+/// How any command writes files and prints output.
+#[derive(Args, Debug, Default)]
+pub struct GlobalArgs {
+    /// List the changes without writing them
+    #[arg(long, global = true, help_heading = "Writing", conflicts_with_all = ["diff", "check"])]
+    pub dry_run: bool,
+
+    /// Show the changes as a diff without writing them
+    #[arg(long, global = true, help_heading = "Writing", conflicts_with = "check")]
+    pub diff: bool,
+
+    /// Exit 1 if anything is out of date, without writing it
+    #[arg(long, global = true, help_heading = "Writing")]
+    pub check: bool,
+
+    /// Overwrite this file; the path is relative to the project's root (repeatable)
+    #[arg(long, global = true, help_heading = "Writing", value_name = "PATH")]
+    pub overwrite: Vec<String>,
+
+    /// Print errors only
+    #[arg(short, long, global = true, help_heading = "Output", conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// List unchanged files too
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub verbose: bool,
+
+    /// When to use colours; auto means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, help_heading = "Output", value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Color,
+}
+
+/// `Auto`: on a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
 
 /// The user's settings for writing files and for output.
 #[derive(Debug)]
@@ -34,16 +75,16 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 impl Console {
-    pub fn new(global: &Global) -> Self {
+    pub fn new(global: &GlobalArgs) -> Self {
         let mode = match global {
-            Global { dry_run: true, .. } => Mode::DryRun,
-            Global { diff: true, .. } => Mode::Diff,
-            Global { check: true, .. } => Mode::Check,
+            GlobalArgs { dry_run: true, .. } => Mode::DryRun,
+            GlobalArgs { diff: true, .. } => Mode::Diff,
+            GlobalArgs { check: true, .. } => Mode::Check,
             _ => Mode::Apply,
         };
         let verbosity = match global {
-            Global { quiet: true, .. } => Verbosity::Quiet,
-            Global { verbose: true, .. } => Verbosity::Verbose,
+            GlobalArgs { quiet: true, .. } => Verbosity::Quiet,
+            GlobalArgs { verbose: true, .. } => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
         let choice = match global.color {

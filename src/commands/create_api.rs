@@ -1,12 +1,14 @@
 //! `opctl create api`: adds a custom resource, its controller, or both.
 
 use anyhow::Context;
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::error::{Refusal, Refusals};
+use super::external::ExternalArgs;
 use super::request::{self, Request};
+use super::wiring::WiringArgs;
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
-use crate::cli::CreateApi;
 use crate::edit::Edit;
 use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
@@ -14,7 +16,116 @@ use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
 use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
-pub fn run(args: &CreateApi, console: &Console) -> anyhow::Result<Outcome> {
+/// Create a custom resource, its controller, or both
+///
+/// Prompts for missing values on a terminal. Without a terminal, or with --yes, it never prompts: it creates both a resource
+/// and a controller, and a missing name is an error.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  # A custom resource and its controller
+  opctl create api --group cache --version v1alpha1 --kind Memcached
+
+  # Another version of the same kind, with the existing controller
+  opctl create api --group cache --version v1beta1 --kind Memcached --controller=false
+
+  # A cluster-scoped resource with its own plural and short names
+  opctl create api --group ship --version v1 --kind Fleet --plural fleet --shortname fl,flt --namespaced=false
+
+  # An operator that runs an image: a Deployment and a Service for each object, with `kubectl scale`
+  opctl create api --group cache --version v1alpha1 --kind Memcached --image memcached:1.6.39-alpine --container-port 11211
+
+  # A controller with a finalizer
+  opctl create api --group dns --version v1 --kind Record --finalizer
+
+  # A controller for a built-in kind
+  opctl create api --group apps --version v1 --kind Deployment --resource=false
+
+  # A controller that owns ConfigMaps and watches Secrets that refer to its objects
+  opctl create api --group cache --version v1 --kind Memcached --owns core/v1/ConfigMap --watches core/v1/Secret
+
+  # A second controller for the same kind
+  opctl create api --group cache --version v1 --kind Memcached --controller-name memcached-backup
+
+  # A controller for an external kind: from its CRD, or from its type in a crate
+  opctl create api --external-crd certificates.yaml
+  opctl create api --external-type cert_manager::Certificate --group cert-manager.io --version v1 --kind Certificate")]
+pub struct CreateApiArgs {
+    /// The group without the project's domain, e.g. cache, or a group of Kubernetes, e.g. apps
+    #[arg(long)]
+    pub group: Option<String>,
+
+    /// The version, e.g. v1alpha1
+    #[arg(long)]
+    pub version: Option<String>,
+
+    /// The kind, e.g. Memcached
+    #[arg(long)]
+    pub kind: Option<String>,
+
+    /// The plural of the kind, if it is irregular
+    #[arg(long)]
+    pub plural: Option<String>,
+
+    /// A short name for kubectl (repeatable, or comma-separated)
+    #[arg(long = "shortname", value_name = "NAME", value_delimiter = ',')]
+    pub short_names: Vec<String>,
+
+    /// A category such as all (repeatable, or comma-separated)
+    #[arg(long = "category", value_name = "NAME", value_delimiter = ',')]
+    pub categories: Vec<String>,
+
+    /// Whether the resource is namespaced [default: true, or as in its other versions]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub namespaced: Option<bool>,
+
+    /// Create the resource; prompted for if missing [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub resource: Option<bool>,
+
+    /// Create the controller; prompted for if missing [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub controller: Option<bool>,
+
+    /// Add a finalizer and a cleanup function to the controller
+    #[arg(long, help_heading = "Controller")]
+    pub finalizer: bool,
+
+    /// Run this image in a Deployment for each object, which `kubectl scale` scales
+    #[arg(long, help_heading = "Workload")]
+    pub image: Option<String>,
+
+    /// The port that the container listens on; adds a Service for each object, and a field to change the port
+    #[arg(long, visible_alias = "image-container-port", help_heading = "Workload", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub container_port: Option<u16>,
+
+    /// The container's command instead of the image's entrypoint (repeatable, or comma-separated)
+    #[arg(
+        long,
+        visible_alias = "image-container-command",
+        help_heading = "Workload",
+        value_name = "WORD",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub container_command: Vec<String>,
+
+    /// The user ID of the container, if the image sets none; not 0, which the restricted Pod Security Standard forbids
+    #[arg(long, help_heading = "Workload", value_name = "UID", value_parser = clap::value_parser!(i64).range(1..=i64::from(i32::MAX)))]
+    pub run_as_user: Option<i64>,
+
+    #[command(flatten)]
+    pub wiring: WiringArgs,
+
+    #[command(flatten)]
+    pub external: ExternalArgs,
+
+    /// Never prompt
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut tree = super::tree(&root);
     let mut args = args.clone();

@@ -1,12 +1,12 @@
 //! `opctl create webhook`: creates a defaulting, validating or conversion webhook of a kind.
 
 use anyhow::Context;
+use clap::{ArgAction, Args};
 
-use super::create_api::{add_rendered, api_of_resource, enter, project_of, worked_on};
+use super::create_api::{CreateApiArgs, add_rendered, api_of_resource, enter, project_of, worked_on};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
-use crate::cli::{CreateApi, CreateWebhook};
 use crate::names::{Group, Kind, Version, nearest};
 use crate::plan::Plan;
 use crate::project::builtin::Builtin;
@@ -14,7 +14,83 @@ use crate::project::{Origin, ProjectFile, Resource, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api};
 
-pub fn run(args: &CreateWebhook, console: &Console) -> anyhow::Result<Outcome> {
+/// Create a defaulting, validating or conversion webhook
+///
+/// For a kind of this project, of Kubernetes, or of another project. A second run adds to the first one. Prompts for missing
+/// values on a terminal.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  # A defaulting and a validating webhook
+  opctl create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --validation
+
+  # Serve v1 and v1beta1 too, and convert them; objects are stored as v1alpha1
+  opctl create webhook --group cache --version v1alpha1 --kind Memcached --conversion --spoke v1beta1,v1
+
+  # A defaulting webhook for all Pods of the cluster
+  opctl create webhook --group core --version v1 --kind Pod --defaulting
+
+  # An external type
+  opctl create webhook --external-type cert_manager::Certificate --group cert-manager.io --version v1 --kind Certificate --validation")]
+pub struct CreateWebhookArgs {
+    /// The group, as with `create api`
+    #[arg(long)]
+    pub group: Option<String>,
+
+    /// The version; with --conversion, the storage version (the hub)
+    #[arg(long)]
+    pub version: Option<String>,
+
+    /// The kind
+    #[arg(long)]
+    pub kind: Option<String>,
+
+    /// The plural of the kind, as with `create api`
+    #[arg(long)]
+    pub plural: Option<String>,
+
+    /// Scaffold a defaulting (mutating) webhook
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t, hide_default_value = true, action = ArgAction::Set)]
+    pub defaulting: bool,
+
+    /// Scaffold a validating webhook
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t, hide_default_value = true, action = ArgAction::Set, visible_alias = "programmatic-validation")]
+    pub validation: bool,
+
+    /// Scaffold a conversion webhook: each spoke to the hub and back
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t, hide_default_value = true, action = ArgAction::Set)]
+    pub conversion: bool,
+
+    /// A version to convert to and from the hub (repeatable, or comma-separated)
+    #[arg(long = "spoke", value_name = "VERSION", value_delimiter = ',')]
+    pub spokes: Vec<String>,
+
+    /// The path of the defaulting webhook [default: /mutate-GROUP-VERSION-KIND]
+    #[arg(long, value_name = "PATH")]
+    pub defaulting_path: Option<String>,
+
+    /// The path of the validating webhook [default: /validate-GROUP-VERSION-KIND]
+    #[arg(long, value_name = "PATH")]
+    pub validation_path: Option<String>,
+
+    /// Use certificates of cert-manager; without this option the operator creates its own
+    #[arg(long)]
+    pub cert_manager: bool,
+
+    /// The Rust type of an external kind, which implements `kube::Resource`
+    #[arg(long, value_name = "PATH")]
+    pub external_type: Option<String>,
+
+    /// Whether the external kind is namespaced [default: true]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", requires = "external_type")]
+    pub namespaced: Option<bool>,
+
+    /// Never prompt
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut args = args.clone();
     if !args.yes && console.can_ask() {
@@ -51,7 +127,7 @@ struct Request {
 impl Request {
     /// Everything that is wrong with the arguments, and with what the project has, is told at once.
     fn new(
-        args: &CreateWebhook,
+        args: &CreateWebhookArgs,
         file: &ProjectFile,
         project: &scaffold::Project,
         tree: &Tree,
@@ -110,7 +186,7 @@ impl Request {
 }
 
 /// What is wrong with the flags, whatever the project has.
-fn flags(args: &CreateWebhook) -> Refusals {
+fn flags(args: &CreateWebhookArgs) -> Refusals {
     let mut refusals = Refusals::default();
     if !args.defaulting && !args.validation && !args.conversion {
         refusals.push(
@@ -140,13 +216,13 @@ fn flags(args: &CreateWebhook) -> Refusals {
 }
 
 /// The same names as `create api` takes.
-fn named(args: &CreateWebhook) -> CreateApi {
-    let CreateWebhook { group, version, kind, plural, .. } = args.clone();
-    CreateApi { group, version, kind, plural, ..CreateApi::default() }
+fn named(args: &CreateWebhookArgs) -> CreateApiArgs {
+    let CreateWebhookArgs { group, version, kind, plural, .. } = args.clone();
+    CreateApiArgs { group, version, kind, plural, ..CreateApiArgs::default() }
 }
 
 /// The kind that is meant, as PROJECT has it or will have it.
-fn subject(args: &CreateWebhook, names: &Names, file: &ProjectFile) -> Result<Resource, Refusal> {
+fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Result<Resource, Refusal> {
     if let Some(path) = &args.external_type {
         return external::of_type(path, names, args.namespaced, file);
     }
@@ -176,7 +252,7 @@ fn subject(args: &CreateWebhook, names: &Names, file: &ProjectFile) -> Result<Re
 }
 
 /// The server, unless the project has it.
-fn server(args: &CreateWebhook, tree: &Tree, refusals: &mut Refusals) -> Option<Server> {
+fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Option<Server> {
     if !tree.has(webhook::LIST) {
         return Some(if args.cert_manager { Server::CertManager } else { Server::OwnCertificate });
     }
@@ -223,7 +299,7 @@ fn unfit_path(
 }
 
 /// The versions that are converted to this one from now on. All versions of a kind must be: the API server stores one.
-fn spokes(args: &CreateWebhook, hub: &mut Resource, file: &ProjectFile, refusals: &mut Refusals) -> Vec<Version> {
+fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refusals: &mut Refusals) -> Vec<Version> {
     let kind = hub.kind.clone();
     if hub.origin != Origin::Own {
         refusals.push(
@@ -304,7 +380,7 @@ fn instead_of_validation(resource: &Resource) -> String {
 }
 
 /// Asks for what is missing.
-fn ask(args: &mut CreateWebhook, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
+fn ask(args: &mut CreateWebhookArgs, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
     let has_type = args.defaulting || args.validation || args.conversion;
     ask_for(&mut args.group, "Group, e.g. cache", Group::parse, console)?;
     ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse, console)?;

@@ -1,13 +1,42 @@
 //! `opctl deploy`: deploys `config/default` with the given image and waits for the rollout.
 
+use clap::Args;
+
 use super::error::{Failed, Refusal};
-use super::on_cluster::Cluster;
+use super::on_cluster::{Cluster, ClusterArgs};
 use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, tree};
-use crate::cli::Deploy;
 use crate::cluster::{self, Deadline, Object, Rollout};
 
-pub fn run(args: &Deploy, console: &Console) -> anyhow::Result<Outcome> {
+/// Deploy config/default with the given image and wait for the rollout
+///
+/// CRDs and namespaces are applied first. No file of the project changes: the image replaces `controller` in the rendered
+/// manifests, as an entry of `images` in a kustomization would.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl deploy --image registry.example.com/memcached-operator:v1
+
+  # Print the manifests that would be applied
+  opctl deploy --image registry.example.com/memcached-operator:v1 --print
+
+  # Show the difference to the cluster
+  opctl deploy --image registry.example.com/memcached-operator:v1 --print |
+    kubectl diff --server-side --force-conflicts --field-manager opctl -f -")]
+pub struct DeployArgs {
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+
+    /// Do not wait for the rollout
+    #[arg(long)]
+    pub no_wait: bool,
+
+    /// The image of the operator; optional if config/default sets one
+    #[arg(long)]
+    pub image: Option<String>,
+}
+
+pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "deploy", console)?;
     let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "deploy" };
     let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, image)?;

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
+use clap::Args;
 
 use super::create_api::{api_of_resource, project_of};
 use super::error::{Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, lock, manifests};
-use crate::cli;
 use crate::edit::Edit;
 use crate::names::Namespace;
 use crate::plan::Plan;
@@ -17,9 +17,51 @@ use crate::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Project};
 
+/// Turn optional parts of a project on or off
+///
+/// Changes only the lines that the option is about, and regenerates the manifests. Turning a part on and off again leaves the
+/// project as it was. Without options, lists what is on.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # List what is on
+  opctl edit
+
+  # Watch only the operator's namespace, with a Role; and the whole cluster again
+  opctl edit --namespaced
+  opctl edit --namespaced=false
+
+  # Show what the use of cert-manager would change
+  opctl edit --cert-manager --diff")]
+pub struct EditArgs {
+    /// Watch one namespace, with a Role, instead of the whole cluster, with a ClusterRole
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub namespaced: Option<bool>,
+
+    /// Watch these existing namespaces, with a Role in each, e.g. team-a,team-b
+    #[arg(long, value_name = "NAMESPACES", value_delimiter = ',')]
+    pub watch_namespace: Vec<String>,
+
+    /// Use certificates of cert-manager for the webhooks instead of the operator's own
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub cert_manager: Option<bool>,
+
+    /// Run two replicas, one of which leads
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub leader_election: Option<bool>,
+
+    /// Allow only connections to metrics and webhooks
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub network_policy: Option<bool>,
+
+    /// Have the Prometheus operator collect metrics, with a ServiceMonitor
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub prometheus: Option<bool>,
+}
+
 const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
-pub fn run(args: &cli::Edit, console: &Console) -> anyhow::Result<Outcome> {
+pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let tree = super::tree(&root);
     let components = [
@@ -96,7 +138,7 @@ fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result
 }
 
 /// The project that watches what is asked for.
-fn scope(args: &cli::Edit, file: &ProjectFile) -> Result<ProjectFile, Refusals> {
+fn scope(args: &EditArgs, file: &ProjectFile) -> Result<ProjectFile, Refusals> {
     let mut new = file.clone();
     let mut refusals = Refusals::default();
     match (args.namespaced, &args.watch_namespace[..]) {

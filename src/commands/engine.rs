@@ -5,18 +5,39 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
+
 use super::Console;
 use super::allow::without_allowed;
 use super::error::Diagnosed;
 use super::manifests::ManifestOptions;
 use crate::apiserver;
-use crate::cli::{Engine, Part};
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
 use crate::model::{Allow, Operator};
 use crate::project::Tree;
 use crate::source::{self, Source};
+
+/// What is generated together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// config/crd, and the roles for users in config/rbac/kinds
+    Crd,
+    /// The operator's roles and bindings in config/rbac; does not read types
+    Rbac,
+    /// config/webhook; does not read types
+    Webhook,
+}
+
+/// See `docs/engines.md`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    #[default]
+    Auto,
+    Static,
+    Cargo,
+}
 
 /// What the user chose.
 pub struct Choice<'a> {

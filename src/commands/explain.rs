@@ -2,20 +2,34 @@
 
 use std::fmt::Write;
 
+use clap::Args;
 use clap::builder::styling::Style;
 
 use super::error::Refusal;
 use super::{Console, Outcome};
-use crate::cli::Explain;
 use crate::diagnostic::{Diagnostic, PAGE};
 use crate::names::nearest;
+
+/// Explain an error or warning code and how to fix it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # Explain OP014
+  opctl explain OP014
+
+  # List all codes
+  opctl explain")]
+pub struct ExplainArgs {
+    /// The code of an error or warning
+    pub code: Option<String>,
+}
 
 const BOLD: Style = Style::new().bold();
 
 /// Of a line, in columns.
 const WIDTH: usize = 80;
 
-pub fn run(args: &Explain, console: &Console) -> Outcome {
+pub fn run(args: &ExplainArgs, console: &Console) -> Outcome {
     match args.code.as_deref().map_or_else(|| Ok(list()), explanation) {
         Ok(text) => {
             console.print(&text);

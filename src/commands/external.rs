@@ -1,7 +1,8 @@
 //! Resolves external kinds, which other projects serve, from their Rust types or from their CRDs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::Map;
 
 use super::error::{Refusal, Refusals};
@@ -10,6 +11,22 @@ use crate::compiled::{self, KopiumError};
 use crate::names::{Domain, Group, Kind, Plural, TypePath, Version};
 use crate::project::{Origin, ProjectFile, Resource, Tree, Webhooks};
 use crate::source;
+
+/// A kind that another project serves.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ExternalArgs {
+    /// A CRD in YAML or JSON, from which `kopium` generates the types
+    #[arg(long, help_heading = "External types", value_name = "FILE", conflicts_with_all = ["external_type", "group", "version", "kind", "plural", "namespaced", "resource", "short_names", "categories", "image"])]
+    pub external_crd: Option<PathBuf>,
+
+    /// The version of that CRD [default: its storage version]
+    #[arg(long, help_heading = "External types", value_name = "VERSION", requires = "external_crd")]
+    pub external_crd_version: Option<String>,
+
+    /// The Rust type of an external kind, which implements `kube::Resource`
+    #[arg(long, help_heading = "External types", value_name = "PATH", conflicts_with_all = ["resource", "short_names", "categories", "image"])]
+    pub external_type: Option<String>,
+}
 
 /// The kind of another project that PROJECT has by this name, with its full group.
 pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {

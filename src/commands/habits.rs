@@ -254,14 +254,16 @@ fn add(syntax: Syntax, path: &[&'static str], habit: Habit) -> Syntax {
 }
 
 /// Confirms what is accepted. An error is all that is refused.
-pub fn check(matches: &ArgMatches, console: &Console) -> Result<(), Refusals> {
-    let (mut path, mut matches) = (Vec::new(), matches);
+pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result<(), Refusals> {
+    let (mut path, mut syntax, mut matches) = (Vec::new(), syntax, matches);
     while let Some((name, inner)) = matches.subcommand() {
         path.push(name);
+        syntax = syntax.find_subcommand(name).unwrap_or(syntax);
         matches = inner;
     }
-    if let Ok(words) = matches.try_get_many::<String>(WORDS) {
-        let words = words.into_iter().flatten().map(String::as_str);
+    // `ArgMatches` knows which arguments there are in debug builds only.
+    if syntax.get_arguments().any(|argument| argument.get_id() == WORDS) {
+        let words = matches.get_many::<String>(WORDS).into_iter().flatten().map(String::as_str);
         path.extend(words.take_while(|word| !word.starts_with('-')));
         return Err(Refusals(vec![unknown_command(&path)]));
     }

@@ -5,21 +5,80 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::{ArgAction, Args};
 
 use super::error::{Refusal, Refusals};
 use super::request::{Request, ask_for};
 use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime};
-use crate::cli::Init;
 use crate::edit::Edit;
 use crate::names::{Domain, Namespace, ProjectName};
 use crate::plan::Plan;
 use crate::project::{self, Descriptions, PROJECT, ProjectFile, Tree};
 use crate::scaffold::{self, License};
 
+/// Create an operator project: a kube-rs crate with everything to build, test and deploy it
+///
+/// The folder may already contain files; none of them is replaced. In a Cargo workspace, the new project becomes a member.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  # An empty project in a new folder
+  opctl init memcached-operator --domain example.com
+
+  # A whole operator with one API in the current folder
+  opctl init --domain example.com --api cache/v1alpha1/Memcached
+
+  # With a licence header in every generated source file
+  opctl init shop --domain example.com --license apache2 --owner \"The Shop Authors\"")]
+pub struct InitArgs {
+    /// The project's folder; created if it does not exist
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub dir: PathBuf,
+
+    /// The domain of the project's API groups, e.g. example.com; prompted for if missing
+    #[arg(long)]
+    pub domain: Option<String>,
+
+    /// The project's name, a prefix of its Kubernetes resources [default: the folder's name, `my-srv` for `mySrv`]
+    #[arg(long, value_name = "NAME")]
+    pub project_name: Option<String>,
+
+    /// The licence: apache2, mit, none, or a file with the header for source files [default: apache2]
+    #[arg(long, value_name = "apache2|mit|none|FILE")]
+    pub license: Option<String>,
+
+    /// The copyright holder, for the licence and the header of source files
+    #[arg(long)]
+    pub owner: Option<String>,
+
+    /// Watch one namespace, with a Role, instead of the whole cluster, with a ClusterRole
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", default_value_t, hide_default_value = true, action = ArgAction::Set)]
+    pub namespaced: bool,
+
+    /// Watch these existing namespaces, with a Role in each, e.g. team-a,team-b
+    #[arg(long, value_name = "NAMESPACES", value_delimiter = ',')]
+    pub watch_namespace: Vec<String>,
+
+    /// Also create this API: its type and its controller (repeatable)
+    #[arg(long = "api", value_name = "GROUP/VERSION/KIND")]
+    pub apis: Vec<String>,
+
+    /// The source of opctl-runtime: a copy in `runtime`, the registry, or a folder relative to the project
+    ///
+    /// In a workspace, all members share one copy at its root. In an existing project, use this option alone to update the copy
+    /// or to change the source. [default: vendored]
+    #[arg(long, value_name = "vendored|registry|DIR")]
+    pub runtime: Option<String>,
+
+    /// Never prompt
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
 /// Files that a folder may have before it becomes a project, and that nothing else depends on: they stay as they are.
 const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
 
-pub fn run(args: &Init, console: &Console) -> anyhow::Result<Outcome> {
+pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
     let runtime = args.runtime.as_deref().map(runtime::Choice::parse);
     if let Some(choice) = runtime.as_ref().filter(|_| dir.join(PROJECT).exists() && is_about_the_runtime(args)) {
@@ -100,9 +159,19 @@ fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
 }
 
 /// Whether nothing is asked of a new project but where it gets the runtime from.
-fn is_about_the_runtime(args: &Init) -> bool {
-    let Init { dir: _, domain, project_name, license, owner, namespaced, watch_namespace, apis, runtime: _, yes: _ } =
-        args;
+fn is_about_the_runtime(args: &InitArgs) -> bool {
+    let InitArgs {
+        dir: _,
+        domain,
+        project_name,
+        license,
+        owner,
+        namespaced,
+        watch_namespace,
+        apis,
+        runtime: _,
+        yes: _,
+    } = args;
     [domain, project_name, license, owner].iter().all(|option| option.is_none())
         && !namespaced
         && watch_namespace.is_empty()
@@ -123,7 +192,7 @@ struct Answers {
 }
 
 /// Everything that is missing or wrong is told at once; `domain` stands in for one that is still to be asked for.
-fn check(args: &Init, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
+fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
     let mut refusals = Refusals::default();
     let domain = match args.domain.as_deref().or((!domain.is_empty()).then_some(domain)) {
         Some(text) => refusals.check(Domain::parse(text)),

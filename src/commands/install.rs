@@ -1,12 +1,26 @@
 //! `opctl install`: applies the CRDs and waits until they are established.
 
-use super::on_cluster::Cluster;
-use super::rendered;
-use super::{Console, Outcome, tree};
-use crate::cli::Install;
+use clap::Args;
+
+use super::on_cluster::{Cluster, ClusterArgs};
+use super::{Console, Outcome, rendered, tree};
 use crate::cluster;
 
-pub fn run(args: &Install, console: &Console) -> anyhow::Result<Outcome> {
+/// Apply the CRDs to the cluster and wait until they are established
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # To the cluster of KUBECONFIG
+  opctl install
+
+  # To another cluster
+  opctl install --context kind-dev")]
+pub struct InstallArgs {
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+}
+
+pub fn run(args: &InstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "install", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {

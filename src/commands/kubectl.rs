@@ -3,8 +3,17 @@
 use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use super::environment;
 use crate::cluster::Kubectl;
+
+#[derive(Args, Clone, Debug)]
+pub struct KubectlArgs {
+    /// The kubectl command to use, e.g. "minikube kubectl --" [default: kubectl from PATH, KUBEBUILDER_ASSETS, or `opctl testenv setup`]
+    #[arg(long, value_name = "PROGRAM")]
+    pub kubectl: Option<String>,
+}
 
 /// `command` is the one that the user configured, with arguments where it needs some.
 pub fn find(command: Option<&str>, context: Option<&str>) -> Kubectl {

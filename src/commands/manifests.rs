@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
-use super::engine::{self, Choice, Found};
+use super::engine::{self, Choice, Engine, Found, Part};
 use super::error::{Diagnosed, Refusal};
 use super::{
     Console, Next, Outcome, Task, carry_out, conflicts, console::Verbosity, counted, diagnose, lock, resolve,
     resolve_part,
 };
 use crate::apiserver::{self, Finding};
-use crate::cli::{Engine, Manifests, Part};
 use crate::compiled;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::Edit;
@@ -22,6 +22,61 @@ use crate::model::Api;
 use crate::names::Namespace;
 use crate::plan::{self, Change, Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+
+/// Regenerate config/crd, config/rbac and config/webhook from the Rust source
+///
+/// The source is parsed, not compiled, so this works even if the code does not build. Generated files that are no longer
+/// needed are removed; your own files are never touched.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # In a project or any folder below it
+  opctl manifests
+
+  # Any other kube-rs crate
+  opctl manifests --path ../operator --output deploy
+
+  # In CI: fail if the manifests do not match the source
+  opctl manifests --check
+
+  # Only the roles, even if the types have errors
+  opctl manifests --only rbac
+
+  # A CRD that contains a PodTemplateSpec, in a third of the size
+  opctl manifests --no-foreign-descriptions")]
+pub struct ManifestsArgs {
+    /// The folder of a crate [default: the project around the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+
+    /// The output folder: relative to the crate, or an absolute path
+    #[arg(long, value_name = "DIR", default_value = "config")]
+    pub output: String,
+
+    /// Regenerate this part only (repeatable, or comma-separated)
+    #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
+    pub only: Vec<Part>,
+
+    /// How to derive CRDs: from source (static), from compiled types (cargo), or compiling only what source cannot give (auto)
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t)]
+    pub engine: Engine,
+
+    /// The binary that prints the CRDs of the compiled types; also found as PACKAGE-NAME
+    #[arg(long, value_name = "NAME", default_value = "crdgen")]
+    pub crdgen_bin: String,
+
+    /// Shorten descriptions to this many characters, at the end of a sentence or word; 0 removes them
+    ///
+    /// Applies to this run only. To keep it for all commands, set `manifests: {maxDescription: N}` in PROJECT.
+    #[arg(long, value_name = "N")]
+    pub max_description: Option<usize>,
+
+    /// Leave out the descriptions of Kubernetes types, which are most of a large CRD
+    ///
+    /// Applies to this run only. To keep it, set `manifests: {foreignDescriptions: false}` in PROJECT.
+    #[arg(long)]
+    pub no_foreign_descriptions: bool,
+}
 
 /// Where manifests are generated from and written to, and the settings of PROJECT for them.
 pub struct ManifestOptions<'a> {
@@ -47,7 +102,7 @@ impl<'a> ManifestOptions<'a> {
     }
 }
 
-pub fn run(args: &Manifests, console: &Console) -> anyhow::Result<Outcome> {
+pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "manifests")?;
     let output = Output::of(&args.output, &root)?;
     let _lock = lock(&output.root, console)?;

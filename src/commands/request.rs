@@ -5,9 +5,9 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
+use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
 use super::{Console, external, wiring};
-use crate::cli::CreateApi;
 use crate::names::{Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
@@ -65,7 +65,7 @@ impl Flag {
 
 impl Request {
     /// Checks the arguments against each other and against what the project has.
-    pub fn new(args: &CreateApi, project: &ProjectFile) -> Result<Self, Refusals> {
+    pub fn new(args: &CreateApiArgs, project: &ProjectFile) -> Result<Self, Refusals> {
         let names = Names::parse(args)?;
         let (resource_flag, controller_flag) = (Flag::of(args.resource), Flag::of(args.controller));
         if !resource_flag.is_wanted() && !controller_flag.is_wanted() {
@@ -101,7 +101,7 @@ impl Request {
 
     /// A controller for a kind whose types are made from its CRD.
     pub fn external(
-        args: &CreateApi,
+        args: &CreateApiArgs,
         resource: Resource,
         types: String,
         project: &ProjectFile,
@@ -128,12 +128,12 @@ impl Request {
             return Err(Refusals(vec![refusal]));
         };
         let some = |text: &str| Some(text.to_owned());
-        let args = CreateApi {
+        let args = CreateApiArgs {
             group: some(group),
             version: some(version),
             kind: some(kind),
             resource: Some(true),
-            ..CreateApi::default()
+            ..CreateApiArgs::default()
         };
         let names = Names::parse(&args)?;
         let resource = subject(project, &names, &args, Flag::Yes)?;
@@ -198,7 +198,7 @@ impl Request {
 }
 
 /// Whether a controller with a name is asked for, and no option is about the type, which exists.
-fn adds_to_known(args: &CreateApi, names: &Names, project: &ProjectFile) -> bool {
+fn adds_to_known(args: &CreateApiArgs, names: &Names, project: &ProjectFile) -> bool {
     args.wiring.controller_name.is_some()
         && args.resource.is_none()
         && args.image.is_none()
@@ -229,7 +229,7 @@ impl Request {
 
 impl Names {
     /// Everything that is missing or wrong is told at once.
-    pub fn parse(args: &CreateApi) -> Result<Self, Refusals> {
+    pub fn parse(args: &CreateApiArgs) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
         if let Some(refusal) = missing(args) {
             refusals.push(refusal);
@@ -253,7 +253,7 @@ impl Names {
 }
 
 /// One refusal for all missing names.
-fn missing(args: &CreateApi) -> Option<Refusal> {
+fn missing(args: &CreateApiArgs) -> Option<Refusal> {
     let flags = [
         ("--group", "cache", args.group.is_some()),
         ("--version", "v1alpha1", args.version.is_some()),
@@ -267,7 +267,7 @@ fn missing(args: &CreateApi) -> Option<Refusal> {
 }
 
 /// What `--image` and the flags about it ask for.
-fn workload(args: &CreateApi, refusals: &mut Refusals) -> Option<Workload> {
+fn workload(args: &CreateApiArgs, refusals: &mut Refusals) -> Option<Workload> {
     let Some(image) = &args.image else {
         let about_one = [
             ("--container-port", args.container_port.is_some()),
@@ -292,9 +292,9 @@ fn workload(args: &CreateApi, refusals: &mut Refusals) -> Option<Workload> {
 
 /// The arguments, with answers for the missing ones. Invalid arguments are reported first: they need another command line,
 /// not answers.
-pub fn ask(args: &CreateApi, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApi> {
+pub fn ask(args: &CreateApiArgs, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApiArgs> {
     let or_legal = |name: &Option<String>, legal: &str| name.clone().or_else(|| Some(legal.to_owned()));
-    Names::parse(&CreateApi {
+    Names::parse(&CreateApiArgs {
         group: or_legal(&args.group, "group"),
         version: or_legal(&args.version, "v1"),
         kind: or_legal(&args.kind, "Kind"),
@@ -335,7 +335,12 @@ pub fn ask_for<T: Display>(
 }
 
 /// The resource that is meant, as PROJECT has it or will have it.
-fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, resource_flag: Flag) -> Result<Resource, Refusals> {
+fn subject(
+    project: &ProjectFile,
+    names: &Names,
+    args: &CreateApiArgs,
+    resource_flag: Flag,
+) -> Result<Resource, Refusals> {
     let own = own(project, names, args);
     let known = project.find(&own);
     let result = match (resource_flag, known) {
@@ -354,7 +359,7 @@ fn subject(project: &ProjectFile, names: &Names, args: &CreateApi, resource_flag
 }
 
 /// The entry of a type of this project, its details those of the kind's other versions unless given.
-pub fn own(project: &ProjectFile, names: &Names, args: &CreateApi) -> Resource {
+pub fn own(project: &ProjectFile, names: &Names, args: &CreateApiArgs) -> Resource {
     let mut own = Resource {
         group: names.group.clone(),
         version: names.version.clone(),
@@ -382,7 +387,7 @@ fn own_type(
     project: &ProjectFile,
     own: Resource,
     known: Option<&Resource>,
-    args: &CreateApi,
+    args: &CreateApiArgs,
 ) -> Result<Resource, Refusal> {
     let group = own.group.as_str();
     if builtin::is_reserved_group(group) {
@@ -430,7 +435,7 @@ fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> Refusal {
 }
 
 /// What describes a new type is of no use without one.
-fn no_details(args: &CreateApi) -> Result<(), Refusal> {
+fn no_details(args: &CreateApiArgs) -> Result<(), Refusal> {
     let details = [
         ("--plural", args.plural.is_some()),
         ("--shortname", !args.short_names.is_empty()),

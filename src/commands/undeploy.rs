@@ -1,12 +1,35 @@
 //! `opctl undeploy`: deletes the deployed resources but keeps the CRDs, their objects and the namespace.
 
-use super::on_cluster::Cluster;
+use clap::Args;
+
+use super::on_cluster::{Cluster, ClusterArgs};
 use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, tree};
-use crate::cli::Undeploy;
 use crate::cluster::{self, Object};
 
-pub fn run(args: &Undeploy, console: &Console) -> anyhow::Result<Outcome> {
+/// Delete the deployed resources but keep the CRDs, their objects and the namespace
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # Delete the operator and keep the custom resources
+  opctl undeploy
+
+  # Delete everything: CRDs and custom resources first, while the operator can still run finalizers
+  opctl undeploy --delete-crds")]
+pub struct UndeployArgs {
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+
+    /// Also delete the CRDs, and with them all objects of these kinds in the cluster
+    #[arg(long)]
+    pub delete_crds: bool,
+
+    /// Delete without asking for confirmation
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "undeploy", console)?;
     let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageSubstitution::Skip)?;
     let (kept, operator) = parts(&objects);

@@ -1,12 +1,32 @@
 //! `opctl uninstall`: deletes the CRDs, and with them every object of these kinds; it counts them and asks first.
 
-use super::on_cluster::Cluster;
-use super::rendered;
-use super::{Console, Outcome, tree};
-use crate::cli::Uninstall;
+use clap::Args;
+
+use super::on_cluster::{Cluster, ClusterArgs};
+use super::{Console, Outcome, rendered, tree};
 use crate::cluster::{self, Object};
 
-pub fn run(args: &Uninstall, console: &Console) -> anyhow::Result<Outcome> {
+/// Delete the CRDs, and with them all objects of these kinds in the cluster
+///
+/// Shows how many objects there are and asks for confirmation first.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # Show the number of objects, ask, and delete
+  opctl uninstall
+
+  # In a script
+  opctl uninstall --yes")]
+pub struct UninstallArgs {
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+
+    /// Delete without asking for confirmation
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "uninstall", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {

@@ -1,15 +1,32 @@
 //! `--controller-name`, `--owns` and `--watches`: which controller is asked for, and which kinds it watches beside its own.
 
+use clap::Args;
+
 use super::error::{Refusal, Refusals};
 use super::request::list;
-use crate::cli;
 use crate::names::{ControllerName, Kind, Plural, nearest};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Origin, ProjectFile, Resource};
 use crate::scaffold::{Related, Wiring, Workload};
 
+/// What a controller is called, and watches beside its own kind.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WiringArgs {
+    /// The name of the controller; a kind may have several controllers with different names
+    #[arg(long, help_heading = "Controller", value_name = "NAME")]
+    pub controller_name: Option<String>,
+
+    /// A kind that the controller creates and owns; its changes trigger a reconcile (repeatable)
+    #[arg(long, help_heading = "Controller", value_name = "GROUP/VERSION/KIND")]
+    pub owns: Vec<String>,
+
+    /// A kind to watch; its objects name the object to reconcile in an annotation (repeatable)
+    #[arg(long, help_heading = "Controller", value_name = "GROUP/VERSION/KIND")]
+    pub watches: Vec<String>,
+}
+
 /// A flag about the controller that was given, if any was.
-pub fn given_flag(args: &cli::Wiring) -> Option<&'static str> {
+pub fn given_flag(args: &WiringArgs) -> Option<&'static str> {
     let flags = [
         ("--controller-name", args.controller_name.is_some()),
         ("--owns", !args.owns.is_empty()),
@@ -19,7 +36,7 @@ pub fn given_flag(args: &cli::Wiring) -> Option<&'static str> {
 }
 
 /// The wiring of a controller of `subject`; reports everything that is wrong with it at once.
-pub fn wiring(args: &cli::Wiring, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
+pub fn wiring(args: &WiringArgs, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
     let mut refusals = Refusals::default();
     let name = args.controller_name.as_deref().and_then(|text| refusals.check(ControllerName::parse(text)));
     if let Some(name) = &name {

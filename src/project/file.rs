@@ -3,6 +3,7 @@
 //! Text comes in, a [`ProjectFile`] or diagnostics go out. It is written once, by `opctl init`; after that it is only
 //! ever edited entry by entry, so comments and fields that opctl does not know survive.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -142,10 +143,11 @@ impl ProjectFile {
     pub fn text(name: &ProjectName, domain: &Domain, namespaced: bool, namespaces: &[Namespace]) -> String {
         let mut manifests = String::new();
         if !namespaces.is_empty() {
-            let items: String = namespaces.iter().map(|namespace| format!("  - {}\n", quoted(namespace))).collect();
+            let items: String = namespaces.iter().map(|namespace| format!("  - {}\n", scalar(namespace))).collect();
             manifests = format!("manifests:\n  namespaces:\n{items}");
         }
         let namespaced = if namespaced { "namespaced: true\n" } else { "" };
+        let (name, domain) = (scalar(name), scalar(domain));
         format!(
             "{HEAD}domain: {domain}\nlayout:\n- {LAYOUT}\n{manifests}{namespaced}projectName: {name}\nresources: []\nversion: \"3\"\n"
         )
@@ -156,11 +158,9 @@ impl ProjectFile {
     }
 }
 
-/// `on` and `1` are names, too, and YAML would read something else.
-fn quoted(namespace: &Namespace) -> String {
-    let text = namespace.to_string();
-    let is_plain = text.contains('-') && text.starts_with(|c: char| c.is_ascii_lowercase());
-    if is_plain { text } else { format!("\"{text}\"") }
+/// `n`, `on` and `1` are names, too, and YAML would read something else.
+fn scalar(name: impl fmt::Display) -> String {
+    yaml::scalar(&name.to_string().into())
 }
 
 impl Resource {
@@ -593,6 +593,21 @@ mod tests {
 
     fn codes(text: &str) -> Vec<&'static str> {
         ProjectFile::parse(text).unwrap_err().iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn names_that_yaml_reads_as_other_types_stay_names() {
+        for name in ["n", "y", "on", "no", "null"] {
+            let text = ProjectFile::text(
+                &ProjectName::parse(name).unwrap(),
+                &Domain::parse("a.b").unwrap(),
+                true,
+                &[Namespace::parse(name).unwrap(), Namespace::parse("1e3").unwrap()],
+            );
+            let read: Value = yaml::read(&text).unwrap();
+            assert_eq!((&read["projectName"], &read["manifests"]["namespaces"]), (&json!(name), &json!([name, "1e3"])));
+            assert_eq!(ProjectFile::parse(&text).unwrap().name.to_string(), name);
+        }
     }
 
     #[test]

@@ -28,7 +28,6 @@ const MODULES: &[(&str, &[&str])] = &[
     ("scaffold", &["names", "diagnostic", "project", "model"]),
     ("edit", &["yaml"]),
     ("plan", &["edit", "interrupt"]),
-    ("cli", &[]),
     (
         "commands",
         &[
@@ -46,12 +45,11 @@ const MODULES: &[(&str, &[&str])] = &[
             "scaffold",
             "edit",
             "plan",
-            "cli",
             "interrupt",
         ],
     ),
     ("lib", &[]),
-    ("main", &["cli", "commands"]),
+    ("main", &["commands"]),
 ];
 
 /// Crates that are known in some modules or files only.
@@ -88,7 +86,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("opctl_cel", &["apiserver/"]),
     ("opctl_testenv", &["commands/"]),
     ("anyhow", &["commands/", "main.rs"]),
-    ("clap", &["cli.rs", "commands/", "main.rs"]),
+    ("clap", &["commands/", "main.rs"]),
     ("anstream", &["commands/", "compiled/cargo.rs", "main.rs"]),
 ];
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::{Arg, Command, CommandFactory};
-use opctl::cli::Cli;
+use opctl::commands::Cli;
 use snapbox::{Assert, Data};
 
 /// Cargo runs tests in the package's folder.

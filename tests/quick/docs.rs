@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Parser;
-use opctl::cli::Cli;
+use opctl::commands::Cli;
 use opctl::diagnostic::Diagnostic;
 use opctl::source;
 use walkdir::WalkDir;

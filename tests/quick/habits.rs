@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use opctl::cli::Cli;
+use opctl::commands::Cli;
 use opctl::commands::habits::{self, Answer};
 use snapbox::{Assert, Data};
 

@@ -132,7 +132,7 @@ what to write instead, in comments of any kind. `+optional`, `+required` and `+n
 ";
 
 fn describe(text: &mut String, marker: &Marker) {
-    let Marker { name, about, form, arguments, examples } = marker;
+    let Marker { name, about, form, arguments, examples, .. } = marker;
     write!(text, "\n## +{name}\n\n{}.\n", capitalized(about)).unwrap();
     if *form == Form::Positional {
         write!(text, "\nIt is written `+{}`.\n", marker.usage()).unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use opctl_testenv::{Environment, Scratch};
 use serde_json::json;
 
-use crate::cli;
+use super::DevArgs;
 use crate::cluster::{self, Kubectl, Object};
 use crate::commands::error::Refusal;
 use crate::commands::on_cluster::Cluster;
@@ -31,7 +31,7 @@ impl DevCluster {
     }
 
     /// As its administrator, or as the user.
-    pub fn kubectl(&self, args: &cli::Dev) -> Kubectl {
+    pub fn kubectl(&self, args: &DevArgs) -> Kubectl {
         let kubectl = |context| kubectl::find(args.program.kubectl.as_deref(), context);
         match self {
             Self::Local(environment) => {

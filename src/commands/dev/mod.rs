@@ -6,31 +6,67 @@
 mod dev_cluster;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::error::{Failed, Refusal};
+use clap::Args;
 use opctl_testenv::Scratch;
 
+use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, check, counted, diagnose, environment, kubectl, manifests, report, testenv, tree};
-use crate::cli;
 use crate::cluster::{self, Object};
-use crate::compiled;
-use crate::diagnostic;
+use crate::commands::kubectl::KubectlArgs;
+use crate::commands::testenv::TestenvServersArgs;
 use crate::interrupt::{self, Process, Shield};
 use crate::plan::Mode;
 use crate::project::{Manifest, ProjectFile};
+use crate::{compiled, diagnostic};
 use dev_cluster::{Account, DevCluster};
 use watch::Files;
+
+/// Run the operator on this machine, and restart it when its source changes
+///
+/// Starts an API server as `opctl testenv up` does, installs the CRDs, runs the operator with the permissions of its generated
+/// role, and registers its webhooks. When a file in src changes, the manifests are regenerated and applied, and the operator
+/// is rebuilt and restarted; while the code does not compile, the previous build keeps running. Ctrl-C stops everything.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl dev
+
+  # With another version of Kubernetes
+  opctl dev --kubernetes 1.35
+
+  # Against the cluster of KUBECONFIG; its API server must reach this machine for webhooks
+  WEBHOOK_URL=https://172.17.0.1:9443 opctl dev --context kind-dev
+
+  # With arguments for the operator
+  opctl dev -- --watch-namespace default")]
+pub struct DevArgs {
+    /// Use the cluster of this kubeconfig context instead of a new API server
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["crds", "nodes", "kubernetes"])]
+    pub context: Option<String>,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
+
+    #[command(flatten)]
+    pub servers: TestenvServersArgs,
+
+    /// Arguments of the operator
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<OsString>,
+}
 
 /// Longer than an operator takes to end its reconciles.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
+pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
     if console.mode != Mode::Apply {
         let refusal = Refusal::new("`opctl dev` runs the operator, and brings the manifests up to date");
         return Err(refusal.help("`opctl manifests` has `--dry-run`, `--diff` and `--check`").into());
@@ -83,7 +119,7 @@ pub fn run(args: &cli::Dev, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 struct Dev<'a> {
-    args: &'a cli::Dev,
+    args: &'a DevArgs,
     console: &'a Console,
     root: &'a Path,
     cluster: DevCluster,
@@ -237,7 +273,7 @@ fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn open(args: &cli::Dev, console: &Console) -> anyhow::Result<DevCluster> {
+fn open(args: &DevArgs, console: &Console) -> anyhow::Result<DevCluster> {
     let name = format!("dev-{}", std::process::id());
     if let Some(context) = &args.context {
         let scratch = Scratch::take(&environment::environments(), &name).map_err(testenv::failed)?;

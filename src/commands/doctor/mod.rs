@@ -13,13 +13,46 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 
 use super::console::Verbosity;
 use super::{Console, Outcome, counted, kubectl, manifests};
-use crate::cli::Doctor;
+use crate::commands::kubectl::KubectlArgs;
 use crate::diagnostic::Diagnostic;
 use crate::project::{ProjectError, ProjectFile, Tree, root_above};
 use crate::source::dependencies;
+
+/// Diagnose the toolchain, project and cluster, and suggest a fix for each problem
+///
+/// Checks the toolchain, the versions of dependencies, PROJECT against the files, the manifests and permissions against the
+/// source, the cluster of KUBECONFIG, and what the current user may do there. Nothing is written. Exits 1 if there is an error.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # In a project or any folder below it
+  opctl doctor
+
+  # Without a cluster
+  opctl doctor --offline
+
+  # Before deploying to another cluster
+  opctl doctor --context production")]
+pub struct DoctorArgs {
+    /// The folder of a crate [default: the project or the crate around the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+
+    /// Skip the checks that need a cluster
+    #[arg(long)]
+    pub offline: bool,
+
+    /// The context of the kubeconfig [default: the current one]
+    #[arg(long, value_name = "NAME", conflicts_with = "offline")]
+    pub context: Option<String>,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
+}
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +180,7 @@ impl Target {
     }
 }
 
-pub fn run(args: &Doctor, console: &Console) -> anyhow::Result<Outcome> {
+pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     let target = Target::at(args.path.as_deref())?;
     let Target { tree, .. } = &target;
     let section = |title, findings| Section { title, findings };

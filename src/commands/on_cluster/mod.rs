@@ -5,14 +5,34 @@ mod failure;
 
 use std::time::Duration;
 
+use clap::Args;
 pub use failure::no_kubectl;
 use failure::{message, unreachable};
 
 use super::error::{Failed, Refusal};
 use super::{Console, kubectl};
-use crate::cli;
 use crate::cluster::{self, FailureCause, Kubectl, Object};
+use crate::commands::kubectl::KubectlArgs;
 use crate::plan::Mode;
+
+/// The cluster that a command is about, and the program that reaches it.
+#[derive(Args, Clone, Debug)]
+pub struct ClusterArgs {
+    /// The context of the kubeconfig [default: the current one]
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
+
+    /// How long to wait, e.g. 90s or 1m30s
+    #[arg(long, value_name = "DURATION", default_value = "2m")]
+    pub timeout: String,
+
+    /// Print the manifests without using a cluster
+    #[arg(long)]
+    pub print: bool,
+}
 
 /// The cluster of a command.
 pub struct Cluster<'a> {
@@ -28,7 +48,7 @@ const FIELD_MANAGER: &str = "opctl";
 
 impl<'a> Cluster<'a> {
     /// Does not contact the cluster. Refuses flags about writing files, which `command` would ignore.
-    pub fn of(args: &'a cli::Cluster, command: &str, console: &'a Console) -> anyhow::Result<Self> {
+    pub fn of(args: &'a ClusterArgs, command: &str, console: &'a Console) -> anyhow::Result<Self> {
         let flag = match console.mode {
             Mode::Apply if console.overwrite.is_empty() => None,
             Mode::Apply => Some("--overwrite"),

@@ -7,21 +7,55 @@ mod up;
 
 use std::path::PathBuf;
 
+use clap::{Args, Subcommand};
 use opctl_testenv::{Crd, Environment, Settings, TestenvError};
-pub use programs::{Interrupted, assets};
 
+use self::run::TestenvRunArgs;
+use self::setup::TestenvSetupArgs;
+use self::up::{TestenvDownArgs, TestenvUpArgs};
 use super::error::{Failed, Refusal};
 use super::{Console, Outcome, counted, environment};
-use crate::cli::{Testenv, TestenvServers};
 use crate::project::root_above;
+pub use programs::{Interrupted, assets};
 
-pub fn run(command: &Testenv, console: &Console) -> anyhow::Result<Outcome> {
+#[derive(Debug, Subcommand)]
+pub enum TestenvCommand {
+    Run(TestenvRunArgs),
+    Up(TestenvUpArgs),
+    Down(TestenvDownArgs),
+    /// List the API servers that `opctl testenv up` started
+    #[command(after_help = "\
+Examples:
+  opctl testenv status")]
+    Status,
+
+    Setup(TestenvSetupArgs),
+}
+
+/// What a test environment consists of.
+#[derive(Args, Debug)]
+pub struct TestenvServersArgs {
+    /// A file or folder of CRDs to install (repeatable) [default: config/crd/bases of the project]
+    #[arg(long, value_name = "PATH")]
+    pub crds: Vec<PathBuf>,
+
+    /// The number of fake nodes, which mark Pods as Running without running containers [default: 1 if kube-scheduler and kwok are
+    /// next to kube-apiserver]
+    #[arg(long, value_name = "NUMBER")]
+    pub nodes: Option<u16>,
+
+    /// The version of Kubernetes, e.g. 1.36 or 1.36.2 [default: the installed one, else the latest]
+    #[arg(long, value_name = "VERSION")]
+    pub kubernetes: Option<String>,
+}
+
+pub fn run(command: &TestenvCommand, console: &Console) -> anyhow::Result<Outcome> {
     match command {
-        Testenv::Run(args) => run::run(args, console),
-        Testenv::Up(args) => up::up(args, console),
-        Testenv::Down(args) => up::down(args, console),
-        Testenv::Status => up::status(console),
-        Testenv::Setup(args) => setup::run(args, console),
+        TestenvCommand::Run(args) => run::run(args, console),
+        TestenvCommand::Up(args) => up::up(args, console),
+        TestenvCommand::Down(args) => up::down(args, console),
+        TestenvCommand::Status => up::status(console),
+        TestenvCommand::Setup(args) => setup::run(args, console),
     }
 }
 
@@ -37,7 +71,7 @@ pub fn crds(paths: &[PathBuf]) -> anyhow::Result<Vec<Crd>> {
 }
 
 /// Starts one and installs the CRDs; says so.
-pub fn start(args: &TestenvServers, name: &str, crds: &[Crd], console: &Console) -> anyhow::Result<Environment> {
+pub fn start(args: &TestenvServersArgs, name: &str, crds: &[Crd], console: &Console) -> anyhow::Result<Environment> {
     let assets = assets(args.kubernetes.as_deref(), None, console)?;
     let mut settings = Settings::new(assets, environment::environments(), name);
     settings.nodes = args.nodes;

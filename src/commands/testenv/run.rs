@@ -1,15 +1,41 @@
 //! `opctl testenv run`: runs a command against a temporary API server.
 
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
+use clap::Args;
+
+use super::TestenvServersArgs;
 use super::{crds, start};
-use crate::cli::TestenvRun;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome, environment};
 use crate::interrupt;
 
-pub fn run(args: &TestenvRun, console: &Console) -> anyhow::Result<Outcome> {
+/// Run a command with a new API server, and stop the server afterwards
+///
+/// Sets KUBECONFIG for the command and exits with its exit code. The CRDs in config/crd/bases are installed first.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # The tests of a project
+  opctl testenv run -- cargo test --test integration
+
+  # With three nodes
+  opctl testenv run --nodes 3 -- kubectl get nodes
+
+  # A shell with kubectl
+  opctl testenv run -- bash")]
+pub struct TestenvRunArgs {
+    #[command(flatten)]
+    pub servers: TestenvServersArgs,
+
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> {
     let crds = crds(&args.servers.crds)?;
     // Any number of them at once.
     let environment = start(&args.servers, &format!("run-{}", std::process::id()), &crds, console)?;

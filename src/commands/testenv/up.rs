@@ -1,15 +1,52 @@
 //! `opctl testenv up`, `down` and `status`: manage API servers that keep running after opctl exits.
 
+use clap::Args;
 use opctl_testenv::Kept;
 
+use super::TestenvServersArgs;
 use super::{crds, failed, start};
-use crate::cli::{TestenvDown, TestenvUp};
 use crate::commands::environment::environments;
 use crate::commands::error::{Failed, Refusal};
 use crate::commands::{Console, Outcome};
 
+/// Start an API server in the background and print the path of its kubeconfig
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  export KUBECONFIG=\"$(opctl testenv up)\"
+  kubectl get crds
+  opctl testenv down
+
+  # A second one
+  opctl testenv up other --nodes 2")]
+pub struct TestenvUpArgs {
+    /// The name of the test environment
+    #[arg(value_name = "NAME", default_value = "default")]
+    pub name: String,
+
+    #[command(flatten)]
+    pub servers: TestenvServersArgs,
+}
+
+/// Stop an API server that `opctl testenv up` started
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl testenv down
+  opctl testenv down other
+  opctl testenv down --all")]
+pub struct TestenvDownArgs {
+    /// The name of the test environment
+    #[arg(value_name = "NAME", default_value = "default")]
+    pub name: String,
+
+    /// Stop all test environments
+    #[arg(long, conflicts_with = "name")]
+    pub all: bool,
+}
+
 /// The answer is one line of data, the kubeconfig: `export KUBECONFIG="$(opctl testenv up)"`.
-pub fn up(args: &TestenvUp, console: &Console) -> anyhow::Result<Outcome> {
+pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !args.name.starts_with(|letter: char| letter.is_ascii_alphanumeric()) || !args.name.chars().all(plain) {
         let refusal = Refusal::new(format!("invalid name `{}`", args.name));
@@ -41,7 +78,7 @@ pub fn up(args: &TestenvUp, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-pub fn down(args: &TestenvDown, console: &Console) -> anyhow::Result<Outcome> {
+pub fn down(args: &TestenvDownArgs, console: &Console) -> anyhow::Result<Outcome> {
     let kept = kept()?;
     let those: Vec<&Kept> = kept.iter().filter(|kept| args.all || kept.name == args.name).collect();
     for one in &those {

@@ -110,29 +110,26 @@ impl Markers {
             self.diagnostics.push(problem("OP111", &line.span(&(end - 1..end)), message, help));
             return;
         }
-        let mut problems = Vec::new();
-        let arguments = Arguments::read(marker, line, arguments, &mut problems);
-        let mut said = Self::default();
-        match marker.name {
-            table::RBAC => said.rbac.push(rbac::read(&arguments, &mut problems)),
-            table::WEBHOOK => said.webhooks.extend(webhook::read(&arguments, &mut problems)),
-            table::WEBHOOK_CONFIGURATION => {
-                said.webhook_configurations.extend(webhook::configuration(&arguments, &mut problems));
-            }
-            table::CONVERSION => said.conversions.extend(webhook::conversion(&arguments, &mut problems)),
-            table::CA => said.authorities.extend(webhook::authority(&arguments, &mut problems)),
-            table::ALLOW => said.allows.extend(allow::read(&arguments, &mut problems)),
-            name => unreachable!("`{name}` is in the table"),
+        let mut read = Self::default();
+        let arguments = Arguments::read(marker, line, arguments, &mut read.diagnostics);
+        (marker.read)(&arguments, &mut read);
+        if read.diagnostics.iter().any(Diagnostic::is_error) {
+            self.diagnostics.append(&mut read.diagnostics);
+        } else {
+            self.append(read);
         }
-        if !problems.iter().any(Diagnostic::is_error) {
-            self.rbac.append(&mut said.rbac);
-            self.webhooks.append(&mut said.webhooks);
-            self.webhook_configurations.append(&mut said.webhook_configurations);
-            self.conversions.append(&mut said.conversions);
-            self.authorities.append(&mut said.authorities);
-            self.allows.append(&mut said.allows);
-        }
-        self.diagnostics.append(&mut problems);
+    }
+
+    /// The markers of both, these first.
+    fn append(&mut self, mut other: Self) {
+        self.rbac.append(&mut other.rbac);
+        self.webhooks.append(&mut other.webhooks);
+        self.webhook_configurations.append(&mut other.webhook_configurations);
+        self.conversions.append(&mut other.conversions);
+        self.authorities.append(&mut other.authorities);
+        self.allows.append(&mut other.allows);
+        self.count += other.count;
+        self.diagnostics.append(&mut other.diagnostics);
     }
 }
 

@@ -1,8 +1,11 @@
-//! The table of all markers that opctl reads, with their arguments. The reader works off it, and
-//! `docs/reference/markers.md` is made of it.
+//! The table of all markers that opctl reads, each with its arguments and the function that parses it. The parser, its messages and
+//! `docs/reference/markers.md` all follow from these rows.
+
+use super::arguments::Arguments;
+use super::{Markers, allow, rbac, webhook};
 
 /// A marker: `// +name:argument=value,argument=value`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Marker {
     /// Without `+`.
     pub name: &'static str,
@@ -12,6 +15,8 @@ pub struct Marker {
     pub arguments: &'static [Argument],
     /// Whole markers, the plainest first.
     pub examples: &'static [&'static str],
+    /// Adds what the marker says, or why it is wrong, to empty `Markers`.
+    pub(super) read: fn(&Arguments, &mut Markers),
 }
 
 /// How arguments are given.
@@ -77,13 +82,6 @@ pub fn find(name: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.name == name)
 }
 
-pub const RBAC: &str = "kubebuilder:rbac";
-pub const WEBHOOK: &str = "kubebuilder:webhook";
-pub const WEBHOOK_CONFIGURATION: &str = "kubebuilder:webhookconfiguration";
-pub const CONVERSION: &str = "opctl:conversion";
-pub const CA: &str = "opctl:ca";
-pub const ALLOW: &str = "opctl:allow";
-
 /// What rows say only where it is not so.
 const OPTIONAL: Argument = Argument {
     name: "",
@@ -123,7 +121,7 @@ const SERVICE_PORT: Argument = Argument {
 
 pub const MARKERS: &[Marker] = &[
     Marker {
-        name: RBAC,
+        name: "kubebuilder:rbac",
         about: "grants the operator permissions",
         form: Form::Named,
         arguments: &[
@@ -194,9 +192,10 @@ pub const MARKERS: &[Marker] = &[
             "kubebuilder:rbac:groups=\"\",resources=secrets,resourceNames=token,verbs=get,namespace=kube-system",
             "kubebuilder:rbac:urls=/metrics,verbs=get",
         ],
+        read: |arguments, markers| markers.rbac.push(rbac::read(arguments, &mut markers.diagnostics)),
     },
     Marker {
-        name: WEBHOOK,
+        name: "kubebuilder:webhook",
         about: "registers an admission webhook",
         form: Form::Named,
         arguments: &[
@@ -336,9 +335,10 @@ pub const MARKERS: &[Marker] = &[
              sideEffects=None,groups=cache.example.com,resources=memcacheds,verbs=create;update,versions=v1,\
              name=vmemcached.kb.io,admissionReviewVersions=v1",
         ],
+        read: |arguments, markers| markers.webhooks.extend(webhook::read(arguments, &mut markers.diagnostics)),
     },
     Marker {
-        name: WEBHOOK_CONFIGURATION,
+        name: "kubebuilder:webhookconfiguration",
         about: "names the object that holds the webhooks",
         form: Form::Named,
         arguments: &[
@@ -359,9 +359,13 @@ pub const MARKERS: &[Marker] = &[
             },
         ],
         examples: &["kubebuilder:webhookconfiguration:mutating=true,name=memcached-defaults"],
+        read: |arguments, markers| {
+            let configuration = webhook::configuration(arguments, &mut markers.diagnostics);
+            markers.webhook_configurations.extend(configuration);
+        },
     },
     Marker {
-        name: CONVERSION,
+        name: "opctl:conversion",
         about: "has a webhook convert the versions of a kind into each other",
         form: Form::Named,
         arguments: &[
@@ -399,9 +403,10 @@ pub const MARKERS: &[Marker] = &[
             },
         ],
         examples: &["opctl:conversion:group=cache.example.com,kind=Memcached"],
+        read: |arguments, markers| markers.conversions.extend(webhook::conversion(arguments, &mut markers.diagnostics)),
     },
     Marker {
-        name: CA,
+        name: "opctl:ca",
         about: "names the CA certificate of the webhooks; without it, the operator sets `caBundle` itself",
         form: Form::Named,
         arguments: &[
@@ -425,9 +430,10 @@ pub const MARKERS: &[Marker] = &[
             },
         ],
         examples: &["opctl:ca:certificate=serving-cert", "opctl:ca:file=certs/ca.crt"],
+        read: |arguments, markers| markers.authorities.extend(webhook::authority(arguments, &mut markers.diagnostics)),
     },
     Marker {
-        name: ALLOW,
+        name: "opctl:allow",
         about: "silences one diagnostic in the item or statement that follows",
         form: Form::Positional,
         arguments: &[
@@ -446,5 +452,6 @@ pub const MARKERS: &[Marker] = &[
             },
         ],
         examples: &["opctl:allow:OP417 the role is shared with the installer"],
+        read: |arguments, markers| markers.allows.extend(allow::read(arguments, &mut markers.diagnostics)),
     },
 ];
