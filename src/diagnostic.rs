@@ -70,13 +70,13 @@ pub struct Diagnostic {
     pub code: &'static str,
     pub message: String,
     /// The place, and what is to be said right at it (may be empty).
-    pub place: Option<(Span, String)>,
+    pub span: Option<(Span, String)>,
     pub help: Vec<String>,
 }
 
 impl Diagnostic {
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, code, message: message.into(), place: None, help: Vec::new() }
+        Self { severity: Severity::Error, code, message: message.into(), span: None, help: Vec::new() }
     }
 
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
@@ -85,7 +85,7 @@ impl Diagnostic {
 
     #[must_use]
     pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.place = Some((span, label.into()));
+        self.span = Some((span, label.into()));
         self
     }
 
@@ -110,7 +110,7 @@ pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
             Severity::Warning => Level::WARNING,
         };
         let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code));
-        if let Some((span, label)) = &diagnostic.place {
+        if let Some((span, label)) = &diagnostic.span {
             let annotation = AnnotationKind::Primary.span(span.range.clone());
             let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
             group = group.element(Snippet::source(&span.file.text).path(&span.file.path).annotation(annotation));

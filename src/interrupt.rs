@@ -75,8 +75,8 @@ impl Drop for Shield {
     }
 }
 
-/// Runs a command as a shell would: it has the terminal, and its end is awaited, also after a signal, which ends it.
-pub fn attend(command: &mut Command) -> io::Result<ExitStatus> {
+/// Runs a command in the foreground, as a shell does: it owns the terminal. Waits until it exits, even after a signal.
+pub fn run_foreground(command: &mut Command) -> io::Result<ExitStatus> {
     /// Until it is killed.
     const PATIENCE: Duration = Duration::from_secs(10);
     let shield = Shield::raise();

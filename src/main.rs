@@ -1,4 +1,4 @@
-//! Parses the arguments, runs the command, prints, and gives the exit code; nothing else.
+//! The entry point of opctl: parses the arguments, runs the command, prints its output, and sets the exit code.
 
 use std::process::ExitCode;
 

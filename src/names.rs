@@ -1,4 +1,4 @@
-//! The names of Kubernetes, parsed once at the edge and trusted inside.
+//! Names of domains, groups, versions, kinds and plurals: parsed once at the edge, trusted inside.
 //!
 //! Text comes in, a name or a [`NameError`] that says the rule goes out. The rules are the API server's, tightened
 //! where a legal name would make Rust that does not compile.

@@ -18,7 +18,7 @@ use opctl_cel::{
 };
 
 use super::Finding;
-use crate::model::{Place, Step};
+use crate::model::{CrdLocation, Step};
 pub use rules::{Broken, Verdict, evaluate_all};
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
@@ -29,10 +29,10 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     let total = costs.iter().fold(0, |sum: u64, (cost, _)| sum.saturating_add(*cost));
     if total > TOTAL_COST_LIMIT && costs.iter().all(|(cost, _)| *cost <= RULE_COST_LIMIT) {
         costs.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
-        let (_, place) = costs.swap_remove(0);
+        let (_, location) = costs.swap_remove(0);
         let message =
             format!("all CEL rules together cost {} times what the API server allows", times(total, TOTAL_COST_LIMIT));
-        findings.push(Finding::error("OP348", place, message).help(BOUND));
+        findings.push(Finding::error("OP348", location, message).help(BOUND));
     }
 }
 
@@ -41,7 +41,7 @@ const BOUND: &str = "make the rule simpler, or the limits of what it looks at sm
 
 struct Walk<'a> {
     findings: &'a mut Vec<Finding>,
-    costs: Vec<(u64, Place)>,
+    costs: Vec<(u64, CrdLocation)>,
 }
 
 /// What is known from the schemas around one.
@@ -95,17 +95,17 @@ impl Walk<'_> {
     }
 
     fn rules(&mut self, schema: &JSONSchemaProps, rules: &[ValidationRule], path: &[Step], inside: &Inside) {
-        let place = Place::Schema(path.to_vec());
+        let location = CrdLocation::Schema(path.to_vec());
         for rule in rules {
             let before = self.findings.len();
-            let mut wrong = |message: &str| self.findings.push(Finding::error("OP346", place.clone(), message));
+            let mut wrong = |message: &str| self.findings.push(Finding::error("OP346", location.clone(), message));
             stated(schema, rule, &mut wrong);
             if self.findings.len() > before {
                 continue;
             }
             let Some(declared) = &inside.declared else {
                 let message = "a CEL rule on a value whose type the schema does not specify";
-                self.findings.push(Finding::error("OP349", place.clone(), message));
+                self.findings.push(Finding::error("OP349", location.clone(), message));
                 continue;
             };
             let optional_old = rule.optional_old_self == Some(true);
@@ -113,7 +113,7 @@ impl Walk<'_> {
                 Ok(compiled) => compiled,
                 Err(Failure::Unknown) => continue,
                 Err(Failure::Wrong(code, message)) => {
-                    self.findings.push(Finding::error(code, place.clone(), message));
+                    self.findings.push(Finding::error(code, location.clone(), message));
                     continue;
                 }
             };
@@ -122,14 +122,14 @@ impl Walk<'_> {
                     "`oldSelf` in a rule on list items, which the API server cannot match with their old values";
                 let help = "make the list a map: `#[x_kube(merge_strategy = ListMerge::Map(vec![\"name\".into()]))]`, or \
                             put the rule on a field above the list";
-                self.findings.push(Finding::error("OP345", place.clone(), message).help(help));
+                self.findings.push(Finding::error("OP345", location.clone(), message).help(help));
             } else if !compiled.uses_old_self() && rule.optional_old_self.is_some() {
                 let message = "`optionalOldSelf` of a rule that does not use `oldSelf`";
-                self.findings.push(Finding::error("OP345", place.clone(), message));
+                self.findings.push(Finding::error("OP345", location.clone(), message));
             }
             let cardinality = inside.cardinality.unwrap_or_else(|| declared.max_cardinality());
             let cost = compiled.cost().saturating_mul(cardinality);
-            if self.spend(&rule.rule, "rule", cost, &place) {
+            if self.spend(&rule.rule, "rule", cost, &location) {
                 let mut help = missing_limits(&compiled, schema);
                 if inside.cardinality.is_none() {
                     help.push(format!(
@@ -144,26 +144,26 @@ impl Walk<'_> {
             };
             match compile(message, "messageExpression", declared, optional_old, "string") {
                 Ok(compiled) => {
-                    if self.spend(message, "messageExpression", compiled.cost(), &place) {
+                    if self.spend(message, "messageExpression", compiled.cost(), &location) {
                         self.advise(missing_limits(&compiled, schema));
                     }
                 }
                 Err(Failure::Unknown) => {}
                 Err(Failure::Wrong(code, message)) => {
-                    self.findings.push(Finding::error(code, place.clone(), message));
+                    self.findings.push(Finding::error(code, location.clone(), message));
                 }
             }
         }
     }
 
     /// True: it is too much.
-    fn spend(&mut self, text: &str, what: &str, cost: u64, place: &Place) -> bool {
-        self.costs.push((cost, place.clone()));
+    fn spend(&mut self, text: &str, what: &str, cost: u64, location: &CrdLocation) -> bool {
+        self.costs.push((cost, location.clone()));
         if cost > RULE_COST_LIMIT {
             let factor = times(cost, RULE_COST_LIMIT);
             let message =
                 format!("this {what} may cost {factor} times what the API server allows: `{}`", one_line(text));
-            self.findings.push(Finding::error("OP347", place.clone(), message));
+            self.findings.push(Finding::error("OP347", location.clone(), message));
         }
         cost > RULE_COST_LIMIT
     }
@@ -230,11 +230,11 @@ fn compile(
     wanted: &str,
 ) -> Result<Expression, Failure> {
     let compiled = Expression::compile(text, declared, optional_old).map_err(|error| {
-        let wrong = |code, place, message: String| Failure::Wrong(code, does_not_compile(text, what, place, &message));
+        let wrong = |code, range, message: String| Failure::Wrong(code, does_not_compile(text, what, range, &message));
         match error {
-            CompileError::Syntax { place, message } => wrong("OP340", place, message),
-            CompileError::Type { place, message } => wrong("OP341", place, message),
-            CompileError::Literal { place, message } => wrong("OP344", place, message),
+            CompileError::Syntax { range, message } => wrong("OP340", range, message),
+            CompileError::Type { range, message } => wrong("OP341", range, message),
+            CompileError::Literal { range, message } => wrong("OP344", range, message),
             CompileError::Unknown => Failure::Unknown,
         }
     })?;
@@ -246,8 +246,8 @@ fn compile(
     Ok(compiled)
 }
 
-fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) -> String {
-    let part = one_line(text.get(place).unwrap_or_default());
+fn does_not_compile(text: &str, what: &str, range: Range<usize>, message: &str) -> String {
+    let part = one_line(text.get(range).unwrap_or_default());
     let at = if part.is_empty() { String::new() } else { format!(", at `{part}`") };
     format!("this {what} does not compile{at}: {message}")
 }
@@ -255,7 +255,7 @@ fn does_not_compile(text: &str, what: &str, place: Range<usize>, message: &str) 
 /// Why an expression is not CEL. Its names and types are left to the API server.
 pub fn syntax_problem(text: &str) -> Option<String> {
     match check_syntax(text) {
-        Err(CompileError::Syntax { place, message }) => Some(does_not_compile(text, "expression", place, &message)),
+        Err(CompileError::Syntax { range, message }) => Some(does_not_compile(text, "expression", range, &message)),
         _ => None,
     }
 }

@@ -12,12 +12,12 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 use super::{Finding, items, property, text, values};
-use crate::model::Place;
+use crate::model::CrdLocation;
 use crate::names::nearest;
 
 pub fn check(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     for (nth, definition) in version.additional_printer_columns.iter().flatten().enumerate() {
-        column(definition, Place::Argument("printcolumn", nth), root, findings);
+        column(definition, CrdLocation::Argument("printcolumn", nth), root, findings);
     }
     if let Some(paths) = version.subresources.as_ref().and_then(|subresources| subresources.scale.as_ref()) {
         scale(paths, root, findings);
@@ -28,10 +28,15 @@ pub fn check(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps, 
 const TYPES: &[&str] = &["integer", "number", "string", "boolean", "date"];
 const FORMATS: &[&str] = &["int32", "int64", "float", "double", "byte", "date", "date-time", "password"];
 
-fn column(column: &CustomResourceColumnDefinition, place: Place, root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
+fn column(
+    column: &CustomResourceColumnDefinition,
+    location: CrdLocation,
+    root: &JSONSchemaProps,
+    findings: &mut Vec<Finding>,
+) {
     let (name, type_, path, format) = (&column.name, &column.type_, &column.json_path, text(&column.format));
     let mut refuse = |message: String, help: &str| {
-        findings.push(Finding::error("OP308", place.clone(), message).help(help));
+        findings.push(Finding::error("OP308", location.clone(), message).help(help));
     };
     if name.is_empty() {
         refuse("a printer column has no name".into(), "add `name = \"…\"`");
@@ -53,7 +58,7 @@ fn column(column: &CustomResourceColumnDefinition, place: Place, root: &JSONSche
             "write it from the object's top: `.spec.replicas`",
         );
     } else {
-        leads_nowhere(&format!("the column `{name}` is always empty"), path, place, root, findings);
+        leads_nowhere(&format!("the column `{name}` is always empty"), path, location, root, findings);
     }
 }
 
@@ -67,19 +72,19 @@ fn scale(scale: &CustomResourceSubresourceScale, root: &JSONSchemaProps, finding
         if path.is_empty() && name == "label_selector_path" {
             continue;
         }
-        let place = Place::Argument("scale", 0);
+        let location = CrdLocation::Argument("scale", 0);
         if !below.iter().any(|below| path.starts_with(below)) {
             let message = format!("`{name}` is `{path}`, and it must start with `{}`", below.join("` or `"));
-            findings.push(Finding::error("OP309", place, message).help("for example `.spec.replicas`"));
+            findings.push(Finding::error("OP309", location, message).help("for example `.spec.replicas`"));
         } else {
-            leads_nowhere(&format!("`{name}` of the scale subresource has no value"), path, place, root, findings);
+            leads_nowhere(&format!("`{name}` of the scale subresource has no value"), path, location, root, findings);
         }
     }
 }
 
-fn leads_nowhere(what: &str, path: &str, place: Place, root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
+fn leads_nowhere(what: &str, path: &str, location: CrdLocation, root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     let Err((missing, names)) = follow(path, root) else { return };
-    let finding = Finding::warning("OP311", place, format!("{what}: no field `{missing}` is at `{path}`"));
+    let finding = Finding::warning("OP311", location, format!("{what}: no field `{missing}` is at `{path}`"));
     findings.push(match nearest(&missing, names) {
         Some(nearest) => finding.help(format!("did you mean `{nearest}`?")),
         None => finding.help("give the names as they are in YAML; what is not in the schema is dropped"),
@@ -125,7 +130,7 @@ fn selectable(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps,
     for (nth, field) in version.selectable_fields.iter().flatten().enumerate() {
         let path = &field.json_path;
         let mut refuse = |message: String, help: &str| {
-            findings.push(Finding::error("OP310", Place::Argument("selectable", nth), message).help(help));
+            findings.push(Finding::error("OP310", CrdLocation::Argument("selectable", nth), message).help(help));
         };
         match selected(path, root) {
             Err(reason) => refuse(format!("`{path}` cannot be selected by: {reason}"), "write it as `.spec.name`"),
@@ -146,7 +151,8 @@ fn selectable(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps,
     if seen.len() > 8 {
         let message = format!("{} fields are selectable, and the API server takes 8 at most", seen.len());
         findings.push(
-            Finding::error("OP310", Place::Argument("selectable", 8), message).help("select the others by labels"),
+            Finding::error("OP310", CrdLocation::Argument("selectable", 8), message)
+                .help("select the others by labels"),
         );
     }
 }

@@ -8,18 +8,18 @@ use serde_json::Value;
 use super::value::Rule;
 use super::{Finding, each, items, object, property, shown, value, values};
 use crate::diagnostic::Severity;
-use crate::model::{Place, Step};
+use crate::model::{CrdLocation, Step};
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     each(root, &mut Vec::new(), &mut |schema, path| {
         let Some(default) = &schema.default else { return };
         let at = shown(path);
-        let place = Place::Schema(path.to_vec());
+        let location = CrdLocation::Schema(path.to_vec());
         let finding = if let Some(field) = dropped(&default.0, Some(schema), "") {
             let message = format!(
                 "the default of {at} has the field `{field}`, which its schema has not: the API server would drop it"
             );
-            Finding::error("OP327", place, message)
+            Finding::error("OP327", location, message)
                 .help("is the field skipped or renamed for one direction only? Both must have one name")
         } else if let Some(misfit) =
             value::check(&default.0, schema).into_iter().find(|misfit| misfit.rule != Rule::Unknown)
@@ -29,7 +29,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
             let problem = misfit.problem;
             Finding::error(
                 "OP326",
-                place,
+                location,
                 format!("the default of {at} does not fit its own schema: {inside}{problem}"),
             )
             .help("change the default or what restricts the field")

@@ -3,7 +3,7 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
 use super::{Finding, inside, junctors, shown, text};
-use crate::model::{Place, Step};
+use crate::model::{CrdLocation, Step};
 
 /// Source: `supportedVersionedFormats` of `pkg/apiserver/validation/formats.go`, without hyphens, which do not count.
 const OF_STRINGS: &[&str] = &[
@@ -44,7 +44,7 @@ fn walk(schema: &JSONSchemaProps, path: &mut Vec<Step>, findings: &mut Vec<Findi
     if !format.is_empty() && !is_known(type_, format) {
         let at = shown(path);
         let message = format!("{at} has the format `{format}`, which the API server does not know and warns of");
-        let finding = Finding::warning("OP329", Place::Schema(path.clone()), message);
+        let finding = Finding::warning("OP329", CrdLocation::Schema(path.clone()), message);
         let finding = finding.help(way_out(schema, format, path.last()));
         if !findings.contains(&finding) {
             findings.push(finding);

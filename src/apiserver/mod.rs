@@ -1,5 +1,5 @@
-//! CustomResourceDefinition or webhook → what an API server says to it: what it would refuse, warn of, or take and never
-//! use. Pure; no cluster is asked.
+//! Checks CRDs and webhooks as an API server does: reports what it would reject, warn about, or accept but ignore. Pure;
+//! no cluster is asked.
 //!
 //! Follows Kubernetes 1.36 and 1.37, `k8s.io/apiextensions-apiserver`: `pkg/apis/apiextensions/validation`,
 //! `pkg/apiserver/schema` and `pkg/registry/customresourcedefinition`. Each file here is a topic of it.
@@ -27,7 +27,7 @@ pub use object::{ObjectFinding, ObjectStep, check_object};
 pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
 
 use crate::diagnostic::Severity;
-use crate::model::{Place, Step};
+use crate::model::{CrdLocation, Step};
 
 /// Something that the API server says to a CRD. An error: it refuses it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,17 +37,17 @@ pub struct Finding {
     pub message: String,
     /// The version that it is about; `None`: all of them.
     pub version: Option<String>,
-    pub place: Place,
+    pub location: CrdLocation,
     pub help: Vec<String>,
 }
 
 impl Finding {
-    fn error(code: &'static str, place: Place, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, code, message: message.into(), version: None, place, help: Vec::new() }
+    fn error(code: &'static str, location: CrdLocation, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, code, message: message.into(), version: None, location, help: Vec::new() }
     }
 
-    fn warning(code: &'static str, place: Place, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(code, place, message) }
+    fn warning(code: &'static str, location: CrdLocation, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, location, message) }
     }
 
     fn help(mut self, help: impl Into<String>) -> Self {
@@ -72,7 +72,7 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     let schema = version.schema.as_ref().and_then(|validation| validation.open_api_v3_schema.as_ref());
     let Some(root) = schema else {
         findings.push(
-            Finding::error("OP306", Place::Argument("schema", 0), "the API server wants a schema, and this kind has none")
+            Finding::error("OP306", CrdLocation::Argument("schema", 0), "the API server wants a schema, and this kind has none")
                 .help("remove `schema = \"disabled\"`; to keep every field as it comes, use `serde_json::Value` with `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`"),
         );
         return findings;

@@ -11,7 +11,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use opctl_cel::format::{is_name_part, is_qualified_name};
 
 use super::{Finding, text};
-use crate::model::Place;
+use crate::model::CrdLocation;
 use crate::names::{is_dns_1035_label, is_dns_subdomain};
 
 const APPROVED: &str = "api-approved.kubernetes.io";
@@ -24,7 +24,7 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
     let mut label = |what: &str, argument: &'static str, nth: usize, name: &str| {
         if !is_dns_1035_label(name) {
             let message = format!("the API server does not take the {what} `{name}`");
-            findings.push(Finding::error("OP301", Place::Argument(argument, nth), message).help(RULE));
+            findings.push(Finding::error("OP301", CrdLocation::Argument(argument, nth), message).help(RULE));
         }
     };
     label("plural", "plural", 0, &names.plural);
@@ -41,7 +41,7 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
     if !is_dns_1035_label(&names.kind.to_lowercase()) || names.kind.len() > 59 {
         let message = format!("the API server does not take the kind `{}`", names.kind);
         let help = "use letters, digits and `-`, start with a letter, at most 59 characters";
-        findings.push(Finding::error("OP301", Place::Argument("kind", 0), message).help(help));
+        findings.push(Finding::error("OP301", CrdLocation::Argument("kind", 0), message).help(help));
     }
     group(crd, &mut findings);
     metadata(crd, &mut findings);
@@ -51,15 +51,15 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
 
 fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
     let group = &crd.spec.group;
-    let place = Place::Argument("group", 0);
+    let location = CrdLocation::Argument("group", 0);
     if !is_dns_subdomain(group) || !group.contains('.') {
         let message = format!("the API server does not take the group `{group}`: it is a domain with at least one dot");
         let help = "use a domain that is yours: `#[kube(group = \"cache.example.com\")]`";
-        findings.push(Finding::error("OP302", place, message).help(help));
+        findings.push(Finding::error("OP302", location, message).help(help));
     } else if crd.spec.names.plural.len() + 1 + group.len() > 253 {
         findings.push(Finding::error(
             "OP302",
-            place,
+            location,
             "the plural and the group have more than 252 characters together",
         ));
     } else if is_kubernetes_own(group) {
@@ -68,7 +68,7 @@ fn group(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             let message =
                 format!("the group `{group}` belongs to the Kubernetes project, and this kind has no approval from it");
             findings.push(
-                Finding::error("OP303", place, message)
+                Finding::error("OP303", location, message)
                     .help("use a group of a domain that is yours")
                     .help(format!("or set where it was approved: `annotation(\"{APPROVED}\", \"https://…\")`; a value that starts with `unapproved` is accepted too")),
             );
@@ -94,26 +94,26 @@ fn is_url(text: &str) -> bool {
 
 fn metadata(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
     for (nth, (key, value)) in crd.metadata.labels.iter().flatten().enumerate() {
-        let place = Place::Argument("label", nth);
+        let location = CrdLocation::Argument("label", nth);
         if !is_qualified_name(key) {
-            findings.push(wrong_key("label", key, place));
+            findings.push(wrong_key("label", key, location));
         } else if !(value.is_empty() || is_name_part(value)) {
             let message = format!("the API server does not take the value `{value}` of the label `{key}`");
             let help =
                 "use letters, digits, `-`, `_` and `.`, start and end with a letter or digit, at most 63 characters";
-            findings.push(Finding::error("OP307", place, message).help(help));
+            findings.push(Finding::error("OP307", location, message).help(help));
         }
     }
     for (nth, key) in crd.metadata.annotations.iter().flatten().map(|(key, _)| key).enumerate() {
         // Upper case is let through in the prefix of an annotation.
         if !is_qualified_name(&key.to_lowercase()) {
-            findings.push(wrong_key("annotation", key, Place::Argument("annotation", nth)));
+            findings.push(wrong_key("annotation", key, CrdLocation::Argument("annotation", nth)));
         }
     }
 }
 
-fn wrong_key(what: &str, key: &str, place: Place) -> Finding {
-    Finding::error("OP307", place, format!("the API server does not take the {what} `{key}`"))
+fn wrong_key(what: &str, key: &str, location: CrdLocation) -> Finding {
+    Finding::error("OP307", location, format!("the API server does not take the {what} `{key}`"))
         .help("write `name` or `domain/name`, the name of letters, digits, `-`, `_` and `.`, at most 63 characters")
 }
 
@@ -127,13 +127,17 @@ fn versions(crd: &CustomResourceDefinition, findings: &mut Vec<Finding>) {
             stored => format!("several versions of this kind are stored: {}", stored.join(", ")),
         };
         findings.push(
-            Finding::error("OP304", Place::Kind, message)
+            Finding::error("OP304", CrdLocation::Kind, message)
                 .help("set `storage = false` in all versions except the storage version"),
         );
     }
     let mut seen = BTreeSet::new();
     if let Some(twice) = versions.iter().find(|version| !seen.insert(&version.name)) {
-        findings.push(Finding::error("OP304", Place::Kind, format!("the version `{}` is there twice", twice.name)));
+        findings.push(Finding::error(
+            "OP304",
+            CrdLocation::Kind,
+            format!("the version `{}` is there twice", twice.name),
+        ));
     }
 }
 
@@ -142,7 +146,7 @@ pub fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     if !is_dns_1035_label(&version.name) {
         let message = format!("the API server does not take the version `{}`", version.name);
         findings.push(
-            Finding::error("OP301", Place::Argument("version", 0), message)
+            Finding::error("OP301", CrdLocation::Argument("version", 0), message)
                 .help("use a name such as `v1alpha1` or `v1`"),
         );
     }
@@ -159,8 +163,12 @@ pub fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
             return findings;
         };
         findings.push(
-            Finding::error("OP305", Place::Argument("deprecated", 0), format!("the deprecation warning {problem}"))
-                .help("write one short line; `#[kube(deprecated)]` alone takes that of Kubernetes"),
+            Finding::error(
+                "OP305",
+                CrdLocation::Argument("deprecated", 0),
+                format!("the deprecation warning {problem}"),
+            )
+            .help("write one short line; `#[kube(deprecated)]` alone takes that of Kubernetes"),
         );
     }
     findings

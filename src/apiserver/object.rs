@@ -110,19 +110,23 @@ fn store(
 
 /// Why the API server refuses an object, or may refuse it.
 #[derive(Debug, PartialEq)]
-pub struct Said {
+pub struct Rejection {
     pub path: Vec<ObjectStep>,
     pub message: String,
 }
 
 /// What the API server stores of an object whose metadata is sound, from a client that lets it drop unknown fields, and who
 /// may write the status.
-pub fn stored(version: &CustomResourceDefinitionVersion, root: &JSONSchemaProps, object: &Value) -> (Value, Vec<Said>) {
+pub fn stored(
+    version: &CustomResourceDefinitionVersion,
+    root: &JSONSchemaProps,
+    object: &Value,
+) -> (Value, Vec<Rejection>) {
     let mut findings = Vec::new();
     let stored = store(version, root, object.clone(), false, &mut findings);
     // Unknown fields.
     findings.retain(|finding| finding.code != "OP451");
-    (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Said { path, message }).collect())
+    (stored, findings.into_iter().map(|ObjectFinding { path, message, .. }| Rejection { path, message }).collect())
 }
 
 fn of_rule(broken: cel::Broken) -> ObjectFinding {

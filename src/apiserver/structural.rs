@@ -11,7 +11,7 @@ use opctl_cel::pattern;
 
 use super::{Finding, inside, is_empty, items, junctors, property, shown, text};
 use crate::diagnostic::Severity;
-use crate::model::{Place, Step};
+use crate::model::{CrdLocation, Step};
 
 pub fn check(root: &JSONSchemaProps, has_status: bool, findings: &mut Vec<Finding>) {
     let mut walk = Walk { path: Vec::new(), validated_at: Vec::new(), patterns: HashMap::new(), findings };
@@ -38,7 +38,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn refuse(&mut self, code: &'static str, message: impl FnOnce(String) -> String) -> &mut Finding {
         let message = message(shown(&self.path));
-        self.findings.push(Finding::error(code, Place::Schema(self.path.clone()), message));
+        self.findings.push(Finding::error(code, CrdLocation::Schema(self.path.clone()), message));
         self.findings.last_mut().expect("just pushed")
     }
 

@@ -9,7 +9,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::{Value, json};
 
-use super::object::{ObjectStep, Said};
+use super::object::{ObjectStep, Rejection};
 use super::sample::{KEY, any, sample};
 use super::{cel, items, object, property, shown, value, values};
 use crate::diagnostic::Span;
@@ -24,7 +24,7 @@ pub struct Undecodable<'a> {
     /// The same, from the root of the schema.
     pub steps: Vec<Step>,
     /// The field or type in the source to which an attribute can be added.
-    pub place: Option<&'a Span>,
+    pub span: Option<&'a Span>,
     /// From there to the value.
     pub tail: Vec<Step>,
     pub problem: Problem<'a>,
@@ -87,8 +87,8 @@ impl<'a> Walk<'a, '_> {
         let mut inner = reads;
         loop {
             inner = match inner {
-                Reads::At(place, inner) => {
-                    self.site = Some((place, self.path.len()));
+                Reads::At(span, inner) => {
+                    self.site = Some((span, self.path.len()));
                     inner
                 }
                 Reads::AtMost(inner) => {
@@ -162,8 +162,8 @@ impl<'a> Walk<'a, '_> {
             };
             let site = self.site;
             self.path.push(Step::Property(field.name.clone()));
-            if let Some(place) = &field.place {
-                self.site = Some((place, self.path.len()));
+            if let Some(span) = &field.span {
+                self.site = Some((span, self.path.len()));
             }
             let property = property(schema, &field.name);
             if let Some(property) = property {
@@ -182,7 +182,7 @@ impl<'a> Walk<'a, '_> {
     fn missing(&mut self, property: Option<&JSONSchemaProps>) {
         let Some((Step::Property(name), around)) = self.path.split_last() else { return };
         let mut object = self.object(&self.path, &property.map_or(Value::Null, any));
-        let before = self.said(&object);
+        let before = self.rejections(&object);
         let Some(parent) = at_mut(&mut object, around).and_then(Value::as_object_mut) else { return };
         parent.remove(name);
         let Some((stored, is_whole)) = self.stored(&object, &before) else { return };
@@ -210,7 +210,7 @@ impl<'a> Walk<'a, '_> {
                 continue;
             }
             // Another field may have a rule that is hard to satisfy, and that has nothing to do with this one.
-            let before = before.get_or_insert_with(|| self.said(&self.object(&self.path, &any(schema))));
+            let before = before.get_or_insert_with(|| self.rejections(&self.object(&self.path, &any(schema))));
             let object = self.object(&self.path, &value);
             let Some((stored, is_whole)) = self.stored(&object, before) else { continue };
             let is_stored = at(&stored, &self.path).is_some_and(|stored| reads.reads(stored) == Some(false));
@@ -236,10 +236,10 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn report(&mut self, problem: Problem<'a>, object: Option<Value>) {
-        let (place, from) = self.site.map_or((None, 0), |(place, from)| (Some(place), from));
+        let (span, from) = self.site.map_or((None, 0), |(span, from)| (Some(span), from));
         let tail = self.path.get(from..).unwrap_or_default().to_vec();
         let path = shown(&self.path);
-        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), place, tail, problem, object });
+        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), span, tail, problem, object });
     }
 
     fn object(&self, path: &[Step], value: &Value) -> Value {
@@ -258,14 +258,14 @@ impl<'a> Walk<'a, '_> {
 
     /// What the API server makes of the object, unless it refuses it, or may do so. `but`: what it says anyway, which is
     /// left out where it is not about the path. And whether it says nothing at all.
-    fn stored(&self, object: &Value, but: &[Said]) -> Option<(Value, bool)> {
-        let (stored, said) = object::stored(self.version, self.root, object);
-        let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(said, step)| *said == step);
-        let admits = |said: &Said| but.contains(said) && !is_about(&said.path);
-        said.iter().all(admits).then_some((stored, said.is_empty()))
+    fn stored(&self, object: &Value, but: &[Rejection]) -> Option<(Value, bool)> {
+        let (stored, rejections) = object::stored(self.version, self.root, object);
+        let is_about = |path: &[ObjectStep]| path.iter().zip(steps_to(&self.path)).all(|(left, right)| *left == right);
+        let admits = |rejection: &Rejection| but.contains(rejection) && !is_about(&rejection.path);
+        rejections.iter().all(admits).then_some((stored, rejections.is_empty()))
     }
 
-    fn said(&self, object: &Value) -> Vec<Said> {
+    fn rejections(&self, object: &Value) -> Vec<Rejection> {
         object::stored(self.version, self.root, object).1
     }
 }
@@ -360,7 +360,7 @@ mod tests {
     }
 
     fn field(name: &str, required: bool, reads: Reads) -> Part {
-        Part::Field(Field { name: name.into(), aliases: Vec::new(), place: None, required, reads })
+        Part::Field(Field { name: name.into(), aliases: Vec::new(), span: None, required, reads })
     }
 
     fn found(spec: Value, reads: Vec<Part>) -> Vec<(String, Option<Value>)> {

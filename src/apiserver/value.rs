@@ -1,4 +1,4 @@
-//! Whether a value fits a schema, as the API server sees it: every misfit, and where it is.
+//! Validates a value against a schema as the API server does, and reports every mismatch with its path.
 //!
 //! Source: `pkg/validation/validate` of `k8s.io/kube-openapi`, oddities included. Rules of CEL are not looked at, nor
 //! what is unknown to the schema.

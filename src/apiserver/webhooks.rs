@@ -1,4 +1,4 @@
-//! Webhook configurations and conversions → what an API server says to them.
+//! Checks webhook configurations and conversions as an API server does.
 //!
 //! Follows Kubernetes 1.36: `pkg/apis/admissionregistration/validation`, `apiserver/pkg/util/webhook` and, of conversions,
 //! `apiextensions-apiserver`. What it would take and never call is an error, too.
@@ -13,55 +13,55 @@ use crate::diagnostic::Diagnostic;
 use crate::names::{is_dns_1035_label, nearest, resource_of_kind};
 
 /// What is said of a field, and the field's path: `rules[0].operations[1]`.
-pub type Remark = (String, Diagnostic);
+pub type PathDiagnostic = (String, Diagnostic);
 
 /// One of the `webhooks` of a configuration.
-pub fn webhook(webhook: &Value) -> Vec<Remark> {
-    let mut remarks = Remarks(Vec::new());
-    remarks.name(webhook);
+pub fn webhook(webhook: &Value) -> Vec<PathDiagnostic> {
+    let mut checker = Checker(Vec::new());
+    checker.name(webhook);
     for (index, rule) in list(&webhook["rules"]).iter().enumerate() {
-        remarks.rule(rule, &format!("rules[{index}]"));
+        checker.rule(rule, &format!("rules[{index}]"));
     }
     if list(&webhook["rules"]).is_empty() {
-        remarks.error("OP126", "rules", "a webhook without rules is never called", "add `rules`");
+        checker.error("OP126", "rules", "a webhook without rules is never called", "add `rules`");
     }
     for (field, words) in [
         ("failurePolicy", ["Fail", "Ignore"]),
         ("matchPolicy", ["Exact", "Equivalent"]),
         ("reinvocationPolicy", ["Never", "IfNeeded"]),
     ] {
-        remarks.word(field, &webhook[field], &words);
+        checker.word(field, &webhook[field], &words);
     }
-    remarks.side_effects(&webhook["sideEffects"]);
+    checker.side_effects(&webhook["sideEffects"]);
     match &webhook["timeoutSeconds"] {
         Value::Null => {}
         seconds if (1..=30).contains(&seconds.as_i64().unwrap_or_default()) => {}
         seconds => {
             let help = "remove it for the default of 10 seconds";
-            remarks.error("OP124", "timeoutSeconds", format!("a timeout of {seconds} seconds, not of 1 to 30"), help);
+            checker.error("OP124", "timeoutSeconds", format!("a timeout of {seconds} seconds, not of 1 to 30"), help);
         }
     }
     for field in ["namespaceSelector", "objectSelector"] {
-        remarks.selector(field, &webhook[field]);
+        checker.selector(field, &webhook[field]);
     }
-    remarks.client(&webhook["clientConfig"], "clientConfig");
-    remarks.conditions(&webhook["matchConditions"]);
-    remarks.review_versions(&webhook["admissionReviewVersions"], "admissionReviewVersions");
-    remarks.0
+    checker.client(&webhook["clientConfig"], "clientConfig");
+    checker.conditions(&webhook["matchConditions"]);
+    checker.review_versions(&webhook["admissionReviewVersions"], "admissionReviewVersions");
+    checker.0
 }
 
 /// `spec.conversion` of a CRD, with the strategy `Webhook`.
-pub fn conversion(conversion: &Value) -> Vec<Remark> {
-    let mut remarks = Remarks(Vec::new());
+pub fn conversion(conversion: &Value) -> Vec<PathDiagnostic> {
+    let mut checker = Checker(Vec::new());
     let webhook = &conversion["webhook"];
-    remarks.client(&webhook["clientConfig"], "webhook.clientConfig");
-    remarks.review_versions(&webhook["conversionReviewVersions"], "webhook.conversionReviewVersions");
-    remarks.0
+    checker.client(&webhook["clientConfig"], "webhook.clientConfig");
+    checker.review_versions(&webhook["conversionReviewVersions"], "webhook.conversionReviewVersions");
+    checker.0
 }
 
-struct Remarks(Vec<Remark>);
+struct Checker(Vec<PathDiagnostic>);
 
-impl Remarks {
+impl Checker {
     fn error(
         &mut self,
         code: &'static str,

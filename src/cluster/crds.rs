@@ -30,7 +30,7 @@ pub enum State {
 
 /// An object of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct RemainingObject {
     /// Empty where its kind is in none.
     pub namespace: String,
     pub name: String,
@@ -63,19 +63,19 @@ impl Crd {
     }
 
     /// Its objects in the whole cluster.
-    pub fn objects(&self, kubectl: &Kubectl) -> Result<Vec<Held>, KubectlError> {
+    pub fn objects(&self, kubectl: &Kubectl) -> Result<Vec<RemainingObject>, KubectlError> {
         let columns = "custom-columns=A:.metadata.namespace,B:.metadata.name,C:.metadata.finalizers[*]";
         let get = ["get", &self.resource, "--all-namespaces", "--no-headers", "-o", columns];
-        Ok(kubectl.output(&get, "")?.lines().filter_map(held).collect())
+        Ok(kubectl.output(&get, "")?.lines().filter_map(parse_object).collect())
     }
 }
 
 /// A line of three columns; where there is nothing, it has `<none>`.
-fn held(line: &str) -> Option<Held> {
+fn parse_object(line: &str) -> Option<RemainingObject> {
     let mut words = line.split_whitespace().map(|word| if word == "<none>" { "" } else { word });
     let (namespace, name) = (words.next()?.to_owned(), words.next()?.to_owned());
     let finalizers = words.next().unwrap_or_default().split(',').filter(|it| !it.is_empty());
-    Some(Held { namespace, name, finalizers: finalizers.map(String::from).collect() })
+    Some(RemainingObject { namespace, name, finalizers: finalizers.map(String::from).collect() })
 }
 
 /// A refusal comes from before the CRD was applied, or stays longer than this.
@@ -129,10 +129,13 @@ mod tests {
 
     #[test]
     fn objects_are_read_from_columns() {
-        let held = |line| held(line).unwrap();
+        let held = |line| parse_object(line).unwrap();
         let finalizers = vec!["a.b/c".to_owned(), "d".to_owned()];
-        assert_eq!(held("ns   one   a.b/c,d"), Held { namespace: "ns".into(), name: "one".into(), finalizers });
-        let bare = Held { namespace: String::new(), name: "two".into(), finalizers: Vec::new() };
+        assert_eq!(
+            held("ns   one   a.b/c,d"),
+            RemainingObject { namespace: "ns".into(), name: "one".into(), finalizers }
+        );
+        let bare = RemainingObject { namespace: String::new(), name: "two".into(), finalizers: Vec::new() };
         assert_eq!(held("<none>   two   <none>"), bare);
     }
 }

@@ -1,4 +1,4 @@
-//! Starts kubectl: arguments and standard input go in, standard output comes out, or kubectl's own words about what is wrong.
+//! Runs kubectl with arguments and standard input, and returns its standard output or its error output.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -27,15 +27,15 @@ pub enum KubectlError {
     #[error("cannot start `{program}`: {reason}")]
     NotStarted { program: String, reason: io::Error },
 
-    /// `said` is what it wrote to standard error, without the last line's end.
-    #[error("`{command}` failed: {said}")]
-    Failed { command: String, said: String },
+    /// `stderr` is what it wrote to standard error, without the trailing newline, or its exit status if that is empty.
+    #[error("`{command}` failed: {stderr}")]
+    Failed { command: String, stderr: String },
 }
 
-/// What a kubectl that succeeded has written.
+/// The output of a successful kubectl.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    pub output: String,
+pub struct KubectlOutput {
+    pub stdout: String,
     /// Those of the API server.
     pub warnings: Vec<String>,
 }
@@ -43,11 +43,11 @@ pub struct Said {
 impl Kubectl {
     /// What kubectl writes to standard output.
     pub fn output(&self, arguments: &[&str], stdin: &str) -> Result<String, KubectlError> {
-        Ok(self.run(arguments, stdin)?.output)
+        Ok(self.run(arguments, stdin)?.stdout)
     }
 
     /// The same, and what it warns of.
-    pub fn run(&self, arguments: &[&str], stdin: &str) -> Result<Said, KubectlError> {
+    pub fn run(&self, arguments: &[&str], stdin: &str) -> Result<KubectlOutput, KubectlError> {
         let mut command = self.command(arguments);
         let child = Child::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut child = child.map_err(|reason| self.not_started(reason))?;
@@ -58,15 +58,15 @@ impl Kubectl {
             child.output()
         });
         let output = output.map_err(|reason| self.not_started(reason))?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            let lines: Vec<&str> = said.lines().filter(|line| !is_log(line)).collect();
-            let said = lines.join("\n").trim_end().to_owned();
-            let said = if said.is_empty() { output.status.to_string() } else { said };
-            return Err(KubectlError::Failed { command: self.shown(arguments), said });
+            let lines: Vec<&str> = stderr.lines().filter(|line| !is_log(line)).collect();
+            let stderr = lines.join("\n").trim_end().to_owned();
+            let stderr = if stderr.is_empty() { output.status.to_string() } else { stderr };
+            return Err(KubectlError::Failed { command: self.shown(arguments), stderr });
         }
-        let warnings = said.lines().filter_map(|line| line.strip_prefix("Warning: ")).map(String::from).collect();
-        Ok(Said { output: String::from_utf8_lossy(&output.stdout).into_owned(), warnings })
+        let warnings = stderr.lines().filter_map(|line| line.strip_prefix("Warning: ")).map(String::from).collect();
+        Ok(KubectlOutput { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), warnings })
     }
 
     /// The command as a user would type it.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_what_is_written_or_what_is_said() {
+    fn returns_stdout_or_an_error_with_stderr() {
         let shell = kubectl("sh", &["-c"]);
         let long = "x".repeat(1 << 20);
         assert_eq!(shell.output(&["cat"], &long).unwrap(), long);
@@ -132,7 +132,7 @@ mod tests {
         let error = kubectl("/nowhere/kubectl", &[]).output(&["version"], "").unwrap_err();
         assert!(matches!(&error, KubectlError::Missing(program) if program == "/nowhere/kubectl"), "{error}");
         let warned = shell.run(&["echo yes; echo 'Warning: old' >&2; echo else >&2"], "").unwrap();
-        assert_eq!(warned, Said { output: "yes\n".into(), warnings: vec!["old".into()] });
+        assert_eq!(warned, KubectlOutput { stdout: "yes\n".into(), warnings: vec!["old".into()] });
         let error = shell.output(&["echo 'E1122 12:40:35.1 4 x.go:2] no' >&2; echo no >&2; exit 1"], "").unwrap_err();
         assert!(error.to_string().ends_with(" failed: no"), "{error}");
     }

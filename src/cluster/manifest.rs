@@ -1,4 +1,4 @@
-//! What kustomize renders, taken apart: each object keeps its text, and is read only to know what it is.
+//! Splits the output of kustomize into objects. Each object keeps its text; only its identity is parsed.
 
 use std::fmt;
 

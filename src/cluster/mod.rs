@@ -3,18 +3,18 @@
 //! Knows no project: manifests come in as text. What kubectl prints is judged in functions of values, apart from the
 //! asking.
 
+mod cause;
 mod crds;
 mod kubectl;
 mod manifest;
 mod rollout;
-mod trouble;
 mod wait;
 
-pub use crds::{Crd, Held, PATIENCE_WITH_NAMES, State};
-pub use kubectl::{Kubectl, KubectlError, Said};
+pub use cause::{Denial, FailureCause};
+pub use crds::{Crd, PATIENCE_WITH_NAMES, RemainingObject, State};
+pub use kubectl::{Kubectl, KubectlError, KubectlOutput};
 pub use manifest::{ManifestError, Object, objects, text};
 pub use rollout::{Rollout, events, reasons};
-pub use trouble::{Denial, Trouble};
 pub use wait::Deadline;
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! How far the rollout of a Deployment is, and why it does not end.
+//! Determines the progress of a Deployment's rollout, and why it does not complete.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ impl Rollout {
 pub fn reasons(deployment: &Value, pods: &[Value]) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(["True", reason, message]) = condition(deployment, "ReplicaFailure") {
-        reasons.push(told(reason, message));
+        reasons.push(with_message(reason, message));
     }
     for pod in pods {
         let name = text_at(pod, "/metadata/name");
@@ -48,12 +48,12 @@ pub fn reasons(deployment: &Value, pods: &[Value]) -> Vec<String> {
         if because.is_empty()
             && let Some(["False", reason, message]) = condition(pod, "PodScheduled")
         {
-            because.push(told(reason, message));
+            because.push(with_message(reason, message));
         }
         if because.is_empty()
             && let Some(["False", reason, message]) = condition(pod, "Ready")
         {
-            because.push(told(reason, message));
+            because.push(with_message(reason, message));
         }
         reasons.extend(because.into_iter().map(|reason| format!("pod `{name}`: {reason}")));
     }
@@ -72,19 +72,19 @@ fn containers(pod: &Value) -> Vec<String> {
         if reason.is_empty() || matches!(reason, "PodInitializing" | "ContainerCreating") {
             continue;
         }
-        let mut told = format!("container `{container}`: {}", told(reason, message));
+        let mut text = format!("container `{container}`: {}", with_message(reason, message));
         if let Some(code) = status.pointer("/lastState/terminated/exitCode") {
-            told.push_str(&format!(
+            text.push_str(&format!(
                 " (it ended with code {code}, {})",
                 text_at(status, "/lastState/terminated/reason")
             ));
         }
-        reasons.push(told);
+        reasons.push(text);
     }
     reasons
 }
 
-fn told(reason: &str, message: &str) -> String {
+fn with_message(reason: &str, message: &str) -> String {
     if message.is_empty() { reason.into() } else { format!("{reason}: {message}") }
 }
 
@@ -102,13 +102,13 @@ pub fn events(events: &[Value], deployment: &str) -> Vec<String> {
     };
     let mut warnings: Vec<&Value> = events.iter().filter(is_of).collect();
     warnings.sort_by_key(|event| time(event));
-    let mut told: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     for event in warnings {
         let text = format!("{}: {}", text_at(event, "/reason"), text_at(event, "/message"));
-        told.retain(|earlier| *earlier != text);
-        told.push(text);
+        texts.retain(|earlier| *earlier != text);
+        texts.push(text);
     }
-    told.split_off(told.len().saturating_sub(LAST))
+    texts.split_off(texts.len().saturating_sub(LAST))
 }
 
 /// So many are read.

@@ -1,4 +1,4 @@
-//! Waiting with an end. The clock decides how long, never what is said or written.
+//! Deadlines for waiting. The clock decides only how long to wait, never what is printed or written.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -1,26 +1,30 @@
-//! `// +opctl:allow:CODE reason`: takes out what the user has looked at and means.
+//! `// +opctl:allow:CODE reason`: removes the diagnostics that the user has reviewed and allowed.
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::Allow;
 
-/// The codes that a command is the one to tell: it alone knows whether a marker silences something.
+/// Which command reports a code: it alone knows whether a marker silences something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// By `opctl check`: these may be errors, for it is a matter of judgement whether they are mistakes.
-    ByCheck,
-    /// By all others: their errors are no matter of judgement.
-    Elsewhere,
+pub enum ReportedBy {
+    /// `opctl check`: these may be errors, and still be allowed, because they may be intended.
+    Check,
+    /// All other commands: their errors cannot be allowed.
+    OtherCommands,
 }
 
-impl Told {
+impl ReportedBy {
     fn of(code: &str) -> Self {
-        if code.starts_with("OP4") { Self::ByCheck } else { Self::Elsewhere }
+        if code.starts_with("OP4") { Self::Check } else { Self::OtherCommands }
     }
 }
 
-/// What is left to be told. `judged`: the codes of which everything that there is to say is among the diagnostics, so that
-/// a marker which silences nothing can be told, too.
-pub fn allowed(diagnostics: Vec<Diagnostic>, allows: &[Allow], judged: Option<Told>) -> Vec<Diagnostic> {
+/// The diagnostics that no marker allows. `complete` are the codes for which `diagnostics` has all findings, so that a marker
+/// which silences nothing is reported as well.
+pub fn without_allowed(
+    diagnostics: Vec<Diagnostic>,
+    allows: &[Allow],
+    complete: Option<ReportedBy>,
+) -> Vec<Diagnostic> {
     let mut used = vec![false; allows.len()];
     let mut left = Vec::new();
     for diagnostic in diagnostics {
@@ -31,7 +35,7 @@ pub fn allowed(diagnostics: Vec<Diagnostic>, allows: &[Allow], judged: Option<To
             silencing.for_each(|(number, _)| used[number] = true);
         }
     }
-    let idle = allows.iter().zip(used).filter(|(allow, used)| !used && Some(Told::of(&allow.code)) == judged);
+    let idle = allows.iter().zip(used).filter(|(allow, used)| !used && Some(ReportedBy::of(&allow.code)) == complete);
     let idle: Vec<Diagnostic> = idle.map(|(allow, _)| idle_marker(allow, &left)).collect();
     left.extend(idle);
     left
@@ -39,21 +43,21 @@ pub fn allowed(diagnostics: Vec<Diagnostic>, allows: &[Allow], judged: Option<To
 
 fn silences(allow: &Allow, diagnostic: &Diagnostic) -> bool {
     diagnostic.code == allow.code
-        && (!diagnostic.is_error() || Told::of(diagnostic.code) == Told::ByCheck)
-        && diagnostic.place.as_ref().is_some_and(|(place, _)| covers(allow, place))
+        && (!diagnostic.is_error() || ReportedBy::of(diagnostic.code) == ReportedBy::Check)
+        && diagnostic.span.as_ref().is_some_and(|(span, _)| covers(allow, span))
 }
 
-fn covers(Allow { covers, .. }: &Allow, place: &Span) -> bool {
-    place.file.path == covers.file.path && covers.range.contains(&place.range.start)
+fn covers(Allow { covers, .. }: &Allow, span: &Span) -> bool {
+    span.file.path == covers.file.path && covers.range.contains(&span.range.start)
 }
 
 fn idle_marker(allow: &Allow, left: &[Diagnostic]) -> Diagnostic {
     let code = &allow.code;
     let is_error = left.iter().any(|diagnostic| {
-        diagnostic.code == *code && diagnostic.place.as_ref().is_some_and(|(place, _)| covers(allow, place))
+        diagnostic.code == *code && diagnostic.span.as_ref().is_some_and(|(span, _)| covers(allow, span))
     });
     let warning =
-        Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.place.clone(), "");
+        Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.span.clone(), "");
     match is_error {
         true => Diagnostic { message: format!("{code} is an error, which cannot be allowed"), ..warning }
             .help(format!("fix it: see `opctl explain {code}`")),

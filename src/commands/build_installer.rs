@@ -1,9 +1,9 @@
-//! `opctl build-installer`: writes `dist/install.yaml`, all that a cluster needs, for people who have no more than kubectl.
+//! `opctl build-installer`: writes `dist/install.yaml`, which installs the operator with nothing but kubectl.
 
 use clap::Args;
 
 use super::kubectl::KubectlArgs;
-use super::rendered::{self, ImageWish};
+use super::rendered::{self, ImageSubstitution};
 use super::{Console, Next, Outcome, Task, carry_out, kubectl, lock, tree};
 use crate::plan::Plan;
 use crate::{cluster, emit};
@@ -32,8 +32,8 @@ pub fn run(args: &BuildInstallerArgs, console: &Console) -> anyhow::Result<Outco
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
-    let wish = ImageWish::Real { said: args.image.as_deref(), command: "build-installer" };
-    let objects = rendered::whole(&tree, &kubectl, wish)?;
+    let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "build-installer" };
+    let objects = rendered::whole(&tree, &kubectl, image)?;
     let mut plan = Plan::default();
     let header = format!("{}`opctl build-installer` makes it of config/default.", emit::OURS);
     plan.generate(PATH, format!("{header}\n---\n{}", cluster::text(&objects)));

@@ -1,9 +1,9 @@
-//! Where cargo keeps what it downloads: the one thing that opctl takes from the environment.
+//! Finds cargo's home folder, which contains downloaded sources. The variable CARGO_HOME overrides the default.
 
 use std::path::PathBuf;
 
 /// `CARGO_HOME`, else `.cargo` in the user's home.
 pub fn cargo_home() -> Option<PathBuf> {
-    let said = std::env::var_os("CARGO_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    said.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
+    let variable = std::env::var_os("CARGO_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    variable.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
 }

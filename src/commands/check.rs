@@ -1,4 +1,4 @@
-//! `opctl check`: holds what the code asks of the API server against what the markers grant, and adds what is missing.
+//! `opctl check`: compares what the code requests from the API server with what the markers grant, and adds what is missing.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::allow::{Told, allowed};
+use super::allow::{ReportedBy, without_allowed};
 use super::decoding::{self, Decoding};
-use super::manifests::{self, Place, crate_at};
+use super::manifests::{self, ManifestOptions, crate_at};
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock, samples};
 use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
 use crate::emit::{self, CustomResourceDefinition};
-use crate::grants::{self, Answer, Home, Missing};
+use crate::grants::{self, Decision, Home, Missing};
 use crate::model::{Operator, RbacRule, Scope};
 use crate::plan::Plan;
 use crate::project::{ProjectError, ProjectFile, Tree};
@@ -70,29 +70,29 @@ pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let examined = Examined::of(&tree, project.as_ref());
     let Examined { source: Source { operator, .. }, home, functions, objects, decoding, .. } = &examined;
-    let judged = examined.judged();
+    let checked = examined.checked();
     let missing = examined.missing();
-    let mut found = examined.found(&tree, project.as_ref(), &missing);
+    let mut found = examined.diagnostics(&tree, project.as_ref(), &missing);
 
     let mut plan = Plan::default();
     if args.fix {
-        for (told, missing) in &missing {
+        for (error, missing) in &missing {
             // What is allowed to be missing is not added.
-            let Some(at) = found.iter().position(|diagnostic| diagnostic == told) else { continue };
+            let Some(at) = found.iter().position(|diagnostic| diagnostic == error) else { continue };
             if let Some(edit) = fix(missing, &operator.rbac, functions) {
-                plan.edit(missing.first().place.file.path.clone(), edit);
+                plan.edit(missing.first().span.file.path.clone(), edit);
                 found.remove(at);
             }
         }
     }
-    let passed = tell(&found, args.deny_warnings, judged, home, console);
+    let passed = report(&found, args.deny_warnings, checked, home, console);
     if console.verbosity == Verbosity::Verbose && !decoding.unknown.is_empty() {
         let fields = decoding.unknown.join(", ");
         console.note(&format!("not checked for values that do not decode, since their own code reads them: {fields}"));
     }
     let outcome = match plan.changes.is_empty() {
         true => {
-            console.say(&summary(&found, operator, objects.len()));
+            console.info(&summary(&found, operator, objects.len()));
             Outcome::Done
         }
         false => carry_out_with_manifests(plan, &tree, project.as_ref(), console)?,
@@ -100,20 +100,20 @@ pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(if passed { outcome } else { Outcome::Refused })
 }
 
-/// All that there is to say about the permissions and the manifests of a project, as this command says it.
+/// All findings about the permissions and the manifests of a project, as this command reports them.
 pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
     let examined = Examined::of(tree, project);
-    examined.found(tree, project, &examined.missing())
+    examined.diagnostics(tree, project, &examined.missing())
 }
 
-/// What was read, to be held against each other.
+/// The parts of the project that are compared with each other.
 struct Examined {
     source: Source,
     /// Nothing of the source is wrong.
     is_sound: bool,
-    /// In place of a source that has errors: a marker with a slip grants nothing, and all that it was to grant would be
-    /// missing.
-    unjudged: Operator,
+    /// Used instead of a source with errors: a marker with a mistake grants nothing, so all that it should grant would be
+    /// reported as missing.
+    empty: Operator,
     home: Home,
     functions: Functions,
     /// Under config.
@@ -127,40 +127,45 @@ impl Examined {
         let mut source = source::read_requests(tree, "");
         source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
-        let unjudged = Operator::default();
-        let home = home(project, if is_sound { &source.operator } else { &unjudged });
+        let empty = Operator::default();
+        let home = home(project, if is_sound { &source.operator } else { &empty });
         let crds = emit::crds(&source.operator.apis).unwrap_or_default();
         let decoding = decoding::check(&source, &crds);
         let objects = config::objects(tree, "");
-        Self { source, is_sound, unjudged, home, functions: Functions::default(), objects, crds, decoding }
+        Self { source, is_sound, empty, home, functions: Functions::default(), objects, crds, decoding }
     }
 
-    fn judged(&self) -> &Operator {
-        if self.is_sound { &self.source.operator } else { &self.unjudged }
+    fn checked(&self) -> &Operator {
+        if self.is_sound { &self.source.operator } else { &self.empty }
     }
 
-    /// What no marker grants, and how that is told.
+    /// What no marker grants, and its diagnostic.
     fn missing(&self) -> Vec<(Diagnostic, Missing<'_>)> {
-        let around = |place: &Span| self.functions.around(place);
-        let missing = grants::missing(self.judged(), &self.home, around).into_iter();
-        missing.map(|it| (it.told(&self.judged().rbac, &around(&it.first().place)), it)).collect()
+        let around = |span: &Span| self.functions.around(span);
+        let missing = grants::missing(self.checked(), &self.home, around).into_iter();
+        missing.map(|it| (it.to_diagnostic(&self.checked().rbac, &around(&it.first().span)), it)).collect()
     }
 
     /// Everything, but for what is allowed.
-    fn found(&self, tree: &Tree, project: Option<&ProjectFile>, missing: &[(Diagnostic, Missing)]) -> Vec<Diagnostic> {
-        let (operator, judged) = (&self.source.operator, self.judged());
-        let mut found = self.source.diagnostics.clone();
-        found.extend(missing.iter().map(|(told, _)| told.clone()));
-        found.extend(grants::too_narrow(judged, &self.home));
-        found.extend(grants::wildcards(judged));
-        found.extend(grants::unused(judged, &self.home));
-        // Kinds that cannot be derived are told by `opctl manifests`.
-        found.extend(config::check(tree, ""));
-        found.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
-        found.extend(self.decoding.diagnostics.iter().cloned());
-        samples::check(&self.objects, self.crds.clone(), &mut found);
+    fn diagnostics(
+        &self,
+        tree: &Tree,
+        project: Option<&ProjectFile>,
+        missing: &[(Diagnostic, Missing)],
+    ) -> Vec<Diagnostic> {
+        let (operator, checked) = (&self.source.operator, self.checked());
+        let mut diagnostics = self.source.diagnostics.clone();
+        diagnostics.extend(missing.iter().map(|(error, _)| error.clone()));
+        diagnostics.extend(grants::too_narrow(checked, &self.home));
+        diagnostics.extend(grants::wildcards(checked));
+        diagnostics.extend(grants::unused(checked, &self.home));
+        // Kinds that cannot be derived are reported by `opctl manifests`.
+        diagnostics.extend(config::check(tree, ""));
+        diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
+        diagnostics.extend(self.decoding.diagnostics.iter().cloned());
+        samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let allows = [operator.allows.clone(), config::allows(tree, "")].concat();
-        allowed(found, &allows, self.is_sound.then_some(Told::ByCheck))
+        without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))
     }
 }
 
@@ -169,7 +174,7 @@ fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
     let Some(project) = project else { return Home::default() };
     let cluster_kinds = operator.apis.iter().filter(|api| api.scope == Scope::Cluster);
     Home {
-        // The namespace that `config/default` of the scaffold says.
+        // The namespace in `config/default` of the scaffold.
         namespace: Some(format!("{}-system", project.name)),
         namespaced: project.namespaced,
         namespaces: project.namespaces.iter().map(ToString::to_string).collect(),
@@ -183,21 +188,21 @@ struct Functions(RefCell<BTreeMap<(String, usize), Option<Function>>>);
 
 impl Functions {
     /// The one around a place; none in what a macro makes.
-    fn at(&self, place: &Span) -> Option<Function> {
-        let key = (place.file.path.clone(), place.range.start);
-        let find = || edit::function_at(&place.file.text, place.range.start);
+    fn at(&self, span: &Span) -> Option<Function> {
+        let key = (span.file.path.clone(), span.range.start);
+        let find = || edit::function_at(&span.file.text, span.range.start);
         self.0.borrow_mut().entry(key).or_insert_with(find).clone()
     }
 
     /// Where it is; the place alone where there is none.
-    fn around(&self, place: &Span) -> Range<usize> {
-        self.at(place).map_or_else(|| place.range.clone(), |function| function.range)
+    fn around(&self, span: &Span) -> Range<usize> {
+        self.at(span).map_or_else(|| span.range.clone(), |function| function.range)
     }
 }
 
 /// The marker beside the function that asks.
 fn fix(missing: &Missing, rules: &[RbacRule], functions: &Functions) -> Option<Edit> {
-    let function = functions.at(&missing.first().place)?;
+    let function = functions.at(&missing.first().span)?;
     let (comment, instead_of) = match missing.extended(rules, &function.range) {
         Some((marker, text)) => (text, Some(marker.file.text[marker.range.clone()].to_owned())),
         None => (missing.marker(), None),
@@ -214,25 +219,25 @@ fn carry_out_with_manifests(
 ) -> anyhow::Result<Outcome> {
     let role = tree.read("config/rbac/role.yaml")?;
     if project.is_some() || role.is_some_and(|text| text.starts_with(emit::HEADER)) {
-        manifests::add_if_sound(&mut plan, tree, &Place::of(project), console)?;
+        manifests::add_if_sound(&mut plan, tree, &ManifestOptions::of(project), console)?;
     }
     let task = Task { again: "run `opctl check --fix`", tree, folder: "", plan, next: Vec::new() };
     carry_out(&task, console)
 }
 
-/// Shows what was found, and whether that is to pass.
-fn tell(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &Home, console: &Console) -> bool {
+/// Shows the diagnostics; returns whether the check passes.
+fn report(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: &Home, console: &Console) -> bool {
     let (errors, warnings): (Vec<_>, Vec<_>) = found.iter().partition(|diagnostic| diagnostic.is_error());
     let shows_warnings = deny_warnings || console.verbosity > Verbosity::Quiet;
     let shown: Vec<Diagnostic> = found.iter().filter(|it| it.is_error() || shows_warnings).cloned().collect();
     diagnose(&shown, console);
     if console.verbosity == Verbosity::Verbose {
-        console.data(&table(operator, home));
+        console.print(&table(operator, home));
     }
     errors.is_empty() && (warnings.is_empty() || !deny_warnings)
 }
 
-/// What was held against what, and how it came out.
+/// What was compared, and the number of problems.
 fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String {
     let requests = operator.requests.iter().filter(|request| !request.optional).count();
     let (requests, markers) = (counted(requests, "request"), counted(operator.rbac.len(), "marker"));
@@ -252,14 +257,14 @@ fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String 
 /// Each request with its place, and the marker that grants it.
 fn table(operator: &Operator, home: &Home) -> String {
     let mut rows: Vec<[String; 4]> = Vec::new();
-    for (request, answer) in operator.requests.iter().zip(grants::answers(operator, home)) {
-        let marker = match answer {
-            Answer::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].place),
+    for (request, decision) in operator.requests.iter().zip(grants::decisions(operator, home)) {
+        let marker = match decision {
+            Decision::Granted(markers) => format!("granted at {}", operator.rbac[markers[0]].span),
             _ if request.optional => "not granted, and not always needed".into(),
             _ => "not granted".into(),
         };
         let resource = grants::kubectl_name(&request.group, &request.resource);
-        rows.push([resource, request.verb.into(), format!("{} at {}", request.by, request.place), marker]);
+        rows.push([resource, request.verb.into(), format!("{} at {}", request.by, request.span), marker]);
     }
     rows.sort();
     rows.dedup();

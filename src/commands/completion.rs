@@ -1,4 +1,4 @@
-//! `opctl completion`: a shell's completion script, made from the command line's types.
+//! `opctl completion`: prints a shell completion script, generated from the clap types.
 
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};

@@ -1,6 +1,6 @@
-//! How opctl talks: data to stdout, talk to stderr, questions only on a terminal, colour only where it is wanted.
+//! Writes data to stdout and messages to stderr, asks questions only on a terminal, and uses colour only if enabled.
 //!
-//! Nothing here panics on a closed pipe: once the reader is gone there is nobody left to tell.
+//! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use super::error::Refusal;
 use crate::plan::Mode;
 
-/// How any command writes and talks.
+/// How any command writes files and prints output.
 #[derive(Args, Debug, Default)]
 pub struct GlobalArgs {
     /// List the changes without writing them
@@ -52,7 +52,7 @@ pub enum Color {
     Never,
 }
 
-/// The user's wishes about writing and talking.
+/// The user's settings for writing files and for output.
 #[derive(Debug)]
 pub struct Console {
     pub mode: Mode,
@@ -95,13 +95,13 @@ impl Console {
         Self { mode, overwrite: global.overwrite.clone(), verbosity, choice }
     }
 
-    /// One that says nothing but errors.
+    /// One that prints only errors.
     pub fn silent(&self) -> Self {
         Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), ..*self }
     }
 
     /// What the user asked for, to stdout.
-    pub fn data(&self, text: &str) {
+    pub fn print(&self, text: &str) {
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
@@ -117,27 +117,27 @@ impl Console {
     /// Lines whose first word gets its colour, to stdout, whatever the verbosity.
     pub fn lines(&self, text: &str) {
         let colored: String = text.lines().map(|line| format!("{}\n", color_verb(line))).collect();
-        self.data(&colored);
+        self.print(&colored);
     }
 
-    /// The next step and other talk, to stderr; silent with `-q`.
-    pub fn say(&self, text: &str) {
+    /// The next step and other messages, to stderr; silent with `-q`.
+    pub fn info(&self, text: &str) {
         if self.verbosity > Verbosity::Quiet {
-            self.tell(&format!("{text}\n"));
+            self.eprint(&format!("{text}\n"));
         }
     }
 
-    /// What is going on, as cargo says it, in whose company it is read.
+    /// The current step, in the style of cargo, whose output it is read with.
     pub fn status(&self, word: &str, text: &str) {
-        self.say(&format!("{GOOD}{word:>12}{GOOD:#} {text}"));
+        self.info(&format!("{GOOD}{word:>12}{GOOD:#} {text}"));
     }
 
     pub fn note(&self, text: &str) {
-        self.say(&format!("{HINT}note{HINT:#}: {text}"));
+        self.info(&format!("{HINT}note{HINT:#}: {text}"));
     }
 
     pub fn warn(&self, text: &str) {
-        self.say(&format!("{WARNING}warning{WARNING:#}: {text}"));
+        self.info(&format!("{WARNING}warning{WARNING:#}: {text}"));
     }
 
     /// One error and the ways out, to stderr, whatever the verbosity.
@@ -146,20 +146,20 @@ impl Console {
         for help in &refusal.help {
             text.push_str(&format!("  {HINT}help{HINT:#}: {}\n", help.replace('\n', "\n        ")));
         }
-        self.tell(&text);
+        self.eprint(&text);
     }
 
     /// A way out, to stderr.
     pub fn hint(&self, text: &str) {
-        self.tell(&format!("{HINT}help{HINT:#}: {text}\n"));
+        self.eprint(&format!("{HINT}help{HINT:#}: {text}\n"));
     }
 
-    /// Text for stderr as it stands, e.g. rendered diagnostics.
-    pub fn tell(&self, text: &str) {
+    /// Text for stderr, unchanged, e.g. rendered diagnostics.
+    pub fn eprint(&self, text: &str) {
         let _ = AutoStream::new(io::stderr().lock(), self.choice).write_all(text.as_bytes());
     }
 
-    /// A line that the next one takes the place of, on a terminal; it is gone when this is dropped.
+    /// A line that the next one replaces, on a terminal; it is cleared when this is dropped.
     pub fn progress(&self) -> Progress<'_> {
         Progress { console: self, width: 0, shown: self.verbosity > Verbosity::Quiet && io::stderr().is_terminal() }
     }
@@ -172,17 +172,17 @@ impl Console {
     /// Asks until the answer is legal.
     pub fn ask<T>(&self, question: &str, parse: impl Fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
         loop {
-            self.tell(&format!("{question}: "));
+            self.eprint(&format!("{question}: "));
             let mut line = String::new();
             if io::stdin().lock().read_line(&mut line)? == 0 {
-                self.tell("\n");
+                self.eprint("\n");
                 return Err(Refusal::new(format!("no answer to `{question}`"))
                     .help("use a flag: see `opctl --help`")
                     .into());
             }
             match parse(line.trim()) {
                 Ok(answer) => return Ok(answer),
-                Err(reason) => self.tell(&format!("  {reason}\n")),
+                Err(reason) => self.eprint(&format!("  {reason}\n")),
             }
         }
     }
@@ -199,7 +199,7 @@ impl Console {
 /// Shows what is going on, on standard error.
 pub struct Progress<'a> {
     console: &'a Console,
-    /// Of the line that stands there.
+    /// The width of the current line.
     width: usize,
     shown: bool,
 }
@@ -214,7 +214,7 @@ impl Progress<'_> {
         if self.shown {
             // Blanks, not an escape sequence: without colours those are taken out. A longer line could not be taken back.
             let line: String = text.chars().take(75).collect();
-            self.console.tell(&format!("\r{line:width$}", width = self.width));
+            self.console.eprint(&format!("\r{line:width$}", width = self.width));
             self.width = line.chars().count();
         }
     }
@@ -222,7 +222,7 @@ impl Progress<'_> {
     /// Makes room for other lines.
     pub fn clear(&mut self) {
         if self.width > 0 {
-            self.console.tell(&format!("\r{:width$}\r", "", width = self.width));
+            self.console.eprint(&format!("\r{:width$}\r", "", width = self.width));
             self.width = 0;
         }
     }

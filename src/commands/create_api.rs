@@ -155,7 +155,7 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
         false => refuse_what_exists(&plan, &tree, &file, &request.resource, console)?,
     }
 
-    manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
+    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
     carry_out(
         &Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: next(&request) },
         console,

@@ -112,7 +112,7 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks));
     enter(&mut plan, request.resource.fields());
     refuse_what_exists(&plan, &tree, console)?;
-    manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&file)), console)?;
+    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
     let next = next(&request);
     carry_out(&Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next }, console)
 }
@@ -150,7 +150,7 @@ impl Request {
         let (api, id) = (api_of_resource(&resource), resource.clone());
         let server = server(args, tree, &mut refusals);
         let mut admissions = Vec::new();
-        for (admission, wanted, said) in [
+        for (admission, wanted, given_path) in [
             (Admission::Defaulting, args.defaulting, &args.defaulting_path),
             (Admission::Validation, args.validation, &args.validation_path),
         ] {
@@ -163,7 +163,7 @@ impl Request {
                 Admission::Validation => (&mut webhooks.validation, &mut webhooks.validation_path),
             };
             let usual = admission.path(project, &api);
-            let path = said.clone().or_else(|| kept.clone()).unwrap_or_else(|| usual.clone());
+            let path = given_path.clone().or_else(|| kept.clone()).unwrap_or_else(|| usual.clone());
             if let Some(refusal) = unfit_path(&path, file, project, (&id, admission)) {
                 refusals.push(refusal);
             }
@@ -194,12 +194,12 @@ fn flags(args: &CreateWebhookArgs) -> Refusals {
                 .help("use one or more of `--defaulting`, `--validation` and `--conversion`"),
         );
     }
-    for (flag, said, about, is_asked) in [
+    for (flag, is_given, about, is_asked) in [
         ("--defaulting-path", args.defaulting_path.is_some(), "--defaulting", args.defaulting),
         ("--validation-path", args.validation_path.is_some(), "--validation", args.validation),
         ("--spoke", !args.spokes.is_empty(), "--conversion", args.conversion),
     ] {
-        if said && !is_asked {
+        if is_given && !is_asked {
             refusals.push(
                 Refusal::new(format!("`{flag}` requires `{about}`"))
                     .help(format!("add `{about}`, or leave out `{flag}`")),
@@ -285,9 +285,9 @@ fn unfit_path(
     let taken = file.resources.iter().find(|other| {
         let api = api_of_resource(other);
         let webhooks = &other.webhooks;
-        let serves = |admission: Admission, is_there: bool, said: &Option<String>| {
+        let serves = |admission: Admission, is_there: bool, configured: &Option<String>| {
             let is_itself = admission == its && other.is_same(id);
-            is_there && !is_itself && *said.as_ref().unwrap_or(&admission.path(project, &api)) == path
+            is_there && !is_itself && *configured.as_ref().unwrap_or(&admission.path(project, &api)) == path
         };
         serves(Admission::Defaulting, webhooks.defaulting, &webhooks.defaulting_path)
             || serves(Admission::Validation, webhooks.validation, &webhooks.validation_path)
@@ -379,14 +379,14 @@ fn instead_of_validation(resource: &Resource) -> String {
     }
 }
 
-/// Asks for what was not said.
+/// Asks for what is missing.
 fn ask(args: &mut CreateWebhookArgs, file: &ProjectFile, console: &Console) -> anyhow::Result<()> {
-    let said = args.defaulting || args.validation || args.conversion;
+    let has_type = args.defaulting || args.validation || args.conversion;
     ask_for(&mut args.group, "Group, e.g. cache", Group::parse, console)?;
     ask_for(&mut args.version, "Version, e.g. v1alpha1", Version::parse, console)?;
     ask_for(&mut args.kind, "Kind, e.g. Memcached", Kind::parse, console)?;
     let resource = subject(args, &Names::parse(&named(args))?, file)?;
-    if !said {
+    if !has_type {
         args.defaulting = !resource.webhooks.defaulting && console.ask_yes_no("Create Defaulting Webhook")?;
         args.validation = !resource.webhooks.validation && console.ask_yes_no("Create Validation Webhook")?;
     }

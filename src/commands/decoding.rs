@@ -29,15 +29,15 @@ pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
             // A type that several fields have is fixed once.
-            match found.iter_mut().find(|same| one.place.is_some() && same[0].place == one.place) {
+            match found.iter_mut().find(|same| one.span.is_some() && same[0].span == one.span) {
                 Some(same) => same.push(one),
                 None => found.push(vec![one]),
             }
         }
         let takes_rule = |path: &[Step], rule: &str| takes_rule(crd, &api.version, path, rule);
         for diagnostic in found.iter().map(|found| report(found, &takes_rule)) {
-            let is_same = |other: &Diagnostic| other.place == diagnostic.place && other.help == diagnostic.help;
-            if diagnostic.place.is_none() || !decoding.diagnostics.iter().any(is_same) {
+            let is_same = |other: &Diagnostic| other.span == diagnostic.span && other.help == diagnostic.help;
+            if diagnostic.span.is_none() || !decoding.diagnostics.iter().any(is_same) {
                 decoding.diagnostics.push(diagnostic);
             }
         }
@@ -62,8 +62,8 @@ fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) ->
                 .help(fix(found, takes_rule).unwrap_or_else(|| otherwise(by, &values[0])))
         }
     };
-    match first.place {
-        Some(place) => diagnostic.at(place.clone(), ""),
+    match first.span {
+        Some(span) => diagnostic.at(span.clone(), ""),
         None => diagnostic,
     }
 }
@@ -108,7 +108,7 @@ fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Op
         && attributes.len() == 1
     {
         let attribute = attributes.first()?;
-        let verb = if has_bounds(first.place?) { "change the bounds to" } else { "add" };
+        let verb = if has_bounds(first.span?) { "change the bounds to" } else { "add" };
         return Some(format!("{verb} `#[schemars({attribute})]`"));
     }
     let mut rules: Vec<String> = found.iter().map(|one| rule(one)).collect::<Option<_>>().unwrap_or_default();
@@ -131,8 +131,8 @@ fn validations(rules: &[String]) -> String {
 }
 
 /// Whether there is such an attribute at a field already: two of them do not compile.
-fn has_bounds(place: &Span) -> bool {
-    let before = &place.file.text[..place.range.start];
+fn has_bounds(span: &Span) -> bool {
+    let before = &span.file.text[..span.range.start];
     let attributes = before.lines().rev().skip(1).take_while(|line| line.trim_start().starts_with(['#', '/']));
     attributes.map(str::trim_start).any(|line| line.starts_with("#[") && line.contains("range("))
 }

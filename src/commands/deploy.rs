@@ -1,10 +1,10 @@
-//! `opctl deploy`: applies `config/default` with the image put in, and waits until the operator runs.
+//! `opctl deploy`: deploys `config/default` with the given image and waits for the rollout.
 
 use clap::Args;
 
 use super::error::{Failed, Refusal};
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::rendered::{self, ImageWish};
+use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, tree};
 use crate::cluster::{self, Deadline, Object, Rollout};
 
@@ -38,14 +38,14 @@ pub struct DeployArgs {
 
 pub fn run(args: &DeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "deploy", console)?;
-    let wish = ImageWish::Real { said: args.image.as_deref(), command: "deploy" };
-    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, wish)?;
+    let image = ImageSubstitution::Required { image: args.image.as_deref(), command: "deploy" };
+    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, image)?;
     if args.cluster.print {
-        console.data(&cluster::text(&objects));
+        console.print(&cluster::text(&objects));
         return Ok(Outcome::Done);
     }
-    cluster.begin()?;
-    let rest = cluster.bring(&objects)?;
+    cluster.connect()?;
+    let rest = cluster.apply_in_order(&objects)?;
     if args.no_wait {
         return Ok(Outcome::Done);
     }
@@ -65,12 +65,13 @@ fn await_rollout(cluster: &Cluster, deployment: &Object, timeout: &str, deadline
     let mut progress = cluster.console.progress();
     let get = [&["get", "deployments.apps", &deployment.name, "-o", "json"][..], &namespace(deployment)].concat();
     loop {
-        let said = cluster.kubectl.output(&get, "").map_err(|error| cluster.told("read the Deployment", &error))?;
-        let value = cluster::items(&said).into_iter().next().unwrap_or_default();
+        let output =
+            cluster.kubectl.output(&get, "").map_err(|error| cluster.failure("read the Deployment", &error))?;
+        let value = cluster::items(&output).into_iter().next().unwrap_or_default();
         let why = match Rollout::of(&value) {
             Rollout::Done => {
                 drop(progress);
-                cluster.console.say(&format!("{deployment} is rolled out"));
+                cluster.console.info(&format!("{deployment} is rolled out"));
                 return Ok(());
             }
             Rollout::Waiting(why) if !deadline.has_passed() => {
@@ -97,7 +98,7 @@ fn stuck(cluster: &Cluster, deployment: &Object, value: &serde_json::Value, why:
     // This is an answer to an error: what cannot be read adds nothing to it.
     let items = |get: &[&str]| {
         let get = [&["get"], get, &["-o", "json"], &namespace[..]].concat();
-        cluster.kubectl.output(&get, "").map(|said| cluster::items(&said)).unwrap_or_default()
+        cluster.kubectl.output(&get, "").map(|output| cluster::items(&output)).unwrap_or_default()
     };
     let mut message = format!("the rollout of {deployment} {why}");
     for reason in cluster::reasons(value, &items(&["pods", "-l", &selector])) {

@@ -111,7 +111,7 @@ pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     refusals.settle()?;
-    manifests::add_if_sound(&mut plan, &tree, &manifests::Place::of(Some(&new)), console)?;
+    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&new)), console)?;
     let task =
         Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: Vec::new() };
     carry_out(&task, console)
@@ -133,7 +133,7 @@ fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result
     }
     options.push(format!("--cert-manager={}", is_listed("certmanager")));
     options.extend(components.map(|name| format!("--{name}={}", is_listed(name))));
-    console.data(&(options.join("\n") + "\n"));
+    console.print(&(options.join("\n") + "\n"));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
-//! What gives the CRDs: the source alone, the compiled types, or for each kind the one that can.
+//! Chooses how CRDs are generated: from the source alone, from the compiled types, or by whichever works for each kind.
 //!
-//! Permissions are always the source's. [`compiled`] is asked only where the source alone does not tell, and this is said.
+//! Permissions are always the source's. [`compiled`] is used only for what the source alone does not define, with a note.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::Console;
-use super::allow::allowed;
+use super::allow::without_allowed;
 use super::error::Diagnosed;
-use super::manifests::Place;
+use super::manifests::ManifestOptions;
 use crate::apiserver;
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
@@ -65,23 +65,23 @@ pub struct Found {
 }
 
 /// Errors in the source are a [`Diagnosed`].
-pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
+pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
     let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
-        let options = source::Options { foreign_descriptions: place.descriptions.foreign };
-        source::read_with(tree, place.folder, &options)
+        let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
+        source::read_with(tree, options.folder, &source_options)
     } else {
-        source::read_markers(tree, place.folder)
+        source::read_markers(tree, options.folder)
     };
     source.diagnostics.extend(about_webhooks(&source.operator));
     if !choice.wants(Part::Crd) {
         sound(&source.diagnostics, &source.operator.allows)?;
         return Ok(Found { source, crds: Vec::new() });
     }
-    let compiler = Compiler { folder: tree.root().join(place.folder), place, binary: choice.binary, console };
+    let compiler = Compiler { folder: tree.root().join(options.folder), options, binary: choice.binary, console };
     if choice.engine == Engine::Cargo {
         sound(&source.diagnostics, &source.operator.allows)?;
         let programs = compiler.programs().map_err(|failure| {
-            console.tell(&failure.said);
+            console.eprint(&failure.stderr);
             Diagnosed::from(vec![failure.diagnostic])
         })?;
         return Ok(Found { crds: compiler.crds(&programs)?, source });
@@ -98,15 +98,15 @@ pub fn find(tree: &Tree, place: &Place, choice: &Choice, console: &Console) -> a
     Ok(Found { crds: derived(&source)?, source })
 }
 
-/// What the API server says to webhooks and conversions, where their markers say it: no compiler need be asked before.
+/// What the API server would reject in webhooks and conversions, at their markers: this needs no compiler.
 fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition);
-    let webhooks = webhooks.flat_map(|webhook| webhook.tell(apiserver::webhooks::webhook(&webhook.value)));
+    let webhooks = webhooks.flat_map(|webhook| webhook.attach_spans(apiserver::webhooks::webhook(&webhook.value)));
     let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
-    webhooks.chain(conversions.flat_map(|it| it.tell(apiserver::webhooks::conversion(&it.value)))).collect()
+    webhooks.chain(conversions.flat_map(|it| it.attach_spans(apiserver::webhooks::conversion(&it.value)))).collect()
 }
 
-/// The CRDs that the source tells.
+/// The CRDs that are derived from the source.
 fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> {
     emit::crds(&source.operator.apis).map_err(|errors| [&source.diagnostics[..], &errors].concat().into())
 }
@@ -114,7 +114,7 @@ fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> 
 /// Whether there is nothing worse than warnings.
 fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), Diagnosed> {
     match diagnostics.iter().any(Diagnostic::is_error) {
-        true => Err(allowed(diagnostics.to_vec(), allows, None).into()),
+        true => Err(without_allowed(diagnostics.to_vec(), allows, None).into()),
         false => Ok(()),
     }
 }
@@ -122,13 +122,13 @@ fn sound(diagnostics: &[Diagnostic], allows: &[Allow]) -> Result<(), Diagnosed> 
 /// How the compiled types of a crate are asked.
 struct Compiler<'a> {
     folder: PathBuf,
-    place: &'a Place<'a>,
+    options: &'a ManifestOptions<'a>,
     binary: &'a str,
     console: &'a Console,
 }
 
 impl Compiler<'_> {
-    /// Adds the kinds that the source alone does not tell; why, is said.
+    /// Adds the kinds that the source alone does not define, with a note about the reason.
     fn complete(&self, mut source: Source) -> anyhow::Result<Found> {
         let operator = &mut source.operator;
         let asked: BTreeSet<Option<Kind>> = operator.underivable.iter().map(|stopped| stopped.kind.clone()).collect();
@@ -170,7 +170,7 @@ impl Compiler<'_> {
     }
 
     fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {
-        if !self.place.descriptions.foreign {
+        if !self.options.descriptions.foreign {
             let message = "the compiled types do not show which descriptions belong to Kubernetes types";
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
             return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
@@ -183,17 +183,17 @@ impl Compiler<'_> {
         let mut progress = self.console.progress();
         let is_shown = progress.is_shown();
         if !is_shown {
-            self.console.say("compiling with cargo");
+            self.console.info("compiling with cargo");
         }
         let crds = compiled::crds(&self.folder, programs, &mut |news| match is_shown {
             true => progress.show(news),
             // Another cargo, e.g. that of an editor, may take long.
-            false if news.starts_with("blocking") => self.console.say(news),
+            false if news.starts_with("blocking") => self.console.info(news),
             false => {}
         });
         drop(progress);
         let crds = crds.map_err(|failure| {
-            self.console.tell(&failure.said);
+            self.console.eprint(&failure.stderr);
             Diagnosed::from(vec![failure.diagnostic])
         })?;
         Ok(emit::merge(crds).map_err(Diagnosed::from)?)
@@ -213,9 +213,9 @@ fn notices(operator: &Operator) -> Vec<String> {
     for stopped in &operator.underivable {
         for reason in &stopped.reasons {
             let kind = stopped.kind.as_ref().map_or("what a macro makes".into(), |(_, kind)| format!("`{kind}`"));
-            let place = reason.place.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
-            let line = format!("{kind} needs a compiler: {}{place}, {}", reason.code, reason.message);
-            // Several versions of a kind, or a file of the library and a binary, say the same.
+            let span = reason.span.as_ref().map(|(span, _)| format!(" at {span}")).unwrap_or_default();
+            let line = format!("{kind} needs a compiler: {}{span}, {}", reason.code, reason.message);
+            // Several versions of a kind, or a file of the library and a binary, have the same reason.
             if !lines.contains(&line) {
                 lines.push(line);
             }

@@ -72,10 +72,10 @@ pub fn no_proxy() -> String {
 }
 
 fn path(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|said| !said.is_empty()).map(PathBuf::from)
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The first of them that says something.
 fn text(names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| env::var(name).ok().filter(|said| !said.is_empty()))
+    names.iter().find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()))
 }

@@ -1,4 +1,4 @@
-//! What a command can fail with: things for the user to fix, all told at once. A defect of opctl is a panic.
+//! The errors of commands: problems that the user can fix, all reported at once. A defect of opctl is a panic.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Everything that is wrong with what the user said.
+/// Everything that is wrong with the arguments.
 #[derive(Debug, Default)]
 pub struct Refusals(pub Vec<Refusal>);
 
@@ -60,7 +60,7 @@ impl fmt::Display for Refusals {
 
 impl std::error::Error for Refusals {}
 
-/// What went wrong outside of the project, so that nothing needs to be said of its files.
+/// What went wrong outside of the project, so that its files are not mentioned.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Failed(pub Refusal);

@@ -1,4 +1,4 @@
-//! `opctl explain`: what a code means, from the page of the documentation that has all of them.
+//! `opctl explain`: prints the documentation of a diagnostic code.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ const WIDTH: usize = 80;
 pub fn run(args: &ExplainArgs, console: &Console) -> Outcome {
     match args.code.as_deref().map_or_else(|| Ok(list()), explanation) {
         Ok(text) => {
-            console.data(&text);
+            console.print(&text);
             Outcome::Done
         }
         Err(refusal) => {

@@ -1,4 +1,4 @@
-//! Kinds that another project serves: by their type in some crate, or by their CRD.
+//! Resolves external kinds, which other projects serve, from their Rust types or from their CRDs.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub struct ExternalArgs {
     pub external_type: Option<String>,
 }
 
-/// The kind of another project that PROJECT has by this name, its group said whole.
+/// The kind of another project that PROJECT has by this name, with its full group.
 pub fn known<'a>(names: &Names, project: &'a ProjectFile) -> Option<&'a Resource> {
     project.resources.iter().find(|resource| {
         matches!(resource.origin, Origin::External { .. })

@@ -1,4 +1,4 @@
-//! What users of kubebuilder 4 and operator-sdk type, and what opctl has for it.
+//! Handles commands and flags of kubebuilder 4 and operator-sdk that opctl does not have.
 //!
 //! One table: each command and flag that opctl itself does not have is either accepted, because what it asks for holds anyway, or
 //! refused with what does it here. [`syntax`] makes clap parse them, hidden from help; [`check`] looks them up.

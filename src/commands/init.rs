@@ -102,8 +102,8 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let folder = relative(root, &dir)?;
     let tree = super::tree(root);
     let mut of_root = Plan::default();
-    let place = runtime::Place { tree: &tree, folder: &folder };
-    let runtime = place.source(&runtime.unwrap_or(runtime::Choice::Vendored), &mut of_root, console)?;
+    let project = runtime::ProjectFolder { tree: &tree, folder: &folder };
+    let runtime = project.source(&runtime.unwrap_or(runtime::Choice::Vendored), &mut of_root, console)?;
     let project = scaffold::Project {
         name: answers.name,
         domain: answers.domain,
@@ -131,16 +131,16 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
 
     let output = project::join(&folder, "config");
-    let place = manifests::Place {
+    let options = manifests::ManifestOptions {
         folder: &folder,
         output: &output,
         namespaced: project.namespaced,
         namespaces: &project.namespaces,
         descriptions: Descriptions::default(),
     };
-    manifests::add_if_sound(&mut plan, &tree, &place, console)?;
+    manifests::add_if_sound(&mut plan, &tree, &options, console)?;
     for path in kept {
-        console.say(&format!("kept your `{path}`"));
+        console.info(&format!("kept your `{path}`"));
     }
     let next = next(&args.dir, &answers.requests);
     carry_out(
@@ -178,7 +178,7 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
         && apis.is_empty()
 }
 
-/// What was said, checked.
+/// The checked arguments.
 struct Answers {
     name: ProjectName,
     domain: Domain,

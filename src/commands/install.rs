@@ -1,4 +1,4 @@
-//! `opctl install`: applies the CRDs, and waits until they are served.
+//! `opctl install`: applies the CRDs and waits until they are established.
 
 use clap::Args;
 
@@ -24,10 +24,10 @@ pub fn run(args: &InstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "install", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {
-        console.data(&cluster::text(&crds));
+        console.print(&cluster::text(&crds));
         return Ok(Outcome::Done);
     }
-    cluster.begin()?;
-    cluster.bring(&crds)?;
+    cluster.connect()?;
+    cluster.apply_in_order(&crds)?;
     Ok(Outcome::Done)
 }

@@ -1,4 +1,4 @@
-//! Finds kubectl: on PATH, in KUBEBUILDER_ASSETS, or where `opctl testenv setup` has brought it.
+//! Finds kubectl: on PATH, in KUBEBUILDER_ASSETS, or in the cache that `opctl testenv setup` fills.
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ pub struct KubectlArgs {
     pub kubectl: Option<String>,
 }
 
-/// `said` is what the user calls it, with arguments where it needs some.
-pub fn find(said: Option<&str>, context: Option<&str>) -> Kubectl {
-    let (program, leading) = match said.filter(|said| *said != "kubectl") {
+/// `command` is the one that the user configured, with arguments where it needs some.
+pub fn find(command: Option<&str>, context: Option<&str>) -> Kubectl {
+    let (program, leading) = match command.filter(|command| *command != "kubectl") {
         // A path may have spaces.
-        Some(said) if !Path::new(said).is_file() => words(said),
-        Some(said) => (said.into(), Vec::new()),
+        Some(command) if !Path::new(command).is_file() => words(command),
+        Some(command) => (command.into(), Vec::new()),
         None => (found().unwrap_or_else(|| "kubectl".into()), Vec::new()),
     };
     Kubectl { program, leading, context: context.map(String::from), kubeconfig: None }
 }
 
-fn words(said: &str) -> (PathBuf, Vec<String>) {
-    let mut words = said.split_whitespace().map(String::from);
+fn words(command: &str) -> (PathBuf, Vec<String>) {
+    let mut words = command.split_whitespace().map(String::from);
     (words.next().unwrap_or_default().into(), words.collect())
 }
 

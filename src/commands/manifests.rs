@@ -1,4 +1,4 @@
-//! `opctl manifests`: regenerates what follows from the Rust source.
+//! `opctl manifests`: regenerates the manifests that are derived from the Rust source.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::allow::{Told, allowed};
+use super::allow::{ReportedBy, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Part};
 use super::error::{Diagnosed, Refusal};
 use super::{
@@ -78,8 +78,8 @@ pub struct ManifestsArgs {
     pub no_foreign_descriptions: bool,
 }
 
-/// Where manifests are made from and go to.
-pub struct Place<'a> {
+/// Where manifests are generated from and written to, and the settings of PROJECT for them.
+pub struct ManifestOptions<'a> {
     /// The crate's folder, from the source tree's root.
     pub folder: &'a str,
     /// The folder of `crd`, `rbac` and `webhook`, from the root of the tree that is written to.
@@ -89,7 +89,7 @@ pub struct Place<'a> {
     pub descriptions: Descriptions,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ManifestOptions<'a> {
     /// From the project's own crate to its `config`, as PROJECT says, if there is one.
     pub fn of(project: Option<&'a ProjectFile>) -> Self {
         Self {
@@ -113,13 +113,13 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
         Err(ProjectError::Missing(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let mut place = Place { output: &output.folder, ..Place::of(project.as_ref()) };
-    place.descriptions.max = args.max_description.or(place.descriptions.max);
-    place.descriptions.foreign &= !args.no_foreign_descriptions;
+    let mut options = ManifestOptions { output: &output.folder, ..ManifestOptions::of(project.as_ref()) };
+    options.descriptions.max = args.max_description.or(options.descriptions.max);
+    options.descriptions.foreign &= !args.no_foreign_descriptions;
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
     let choice = Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only };
-    let warnings = add(&mut plan, &tree, &target, &place, &choice, console)?;
+    let warnings = add(&mut plan, &tree, &target, &options, &choice, console)?;
     warn(&warnings, console);
     let mut next = Vec::new();
     let crds = join(&output.folder, "crd/bases/");
@@ -137,7 +137,7 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
     let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[] };
-    add(&mut plan, &tree, &tree, &Place::of(Some(&project)), &choice, console)?;
+    add(&mut plan, &tree, &tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;
     plan::apply(root, &steps, &[])?;
@@ -150,46 +150,46 @@ fn add(
     plan: &mut Plan,
     source: &Tree,
     target: &Tree,
-    place: &Place,
+    options: &ManifestOptions,
     choice: &Choice,
     console: &Console,
 ) -> anyhow::Result<Vec<Diagnostic>> {
-    let mut found = engine::find(source, place, choice, console)?;
+    let mut found = engine::find(source, options, choice, console)?;
     if console.verbosity == Verbosity::Verbose {
         console.note(&read(found.source.markers));
     }
-    if let Some(max) = place.descriptions.max {
+    if let Some(max) = options.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
     }
-    if place.namespaced && !choice.wants(Part::Crd) {
-        found.crds = written(target, place.output)?;
+    if options.namespaced && !choice.wants(Part::Crd) {
+        found.crds = written(target, options.output)?;
     }
-    let (mut manifests, diagnostics) = match manifests(&mut found, place, choice) {
+    let (mut manifests, diagnostics) = match manifests(&mut found, options, choice) {
         (Some(manifests), diagnostics) => (manifests, diagnostics),
         (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
     };
     if choice.wants(Part::Rbac) {
-        keep_in_place(plan, &mut manifests, target, place)?;
+        keep_in_place(plan, &mut manifests, target, options)?;
     }
-    let mut stale = ours(target, place.output, choice)?;
+    let mut stale = ours(target, options.output, choice)?;
     for manifest in manifests.into_iter().filter(|manifest| choice.wants(part_of(&manifest.path))) {
-        let path = join(place.output, &manifest.path);
+        let path = join(options.output, &manifest.path);
         stale.remove(&path);
         plan.generate(path, manifest.text);
     }
     stale.into_iter().for_each(|path| plan.prune(path));
-    if choice.wants(Part::Rbac) && !has_service_account(plan, target, place.output)? {
-        plan.scaffold(join(place.output, SERVICE_ACCOUNT), emit::service_account());
+    if choice.wants(Part::Rbac) && !has_service_account(plan, target, options.output)? {
+        plan.scaffold(join(options.output, SERVICE_ACCOUNT), emit::service_account());
     }
     Ok(diagnostics)
 }
 
-/// The CRDs as they are: where types are not read, they tell which kinds are in no namespace.
+/// The CRDs as they are: where types are not read, they show which kinds are in no namespace.
 fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let mut crds = Vec::new();
     for path in tree.files_below(&join(output, "crd/bases")) {
         let text = tree.read(&path)?.unwrap_or_default();
-        // A file that cannot be read tells nothing here, and is told by `opctl check`.
+        // A file that cannot be read tells nothing here, and is reported by `opctl check`.
         crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
     }
     Ok(crds)
@@ -215,7 +215,7 @@ fn keep_in_place(
     plan: &mut Plan,
     manifests: &mut Vec<Manifest>,
     tree: &Tree,
-    Place { output, .. }: &Place,
+    ManifestOptions { output, .. }: &ManifestOptions,
 ) -> anyhow::Result<()> {
     let path = join(output, "default/kustomization.yaml");
     if manifests.iter().any(|manifest| manifest.path == emit::MOVED_BACK) {
@@ -266,10 +266,10 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
 /// While the source has errors the manifests stay as they are.
-pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Console) -> anyhow::Result<()> {
-    let steps = resolve_part(plan, tree, place.folder, console)?;
+pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, console: &Console) -> anyhow::Result<()> {
+    let steps = resolve_part(plan, tree, options.folder, console)?;
     if steps.iter().any(Step::is_conflict) {
-        // Nothing will be written: the conflicts are told when the plan is carried out.
+        // Nothing will be written: the conflicts are reported when the plan is carried out.
         return Ok(());
     }
     let mut planned = tree.clone();
@@ -278,7 +278,7 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
             planned.lay_over(path, text);
         }
     }
-    match add(plan, &planned, tree, place, &Choice::STATIC, console) {
+    match add(plan, &planned, tree, options, &Choice::STATIC, console) {
         Ok(warnings) => warn(&warnings, console),
         Err(error) if error.is::<Diagnosed>() => console
             .warn("the source has errors, so the manifests were not regenerated; run `opctl manifests` to see them"),
@@ -288,27 +288,31 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, place: &Place, console: &Conso
 }
 
 /// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.
-pub fn steps(tree: &Tree, place: &Place, console: &Console) -> anyhow::Result<Result<Vec<Step>, Vec<Diagnostic>>> {
+pub fn steps(
+    tree: &Tree,
+    options: &ManifestOptions,
+    console: &Console,
+) -> anyhow::Result<Result<Vec<Step>, Vec<Diagnostic>>> {
     let mut plan = Plan::default();
-    match add(&mut plan, tree, tree, place, &Choice::STATIC, console) {
+    match add(&mut plan, tree, tree, options, &Choice::STATIC, console) {
         Ok(_) => Ok(Ok(resolve_part(&plan, tree, "", console)?)),
         Err(error) => Ok(Err(error.downcast::<Diagnosed>()?.diagnostics)),
     }
 }
 
-/// What was found as manifests, if it has no errors, and all that is to be said about it.
+/// The manifests, unless there are errors, and all diagnostics about them.
 fn manifests(
     Found { source, crds }: &mut Found,
-    place: &Place,
+    options: &ManifestOptions,
     choice: &Choice,
 ) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
     let mut diagnostics = source.diagnostics.clone();
     if choice.wants(Part::Crd) {
         diagnostics.extend(emit::convert(crds, &source.operator));
     }
-    let judged = if choice.wants(Part::Crd) { &crds[..] } else { &[] };
+    let checked = if choice.wants(Part::Crd) { &crds[..] } else { &[] };
     let findings: Vec<_> =
-        judged.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
+        checked.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
         source.operator.apis.iter().find(|api| {
             (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
@@ -316,15 +320,15 @@ fn manifests(
         })
     });
     let declared: Vec<Option<&Api>> = declared.collect();
-    let places = declared.iter().zip(&findings).filter_map(|(api, (_, finding))| Some(((*api)?, &finding.place)));
+    let places = declared.iter().zip(&findings).filter_map(|(api, (_, finding))| Some(((*api)?, &finding.location)));
     let mut places = source.locate(&places.collect::<Vec<_>>()).into_iter();
     for (api, (CustomResourceDefinition { spec, .. }, finding)) in declared.into_iter().zip(findings) {
-        let place = api.and_then(|_| places.next());
-        diagnostics.push(told(finding, place, || format!("{}.{}", spec.names.plural, spec.group)));
+        let span = api.and_then(|_| places.next());
+        diagnostics.push(to_diagnostic(finding, span, || format!("{}.{}", spec.names.plural, spec.group)));
     }
     let mut manifests = Vec::new();
-    let options = emit::Options { namespaced: place.namespaced, namespaces: place.namespaces.to_vec() };
-    for part in [emit::manifests(crds, &source.operator.rbac, &options), emit::webhooks(&source.operator)] {
+    let emit_options = emit::Options { namespaced: options.namespaced, namespaces: options.namespaces.to_vec() };
+    for part in [emit::manifests(crds, &source.operator.rbac, &emit_options), emit::webhooks(&source.operator)] {
         match part {
             Ok(mut part) => manifests.append(&mut part),
             Err(mut errors) => diagnostics.append(&mut errors),
@@ -333,13 +337,14 @@ fn manifests(
     let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     // What comes from the compiled types has no place where it could be allowed.
     let is_whole = !source.operator.apis.is_empty() && source.operator.underivable.is_empty();
-    let diagnostics = allowed(diagnostics, &source.operator.allows, is_whole.then_some(Told::Elsewhere));
+    let diagnostics =
+        without_allowed(diagnostics, &source.operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
     (is_sound.then_some(manifests), diagnostics)
 }
 
-/// What the API server says, at its place in the source. The compiled types have none, so their CRD is named.
-fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) -> Diagnostic {
-    let message = match place {
+/// A finding of the API server, at its span in the source. Compiled types have none, so the message names their CRD.
+fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> String) -> Diagnostic {
+    let message = match span {
         Some(_) => finding.message,
         None => format!("in the CRD `{}` of the compiled types: {}", name(), finding.message),
     };
@@ -347,7 +352,7 @@ fn told(finding: Finding, place: Option<Span>, name: impl FnOnce() -> String) ->
         severity: finding.severity,
         code: finding.code,
         message,
-        place: place.map(|place| (place, String::new())),
+        span: span.map(|span| (span, String::new())),
         help: finding.help,
     }
 }
@@ -402,7 +407,7 @@ pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))
 }
 
-/// The folder that the manifests go to: the crate's own or one below it, or, said in full, any other.
+/// The folder that the manifests go to: the crate's own or one below it, or any other, as an absolute path.
 struct Output {
     root: PathBuf,
     /// From the root.

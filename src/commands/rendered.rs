@@ -11,7 +11,7 @@ use crate::config;
 use crate::names::Image;
 use crate::project::{Tree, root_above};
 
-/// What the scaffold calls the image: an entry of `images` would name it so.
+/// The name of the image in the scaffold, which an entry of `images` would use.
 const PLACEHOLDER: &str = "controller";
 const PLACEHOLDER_TAGGED: &str = "controller:latest";
 
@@ -21,8 +21,8 @@ pub fn project() -> anyhow::Result<PathBuf> {
     Ok(root_above(&current)?)
 }
 
-/// All that an operator needs, with the image put in.
-pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageWish) -> anyhow::Result<Vec<Object>> {
+/// The objects of `config/default`, with the image substituted.
+pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> anyhow::Result<Vec<Object>> {
     if !has_kustomization(tree, "config/default") {
         return Err(Refusal::new("there is no `config/default/kustomization.yaml` in the project")
             .help("it lists all that is deployed; bring it back, e.g. from version control")
@@ -30,7 +30,7 @@ pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageWish) -> anyhow::Result
             .into());
     }
     let mut rendered = render(tree, kubectl, "config/default")?;
-    put_in(&mut rendered, image)?;
+    substitute_image(&mut rendered, image)?;
     Ok(cluster::objects(&rendered)?)
 }
 
@@ -60,9 +60,9 @@ fn has_kustomization(tree: &Tree, folder: &str) -> bool {
 fn render(tree: &Tree, kubectl: &Kubectl, folder: &str) -> anyhow::Result<String> {
     let path = tree.root().join(folder);
     kubectl.output(&["kustomize", &path.to_string_lossy()], "").map_err(|error| match error {
-        KubectlError::Failed { said, .. } => {
-            let said = said.trim_start_matches("error: ");
-            Refusal::new(format!("kustomize cannot render `{folder}`: {said}"))
+        KubectlError::Failed { stderr, .. } => {
+            let message = stderr.trim_start_matches("error: ");
+            Refusal::new(format!("kustomize cannot render `{folder}`: {message}"))
                 .help("`opctl check` shows what is wrong under `config`, and where")
                 .into()
         }
@@ -70,40 +70,40 @@ fn render(tree: &Tree, kubectl: &Kubectl, folder: &str) -> anyhow::Result<String
     })
 }
 
-/// What is to become of the image of the operator.
+/// Whether the placeholder for the image of the operator is replaced.
 #[derive(Clone, Copy, Debug)]
-pub enum ImageWish<'a> {
-    /// Nobody will run it.
-    Any,
-    /// Which is to be run, by this command; `None`: the one that the manifests name.
-    Real { said: Option<&'a str>, command: &'a str },
+pub enum ImageSubstitution<'a> {
+    /// The operator will not run, so any image is fine.
+    Skip,
+    /// `command` runs the operator with this image, or with the one in the manifests if it is `None`.
+    Required { image: Option<&'a str>, command: &'a str },
 }
 
-/// Puts the image in where the placeholder stands.
-fn put_in(rendered: &mut String, wish: ImageWish) -> anyhow::Result<()> {
-    let ImageWish::Real { said, command } = wish else { return Ok(()) };
-    let said = said.map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
+/// Replaces the placeholder with the image.
+fn substitute_image(rendered: &mut String, substitution: ImageSubstitution) -> anyhow::Result<()> {
+    let ImageSubstitution::Required { image, command } = substitution else { return Ok(()) };
+    let image = image.map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
     let images = config::images_in(rendered).map_err(|error| Refusal::new(error.message))?;
-    let (places, others): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.name == PLACEHOLDER);
-    match said {
-        Some(image) if !places.is_empty() => {
-            for place in places.iter().rev() {
-                rendered.replace_range(place.place.clone(), &scalar(&image));
+    let (placeholders, others): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.name == PLACEHOLDER);
+    match image {
+        Some(image) if !placeholders.is_empty() => {
+            for placeholder in placeholders.iter().rev() {
+                rendered.replace_range(placeholder.range.clone(), &scalar(&image));
             }
         }
         // The default of the Makefile's IMG.
         Some(image) if image != PLACEHOLDER_TAGGED => {
-            let others: Vec<String> = others.iter().map(|image| format!("`{}`", image.said)).collect();
+            let others: Vec<String> = others.iter().map(|image| format!("`{}`", image.reference)).collect();
             let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
             return Err(Refusal::new(format!("no container in `config/default` has the image `{PLACEHOLDER}`"))
                 .help(format!("there is {others}; leave `--image` out to take the manifests as they are"))
                 .help(format!("or write `image: {PLACEHOLDER_TAGGED}` where `{image}` should go"))
                 .into());
         }
-        None if !places.is_empty() => {
+        None if !placeholders.is_empty() => {
             return Err(Refusal::new(format!(
                 "no image given: `config/default` has the placeholder `{}`",
-                places[0].said
+                placeholders[0].reference
             ))
             .help(format!("opctl {command} --image registry.example.com/my-operator:v1"))
             .into());
@@ -128,10 +128,10 @@ mod tests {
         containers:\n      - args:\n        - 'image: controller:latest'\n        image: controller:latest\n      \
         - image: other/controller:latest\n      initContainers:\n      - image: controller@sha256:1\n";
 
-    fn put(said: Option<&str>, rendered: &str) -> Result<String, String> {
+    fn put(image: Option<&str>, rendered: &str) -> Result<String, String> {
         let mut text = rendered.to_owned();
-        let wish = ImageWish::Real { said, command: "deploy" };
-        put_in(&mut text, wish).map_err(|error| error.to_string()).map(|()| text)
+        let substitution = ImageSubstitution::Required { image, command: "deploy" };
+        substitute_image(&mut text, substitution).map_err(|error| error.to_string()).map(|()| text)
     }
 
     #[test]

@@ -41,24 +41,24 @@ pub struct Names {
     workload: Option<Workload>,
 }
 
-/// Whether something is wanted because the user said so, or because nothing was said.
+/// A flag that is true unless the user sets it to false.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Flag {
     Yes,
     No,
-    Unsaid,
+    Unset,
 }
 
-impl Wish {
-    fn of(said: Option<bool>) -> Self {
-        match said {
+impl Flag {
+    fn of(value: Option<bool>) -> Self {
+        match value {
             Some(true) => Self::Yes,
             Some(false) => Self::No,
-            None => Self::Unsaid,
+            None => Self::Unset,
         }
     }
 
-    fn granted(self) -> bool {
+    fn is_wanted(self) -> bool {
         self != Self::No
     }
 }
@@ -67,35 +67,35 @@ impl Request {
     /// Checks the arguments against each other and against what the project has.
     pub fn new(args: &CreateApiArgs, project: &ProjectFile) -> Result<Self, Refusals> {
         let names = Names::parse(args)?;
-        let (resource_wish, controller_wish) = (Wish::of(args.resource), Wish::of(args.controller));
-        if !resource_wish.granted() && !controller_wish.granted() {
+        let (resource_flag, controller_flag) = (Flag::of(args.resource), Flag::of(args.controller));
+        if !resource_flag.is_wanted() && !controller_flag.is_wanted() {
             let refusal = Refusal::new("nothing to create: neither a resource nor a controller")
                 .help("leave out `--resource=false` or `--controller=false`");
             return Err(Refusals(vec![refusal]));
         }
-        if let (Some(flag), false) = (wiring::said(&args.wiring), controller_wish.granted()) {
+        if let (Some(flag), false) = (wiring::given_flag(&args.wiring), controller_flag.is_wanted()) {
             let refusal = Refusal::new(format!("`{flag}` requires a controller, but `--controller=false` is given"))
                 .help("leave out one of the two");
             return Err(Refusals(vec![refusal]));
         }
-        if args.finalizer && !controller_wish.granted() {
+        if args.finalizer && !controller_flag.is_wanted() {
             let refusal = Refusal::new("`--finalizer` requires a controller, but `--controller=false` is given")
                 .help("leave out one of the two");
             return Err(Refusals(vec![refusal]));
         }
         let is_there = args.external.external_type.is_some() || adds_to_known(args, &names, project);
-        let resource_wish = if is_there { Wish::No } else { resource_wish };
+        let resource_flag = if is_there { Flag::No } else { resource_flag };
         let resource = match &args.external.external_type {
             Some(path) => {
                 external::of_type(path, &names, args.namespaced, project).map_err(|refusal| Refusals(vec![refusal]))?
             }
-            None => subject(project, &names, args, resource_wish)?,
+            None => subject(project, &names, args, resource_flag)?,
         };
         let wiring = wiring::wiring(&args.wiring, &resource, project)?;
         if let Some(workload) = &names.workload {
             wiring::refuse_parts_of_workload(&wiring, workload)?;
         }
-        let request = Self::decide(project, names, resource, resource_wish, controller_wish, wiring)?;
+        let request = Self::decide(project, names, resource, resource_flag, controller_flag, wiring)?;
         Ok(Self { finalizer: args.finalizer, ..request })
     }
 
@@ -116,7 +116,7 @@ impl Request {
             categories: Vec::new(),
             workload: None,
         };
-        let request = Self::decide(project, names, resource, Wish::No, Wish::of(args.controller), wiring)?;
+        let request = Self::decide(project, names, resource, Flag::No, Flag::of(args.controller), wiring)?;
         Ok(Self { external_types: Some(types), finalizer: args.finalizer, ..request })
     }
 
@@ -136,21 +136,21 @@ impl Request {
             ..CreateApiArgs::default()
         };
         let names = Names::parse(&args)?;
-        let resource = subject(project, &names, &args, Wish::Yes)?;
-        let controller = if served_elsewhere(project, &resource).is_some() { Wish::No } else { Wish::Yes };
-        Self::decide(project, names, resource, Wish::Yes, controller, Wiring::default())
+        let resource = subject(project, &names, &args, Flag::Yes)?;
+        let controller = if served_elsewhere(project, &resource).is_some() { Flag::No } else { Flag::Yes };
+        Self::decide(project, names, resource, Flag::Yes, controller, Wiring::default())
     }
 
     fn decide(
         project: &ProjectFile,
         names: Names,
         mut resource: Resource,
-        resource_wish: Wish,
-        controller_wish: Wish,
+        resource_flag: Flag,
+        controller_flag: Flag,
         wiring: Wiring,
     ) -> Result<Self, Refusals> {
         let mut refusals = Refusals::default();
-        if controller_wish.granted()
+        if controller_flag.is_wanted()
             && wiring.name.is_none()
             && let Some(other) = served_elsewhere(project, &resource)
         {
@@ -169,10 +169,10 @@ impl Request {
                 .help("a Deployment needs one: leave out `--image`, or `--namespaced=false` if the kind is new"),
             );
         }
-        if controller_wish.granted() {
+        if controller_flag.is_wanted() {
             refuse_what_the_type_cannot(project, &resource, &wiring, names.workload.is_some(), &mut refusals);
         }
-        let module = controller_wish.granted().then(|| wiring.module(&resource.kind));
+        let module = controller_flag.is_wanted().then(|| wiring.module(&resource.kind));
         if let Some(module) = &module {
             refuse_second_of_a_module(project, &resource, &wiring, module, &mut refusals);
         }
@@ -181,12 +181,12 @@ impl Request {
         match &wiring.name {
             Some(name) if !resource.controllers.contains(name) => resource.controllers.push(name.clone()),
             Some(_) => {}
-            None => resource.controller |= controller_wish.granted(),
+            None => resource.controller |= controller_flag.is_wanted(),
         }
         Ok(Self {
             resource,
-            adds_type: resource_wish.granted(),
-            adds_controller: controller_wish.granted(),
+            adds_type: resource_flag.is_wanted(),
+            adds_controller: controller_flag.is_wanted(),
             short_names: names.short_names,
             categories: names.categories,
             wiring,
@@ -197,7 +197,7 @@ impl Request {
     }
 }
 
-/// Whether a controller with a name is asked for, and nothing was said of a type that is there.
+/// Whether a controller with a name is asked for, and no option is about the type, which exists.
 fn adds_to_known(args: &CreateApiArgs, names: &Names, project: &ProjectFile) -> bool {
     args.wiring.controller_name.is_some()
         && args.resource.is_none()
@@ -252,14 +252,14 @@ impl Names {
     }
 }
 
-/// One refusal for all names that were not said.
+/// One refusal for all missing names.
 fn missing(args: &CreateApiArgs) -> Option<Refusal> {
     let flags = [
         ("--group", "cache", args.group.is_some()),
         ("--version", "v1alpha1", args.version.is_some()),
         ("--kind", "Memcached", args.kind.is_some()),
     ];
-    let missing = || flags.iter().filter(|(_, _, said)| !said);
+    let missing = || flags.iter().filter(|(_, _, is_given)| !is_given);
     let names: Vec<String> = missing().map(|(flag, ..)| format!("`{flag}`")).collect();
     let examples: Vec<String> = missing().map(|(flag, example, _)| format!("{flag} {example}")).collect();
     let refusal = Refusal::new(format!("missing {}", names.join(", ")));
@@ -274,7 +274,7 @@ fn workload(args: &CreateApiArgs, refusals: &mut Refusals) -> Option<Workload> {
             ("--container-command", !args.container_command.is_empty()),
             ("--run-as-user", args.run_as_user.is_some()),
         ];
-        for (flag, _) in about_one.iter().filter(|(_, said)| *said) {
+        for (flag, _) in about_one.iter().filter(|(_, is_given)| *is_given) {
             refusals.push(
                 Refusal::new(format!("`{flag}` requires `--image`"))
                     .help(format!("add e.g. `--image memcached:1.6.39-alpine`, or leave out `{flag}`")),
@@ -290,10 +290,10 @@ fn workload(args: &CreateApiArgs, refusals: &mut Refusals) -> Option<Workload> {
     })
 }
 
-/// The arguments with all answers to what was not said. What was said and is wrong is told first: it needs another
-/// command line, not answers.
+/// The arguments, with answers for the missing ones. Invalid arguments are reported first: they need another command line,
+/// not answers.
 pub fn ask(args: &CreateApiArgs, project: &ProjectFile, console: &Console) -> anyhow::Result<CreateApiArgs> {
-    let or_legal = |said: &Option<String>, legal: &str| said.clone().or_else(|| Some(legal.to_owned()));
+    let or_legal = |name: &Option<String>, legal: &str| name.clone().or_else(|| Some(legal.to_owned()));
     Names::parse(&CreateApiArgs {
         group: or_legal(&args.group, "group"),
         version: or_legal(&args.version, "v1"),
@@ -311,8 +311,8 @@ pub fn ask(args: &CreateApiArgs, project: &ProjectFile, console: &Console) -> an
         // Who describes a type wants it.
         args.resource = Some(no_details(&args).is_err() || console.ask_yes_no("Create Resource")?);
     }
-    let resource = subject(project, &Names::parse(&args)?, &args, Wish::of(args.resource))?;
-    let describes_controller = args.finalizer || wiring::said(&args.wiring).is_some();
+    let resource = subject(project, &Names::parse(&args)?, &args, Flag::of(args.resource))?;
+    let describes_controller = args.finalizer || wiring::given_flag(&args.wiring).is_some();
     if args.controller.is_none() && !describes_controller {
         let served = served_elsewhere(project, &resource).is_some();
         args.controller = Some(!served && console.ask_yes_no("Create Controller")?);
@@ -320,7 +320,7 @@ pub fn ask(args: &CreateApiArgs, project: &ProjectFile, console: &Console) -> an
     Ok(args)
 }
 
-/// Asks for a name that was not said.
+/// Asks for a name that is missing.
 pub fn ask_for<T: Display>(
     text: &mut Option<String>,
     question: &str,
@@ -335,19 +335,22 @@ pub fn ask_for<T: Display>(
 }
 
 /// The resource that is meant, as PROJECT has it or will have it.
-fn subject(project: &ProjectFile, names: &Names, args: &CreateApiArgs, wish: Wish) -> Result<Resource, Refusals> {
+fn subject(
+    project: &ProjectFile,
+    names: &Names,
+    args: &CreateApiArgs,
+    resource_flag: Flag,
+) -> Result<Resource, Refusals> {
     let own = own(project, names, args);
     let known = project.find(&own);
-    let result = match (wish, known) {
-        (Wish::Yes, _) | (Wish::Unsaid, Some(_)) => own_type(project, own, known, args),
-        (Wish::Unsaid, None) => {
-            match Builtin::find(names.group.as_str(), names.version.as_str(), names.kind.as_str()) {
-                Some(builtin) => Err(ambiguous(builtin, project)),
-                None => own_type(project, own, None, args),
-            }
-        }
-        (Wish::No, Some(known)) if known.api.is_some() => no_details(args).map(|()| known.clone()),
-        (Wish::No, _) => no_details(args).and_then(|()| match external::known(names, project) {
+    let result = match (resource_flag, known) {
+        (Flag::Yes, _) | (Flag::Unset, Some(_)) => own_type(project, own, known, args),
+        (Flag::Unset, None) => match Builtin::find(names.group.as_str(), names.version.as_str(), names.kind.as_str()) {
+            Some(builtin) => Err(ambiguous(builtin, project)),
+            None => own_type(project, own, None, args),
+        },
+        (Flag::No, Some(known)) if known.api.is_some() => no_details(args).map(|()| known.clone()),
+        (Flag::No, _) => no_details(args).and_then(|()| match external::known(names, project) {
             Some(known) => Ok(known.clone()),
             None => kubernetes_type(names, project),
         }),
@@ -355,7 +358,7 @@ fn subject(project: &ProjectFile, names: &Names, args: &CreateApiArgs, wish: Wis
     result.map_err(|refusal| Refusals(vec![refusal]))
 }
 
-/// The entry of a type of this project, its details those of the kind's other versions unless said otherwise.
+/// The entry of a type of this project, its details those of the kind's other versions unless given.
 pub fn own(project: &ProjectFile, names: &Names, args: &CreateApiArgs) -> Resource {
     let mut own = Resource {
         group: names.group.clone(),
@@ -433,14 +436,14 @@ fn ambiguous(builtin: &Builtin, project: &ProjectFile) -> Refusal {
 
 /// What describes a new type is of no use without one.
 fn no_details(args: &CreateApiArgs) -> Result<(), Refusal> {
-    let said = [
+    let details = [
         ("--plural", args.plural.is_some()),
         ("--shortname", !args.short_names.is_empty()),
         ("--category", !args.categories.is_empty()),
         ("--namespaced", args.namespaced.is_some()),
         ("--image", args.image.is_some()),
     ];
-    match said.iter().find(|(_, said)| *said) {
+    match details.iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => {
             Err(Refusal::new(format!("`{flag}` describes a new resource, and `--resource=false` asks for none"))
                 .help("leave out one of the two"))

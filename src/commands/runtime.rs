@@ -56,16 +56,16 @@ impl Copy {
     }
 }
 
-/// A project's place in its tree.
+/// A project in its tree.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct ProjectFolder<'a> {
     pub tree: &'a Tree,
     /// From the tree's root, which is that of the workspace, if there is one.
     pub folder: &'a str,
 }
 
-impl Place<'_> {
-    /// What Cargo.toml has to say; what that needs on disk is added to the plan.
+impl ProjectFolder<'_> {
+    /// The dependency for Cargo.toml. Adds the files that it needs to the plan.
     pub fn source(&self, choice: &Choice, plan: &mut Plan, console: &Console) -> anyhow::Result<RuntimeSource> {
         let version = Runtime::embedded().version.clone();
         match choice {
@@ -97,7 +97,7 @@ impl Place<'_> {
         let copy = Copy::read(self.tree, Runtime::FOLDER)?;
         if let Some(copy) = copy.as_ref().filter(|copy| copy.sums.is_none() || copy.is_newer()) {
             let why = if copy.sums.is_none() { "your own" } else { "newer than this opctl's" };
-            console.say(&format!("kept `{}`: it is {why}", Runtime::FOLDER));
+            console.info(&format!("kept `{}`: it is {why}", Runtime::FOLDER));
             return Ok(Some(copy.version.clone()));
         }
         add(plan, Runtime::FOLDER, copy.and_then(|copy| copy.sums).as_deref());
@@ -123,12 +123,12 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
     let _lock = lock(root, console)?;
     let tree = super::tree(root);
     let folder = super::init::relative(root, dir)?;
-    let place = Place { tree: &tree, folder: &folder };
+    let project = ProjectFolder { tree: &tree, folder: &folder };
     if let (Choice::Vendored, Some(copy)) = (choice, Copy::read(&tree, Runtime::FOLDER)?) {
         refuse_to_replace(&copy)?;
     }
     let mut plan = Plan::default();
-    let RuntimeSource { version, path, .. } = place.source(choice, &mut plan, console)?;
+    let RuntimeSource { version, path, .. } = project.source(choice, &mut plan, console)?;
     let edit = Edit::CargoSource { package: Runtime::PACKAGE.into(), version, path };
     plan.edit(join(&folder, "Cargo.toml"), edit);
     let is_workspace =
@@ -137,7 +137,7 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
         plan.edit("Cargo.toml", Edit::CargoExclude { path: Runtime::FOLDER.into() });
     }
     if *choice != Choice::Vendored && Copy::read(&tree, Runtime::FOLDER)?.is_some_and(|copy| copy.sums.is_some()) {
-        console.say(&format!("kept `{}`: delete it if no other project uses it", Runtime::FOLDER));
+        console.info(&format!("kept `{}`: delete it if no other project uses it", Runtime::FOLDER));
     }
     let again = "run the same command without `--check`";
     carry_out(&Task { again, tree: &tree, folder: "", plan, next: Vec::new() }, console)

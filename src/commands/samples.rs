@@ -1,13 +1,13 @@
-//! The objects of custom kinds under `config/`, held against their kinds: `apiserver` says what is wrong with a value,
-//! `config` knows where the value stands.
+//! Checks the custom objects under `config/` against their CRDs: `apiserver` finds what is wrong with a value, `config` knows
+//! where the value is.
 
 use crate::apiserver::{ObjectFinding, ObjectStep, check_object};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::CustomResourceDefinition;
 
-/// What an API server says to the samples, and to all else that is of these kinds, beside what is found already. Kinds that
-/// the source does not tell are taken from the CRDs among the objects.
+/// Adds what an API server would reject in the samples and other objects of these kinds, unless `found` reports it already.
+/// Kinds that are not in the source are taken from the CRDs among the objects.
 pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &mut Vec<Diagnostic>) {
     for object in objects.iter().filter(|object| object.text_at(&["kind"]) == Some("CustomResourceDefinition")) {
         if let Ok(crd) = serde_json::from_value::<CustomResourceDefinition>(object.json())
@@ -16,17 +16,17 @@ pub fn check(objects: &[Node], mut crds: Vec<CustomResourceDefinition>, found: &
             crds.push(crd);
         }
     }
-    // A version that there is not is told as the name that it is.
-    let is_told = |one: &Diagnostic, found: &[Diagnostic]| {
-        one.code == "OP450" && found.iter().any(|other| other.code == "OP447" && other.place == one.place)
+    // An unknown version is already reported as an unknown name.
+    let is_reported = |one: &Diagnostic, found: &[Diagnostic]| {
+        one.code == "OP450" && found.iter().any(|other| other.code == "OP447" && other.span == one.span)
     };
     for object in objects {
         let group = object.text_at(&["apiVersion"]).and_then(|version| version.split_once('/')).map(|(group, _)| group);
         let kind = (group.unwrap_or_default(), object.text_at(&["kind"]).unwrap_or_default());
         if let Some(crd) = crds.iter().find(|crd| kind_of(crd) == kind) {
-            let said = check_object(crd, &object.json()).into_iter().map(|finding| told(finding, object));
-            let said: Vec<Diagnostic> = said.filter(|one| !is_told(one, found)).collect();
-            found.extend(said);
+            let findings = check_object(crd, &object.json()).into_iter().map(|finding| to_diagnostic(finding, object));
+            let findings: Vec<Diagnostic> = findings.filter(|one| !is_reported(one, found)).collect();
+            found.extend(findings);
         }
     }
 }
@@ -35,14 +35,14 @@ fn kind_of(crd: &CustomResourceDefinition) -> (&str, &str) {
     (&crd.spec.group, &crd.spec.names.kind)
 }
 
-fn told(ObjectFinding { severity, code, message, path, help }: ObjectFinding, object: &Node) -> Diagnostic {
+fn to_diagnostic(ObjectFinding { severity, code, message, path, help }: ObjectFinding, object: &Node) -> Diagnostic {
     // What is wrong with a field that there should not be is its name.
-    let span = place(object, &path, code == "OP451");
-    Diagnostic { severity, code, message, place: Some((span, String::new())), help }
+    let span = span(object, &path, code == "OP451");
+    Diagnostic { severity, code, message, span: Some((span, String::new())), help }
 }
 
-/// Where a value stands, or what is nearest above it; `of_key`: where its name does.
-fn place(object: &Node, path: &[ObjectStep], of_key: bool) -> Span {
+/// The position of a value, or of the nearest value above it; with `of_key`, of its key.
+fn span(object: &Node, path: &[ObjectStep], of_key: bool) -> Span {
     let mut node = object;
     let mut span = &object.span;
     for step in path {

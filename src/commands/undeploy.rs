@@ -1,9 +1,9 @@
-//! `opctl undeploy`: deletes what `opctl deploy` applied, but for the CRDs, their objects and the namespace.
+//! `opctl undeploy`: deletes the deployed resources but keeps the CRDs, their objects and the namespace.
 
 use clap::Args;
 
 use super::on_cluster::{Cluster, ClusterArgs};
-use super::rendered::{self, ImageWish};
+use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, tree};
 use crate::cluster::{self, Object};
 
@@ -31,15 +31,15 @@ pub struct UndeployArgs {
 
 pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "undeploy", console)?;
-    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageWish::Any)?;
+    let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageSubstitution::Skip)?;
     let (kept, operator) = parts(&objects);
     let crds: Vec<&Object> = kept.iter().copied().filter(|object| object.is_crd()).collect();
     if args.cluster.print {
         let crds = crds.iter().filter(|_| args.delete_crds);
-        console.data(&cluster::text(crds.chain(&operator).copied()));
+        console.print(&cluster::text(crds.chain(&operator).copied()));
         return Ok(Outcome::Done);
     }
-    cluster.begin()?;
+    cluster.connect()?;
     if args.delete_crds {
         // While the operator runs: objects may wait for it to clean up.
         let holder = "the operator was not deleted, and takes its finalizers away when it has cleaned up: see its logs";
@@ -48,7 +48,7 @@ pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     cluster.delete(&operator)?;
-    console.say(&left(&kept, args.delete_crds));
+    console.info(&left(&kept, args.delete_crds));
     Ok(Outcome::Done)
 }
 

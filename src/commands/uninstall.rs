@@ -30,11 +30,11 @@ pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
     let cluster = Cluster::of(&args.cluster, "uninstall", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {
-        console.data(&cluster::text(&crds));
+        console.print(&cluster::text(&crds));
         return Ok(Outcome::Done);
     }
     let crds: Vec<&Object> = crds.iter().collect();
-    cluster.begin()?;
+    cluster.connect()?;
     let holder =
         "the operator takes its finalizers away when it has cleaned up: let it run (`opctl deploy` or `make run`)";
     Ok(if cluster.delete_crds(&crds, args.yes, holder)? { Outcome::Done } else { Outcome::Refused })

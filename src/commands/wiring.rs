@@ -26,16 +26,16 @@ pub struct WiringArgs {
 }
 
 /// A flag about the controller that was given, if any was.
-pub fn said(args: &WiringArgs) -> Option<&'static str> {
-    let said = [
+pub fn given_flag(args: &WiringArgs) -> Option<&'static str> {
+    let flags = [
         ("--controller-name", args.controller_name.is_some()),
         ("--owns", !args.owns.is_empty()),
         ("--watches", !args.watches.is_empty()),
     ];
-    said.iter().find(|(_, said)| *said).map(|(flag, _)| *flag)
+    flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
 }
 
-/// The wiring of a controller of `subject`; all that is wrong with it is told at once.
+/// The wiring of a controller of `subject`; reports everything that is wrong with it at once.
 pub fn wiring(args: &WiringArgs, subject: &Resource, project: &ProjectFile) -> Result<Wiring, Refusals> {
     let mut refusals = Refusals::default();
     let name = args.controller_name.as_deref().and_then(|text| refusals.check(ControllerName::parse(text)));

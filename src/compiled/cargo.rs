@@ -1,4 +1,4 @@
-//! Runs cargo: finds the binary, compiles it, and gives what it prints.
+//! Runs cargo: finds the binary target, compiles and runs it, and returns its output.
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>>
     let output = output.map_err(not_started)?;
     if !output.status.success() {
         let diagnostic = Diagnostic::error("OP040", "cargo cannot read the package");
-        return Err(Box::new(Failure { diagnostic, said: text(&output.stderr) }));
+        return Err(Box::new(Failure { diagnostic, stderr: text(&output.stderr) }));
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| Failure::from(Diagnostic::error("OP040", format!("cargo's answer is not JSON: {error}"))))?;
@@ -119,7 +119,7 @@ impl Program {
             let message = format!("`{}`, which should print the CRDs, fails", self.name);
             let diagnostic =
                 Diagnostic::error("OP043", message).help(format!("try it by itself: `cargo run --bin {}`", self.name));
-            return Err(Box::new(Failure { diagnostic, said: text(&output.stderr) }));
+            return Err(Box::new(Failure { diagnostic, stderr: text(&output.stderr) }));
         }
         String::from_utf8(output.stdout).map_err(|_| {
             let message = format!("what `{}` prints is not UTF-8", self.name);
@@ -133,7 +133,7 @@ impl Program {
         // Else cargo counts only for a terminal.
         command.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "100");
         let mut child = Child::spawn(command.stdout(Stdio::null()).stderr(Stdio::piped())).map_err(not_started)?;
-        let (mut said, mut line) = (String::new(), Vec::new());
+        let (mut errors, mut line) = (String::new(), Vec::new());
         // The bar is drawn over and over on one line, and counts as soon as it is drawn.
         for byte in child.stderr().into_iter().flat_map(|stderr| BufReader::new(stderr).bytes()).map_while(Result::ok) {
             if !matches!(byte, b'\r' | b'\n') {
@@ -144,7 +144,7 @@ impl Program {
             match news(&line) {
                 Some(news) => progress(&news),
                 // Cargo has cleared its bar for this line.
-                None => said.push_str(&format!("{}\n", line.trim_start_matches("\x1b[K"))),
+                None => errors.push_str(&format!("{}\n", line.trim_start_matches("\x1b[K"))),
             }
         }
         if child.output().map_err(not_started)?.status.success() {
@@ -152,7 +152,7 @@ impl Program {
         }
         let message = format!("the crate does not compile, so `{}` cannot print the CRDs", self.name);
         let help = "fix the errors that cargo reports above";
-        Err(Box::new(Failure { diagnostic: Diagnostic::error("OP042", message).help(help), said }))
+        Err(Box::new(Failure { diagnostic: Diagnostic::error("OP042", message).help(help), stderr: errors }))
     }
 
     fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
@@ -199,22 +199,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_news_of_cargo() {
-        let told = |line: &str| news(line);
+    fn reads_the_progress_of_cargo() {
+        let progress = |line: &str| news(line);
         assert_eq!(
-            told("\x1b[K\x1b[1m\x1b[96m    Building\x1b[0m [====>    ] 12/345: kube-core(build), serde      "),
+            progress("\x1b[K\x1b[1m\x1b[96m    Building\x1b[0m [====>    ] 12/345: kube-core(build), serde      "),
             Some("compiling kube-core (12/345)".into())
         );
         assert_eq!(
-            told("\x1b[1m\x1b[92m   Compiling\x1b[0m serde_json v1.0.154"),
+            progress("\x1b[1m\x1b[92m   Compiling\x1b[0m serde_json v1.0.154"),
             Some("compiling serde_json v1.0.154".into())
         );
         assert_eq!(
-            told("    Blocking waiting for file lock on build directory"),
+            progress("    Blocking waiting for file lock on build directory"),
             Some("blocking waiting for file lock on build directory".into())
         );
         for line in ["error[E0308]: mismatched types", "   |                    ^^^", " --> src/main.rs:2:25", ""] {
-            assert_eq!(told(line), None, "{line}");
+            assert_eq!(progress(line), None, "{line}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a program printed → CRDs: YAML documents, JSON values one after the other, and lists of either.
+//! Parses CRDs from the output of a program: YAML documents, consecutive JSON values, and lists of either.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;

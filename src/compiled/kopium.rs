@@ -1,4 +1,4 @@
-//! Rust types of a CRD: kopium makes them, rustfmt forms them.
+//! Generates Rust types from a CRD with kopium, and formats them with rustfmt.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -37,26 +37,26 @@ pub fn external(file: &Path, text: &str, version: Option<&str>) -> Result<Extern
     let shown = file.display();
     let crd = definition(file, text)?;
     let spec = &crd["spec"];
-    let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let text_of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
     let chosen = match version {
         Some(version) => versions.iter().find(|it| it["name"] == version),
         None => versions.iter().find(|it| it["storage"] == true),
     };
     let Some(chosen) = chosen else {
-        let names: Vec<String> = versions.iter().map(|it| said(&it["name"])).collect();
+        let names: Vec<String> = versions.iter().map(|it| text_of(&it["name"])).collect();
         let message = match version {
             Some(version) => format!("the CRD in `{shown}` has no version `{version}`"),
             None => format!("the CRD in `{shown}` has no version that is stored"),
         };
         return refuse(message, format!("use `--external-crd-version`; it has `{}`", names.join("`, `")));
     };
-    let version = said(&chosen["name"]);
+    let version = text_of(&chosen["name"]);
     Ok(External {
         rust: formatted(&types(file, &version)?)?,
-        group: said(&spec["group"]),
-        kind: said(&spec["names"]["kind"]),
-        plural: said(&spec["names"]["plural"]),
+        group: text_of(&spec["group"]),
+        kind: text_of(&spec["names"]["kind"]),
+        plural: text_of(&spec["names"]["plural"]),
         namespaced: spec["scope"] == "Namespaced",
         version,
     })
@@ -96,12 +96,12 @@ fn types(file: &Path, version: &str) -> Result<String, KopiumError> {
         }
         Err(error) => return refuse(format!("kopium does not run: {error}"), "try it by itself: `kopium --version`"),
     };
-    let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if !output.status.success() || printed.trim().is_empty() {
-        let message = format!("kopium makes no types of `{}`: {}", file.display(), said.trim());
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() || stdout.trim().is_empty() {
+        let message = format!("kopium makes no types of `{}`: {}", file.display(), stderr.trim());
         return refuse(message, format!("try it by itself: `kopium --filename {}`", file.display()));
     }
-    let lines = printed.lines().skip_while(|line| line.starts_with("//") || line.is_empty());
+    let lines = stdout.lines().skip_while(|line| line.starts_with("//") || line.is_empty());
     Ok(lines.map(|line| format!("{line}\n")).collect())
 }
 
@@ -118,9 +118,9 @@ fn formatted(text: &str) -> Result<String, KopiumError> {
     match output {
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             refuse(
-                format!("rustfmt does not read what kopium printed: {said}"),
+                format!("rustfmt does not read what kopium printed: {stderr}"),
                 "update kopium: `cargo install kopium`",
             )
         }

@@ -1,4 +1,4 @@
-//! The CRDs of the compiled types: cargo builds and runs the crate's own binary that prints them.
+//! Generates CRDs from the compiled types: cargo builds and runs the crate's own binary, which prints them.
 //!
 //! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
 //! to its target folder, and to a Cargo.lock that is not there yet. The only module that starts programs other than kubectl, so
@@ -22,13 +22,13 @@ pub use kopium::{External, KopiumError, external};
 #[derive(Debug)]
 pub struct Failure {
     pub diagnostic: Diagnostic,
-    /// What cargo or the binary said, whole, with its colours.
-    pub said: String,
+    /// What cargo or the binary wrote to standard error, complete, with its colours.
+    pub stderr: String,
 }
 
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, said: String::new() }
+        Self { diagnostic, stderr: String::new() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The programs that a project needs beside opctl: whether they are there, and which version they say they are.
+//! Queries the versions of the tools that a project needs, such as `rustc --version`.
 
 use std::io;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 
 use crate::interrupt::Child;
 
-/// What a program said when asked for its version: the first line, or why there is none.
-pub type Answer = Result<String, Silence>;
+/// The output of a program when asked for its version: the first line, or why there is none.
+pub type ToolVersion = Result<String, ToolError>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum ToolError {
     /// It is not on the PATH.
     Missing,
     /// It fails, and this is why: the first line with `error:`, else the last one.
@@ -18,23 +18,23 @@ pub enum Silence {
 }
 
 /// Asks in `folder`, where a `rust-toolchain.toml` may say which Rust is meant.
-pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> Answer {
+pub fn version(folder: &Path, program: &str, arguments: &[&str]) -> ToolVersion {
     let mut command = Command::new(program);
     // To ask for a version installs none.
     command.args(arguments).current_dir(folder).env("RUSTUP_AUTO_INSTALL", "0").stdin(Stdio::null());
     let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
     let output = match output {
         Ok(output) => output,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Silence::Missing),
-        Err(error) => return Err(Silence::Broken(error.to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ToolError::Missing),
+        Err(error) => return Err(ToolError::Broken(error.to_string())),
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match text(&output.stdout).lines().next() {
         Some(line) if output.status.success() => Ok(line.trim().into()),
         _ => {
-            let said = text(&output.stderr);
-            let error = said.lines().find_map(|line| line.trim().strip_prefix("error:"));
-            Err(Silence::Broken(error.or_else(|| said.lines().last()).unwrap_or("it says nothing").trim().into()))
+            let stderr = text(&output.stderr);
+            let error = stderr.lines().find_map(|line| line.trim().strip_prefix("error:"));
+            Err(ToolError::Broken(error.or_else(|| stderr.lines().last()).unwrap_or("it says nothing").trim().into()))
         }
     }
 }
@@ -49,13 +49,13 @@ mod tests {
         assert_eq!(asked("echo 'rustc 1.95.0 '; echo more"), Ok("rustc 1.95.0".into()));
         assert_eq!(
             asked("echo a >&2; echo 'no such component' >&2; exit 1"),
-            Err(Silence::Broken("no such component".into()))
+            Err(ToolError::Broken("no such component".into()))
         );
         assert_eq!(
             asked("echo 'error: no default' >&2; echo 'help: choose one' >&2; exit 1"),
-            Err(Silence::Broken("no default".into()))
+            Err(ToolError::Broken("no default".into()))
         );
-        assert_eq!(asked(""), Err(Silence::Broken("it says nothing".into())));
-        assert_eq!(version(Path::new("/"), "no-such-program", &[]), Err(Silence::Missing));
+        assert_eq!(asked(""), Err(ToolError::Broken("it says nothing".into())));
+        assert_eq!(version(Path::new("/"), "no-such-program", &[]), Err(ToolError::Missing));
     }
 }

@@ -1,4 +1,4 @@
-//! One kustomization file: its fields, held against those that kustomize knows.
+//! Parses a kustomization file and reports fields that kustomize does not have.
 
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! The manifests under `config/`: what kustomize makes of them, and the names in it that lead nowhere.
+//! Renders the manifests under `config/` as kustomize does, and reports dangling references.
 //!
 //! Files go in, diagnostics come out. No program is started and no cluster is asked; what only they would know is passed
 //! over.
@@ -120,7 +120,7 @@ pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
                     code: code.into(),
                     reason: reason.trim().into(),
                     covers: span(covers),
-                    place: span(place),
+                    span: span(place),
                 });
             }
             start = end;
@@ -267,7 +267,7 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
     let lacks =
         |folder: &str| {
             renderer.problems.iter().filter(|problem| problem.code == "OP431").any(|problem| {
-                problem.place.as_ref().is_some_and(|(span, _)| kustomized(&span.file.path) == Some(folder))
+                problem.span.as_ref().is_some_and(|(span, _)| kustomized(&span.file.path) == Some(folder))
             })
         };
     let unused: Vec<&String> = files.iter().filter(is_manifest).collect();
@@ -301,7 +301,7 @@ fn unlisted(renderer: &Renderer, config: &str, files: &[String], folders: &BTree
 /// Each once, errors in the order of files and lines.
 fn in_order(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let place =
-        |problem: &Diagnostic| problem.place.as_ref().map(|(Span { file, range }, _)| (file.path.clone(), range.start));
+        |problem: &Diagnostic| problem.span.as_ref().map(|(Span { file, range }, _)| (file.path.clone(), range.start));
     all.sort_by(|one, two| (place(one), one.code, &one.message).cmp(&(place(two), two.code, &two.message)));
     all.dedup_by(|one, two| one.code == two.code && one.message == two.message && place(one) == place(two));
     all

@@ -1,4 +1,4 @@
-//! Kustomizations → the objects that `kubectl kustomize` would print, with the places of what is in them.
+//! Renders kustomizations to the objects that `kubectl kustomize` would print, with source positions.
 //!
 //! Follows `KustTarget` of kustomize step by step. What cannot be known without a network or a plugin is left out, and
 //! said: [`Render::is_closed`].

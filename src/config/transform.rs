@@ -167,12 +167,12 @@ fn image(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
     let mut is_used = false;
     for object in &mut render.objects {
         images(&mut object.node, &mut |image| {
-            let Some(said) = image.as_text() else { return };
-            let bare = bare_image(said).to_owned();
+            let Some(reference) = image.as_text() else { return };
+            let bare = bare_image(reference).to_owned();
             if bare == text {
                 is_used = true;
                 if let Some(new) = entry.text_at(&["newName"]) {
-                    image.value = Value::Text(said.replacen(&bare, new, 1));
+                    image.value = Value::Text(reference.replacen(&bare, new, 1));
                 }
             }
             found.push(bare);
@@ -217,8 +217,8 @@ fn images(node: &mut Node, change: &mut impl FnMut(&mut Node)) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// In the text.
-    pub place: Range<usize>,
-    pub said: String,
+    pub range: Range<usize>,
+    pub reference: String,
     /// Without tag and digest.
     pub name: String,
 }
@@ -232,9 +232,9 @@ pub fn images_in(rendered: &str) -> Result<Vec<Image>, Box<Diagnostic>> {
             continue;
         }
         images(&mut document, &mut |image| {
-            let Some(said) = image.as_text() else { return };
-            let (place, name) = (image.span.range.clone(), bare_image(said).to_owned());
-            found.push(Image { place, said: said.to_owned(), name });
+            let Some(reference) = image.as_text() else { return };
+            let (range, name) = (image.span.range.clone(), bare_image(reference).to_owned());
+            found.push(Image { range, reference: reference.to_owned(), name });
         });
     }
     Ok(found)

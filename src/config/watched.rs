@@ -1,4 +1,4 @@
-//! The namespaces that the operator's workload says to watch, held against those where its Roles are.
+//! Compares the namespaces that the operator's workload watches with the namespaces of its Roles.
 
 use std::collections::BTreeSet;
 

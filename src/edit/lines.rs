@@ -1,4 +1,4 @@
-//! Edits of any text: what changed between two renderings of its template is changed in it, too.
+//! Edits any text file: applies the difference between two renderings of its template.
 //!
 //! Only one place may be meant, and all else stays: where that is unclear the edit is refused.
 

@@ -1,4 +1,4 @@
-//! Descriptions cut to a length, for CRDs that are too large with them.
+//! Shortens the descriptions in CRDs that would be too large otherwise.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,

@@ -1,4 +1,4 @@
-//! Why kube's `crd()` panics for a kind, in the user's terms, at the enum or field that it is about, and what works.
+//! Explains why kube's `crd()` panics for a kind, at the enum or field that causes it, and how to avoid it.
 
 use serde_json::Value;
 
@@ -18,11 +18,11 @@ pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
     let Some((found, reason)) = found else {
         let (way, reason) = deepest(raw, String::new()).unwrap_or_else(|| (String::new(), reason.into()));
         return error(in_the_users_terms(&reason))
-            .at(api.place.clone(), format!("at `{way}`"))
+            .at(api.span.clone(), format!("at `{way}`"))
             .help("use another type there, or specify the schema: `#[schemars(schema_with = \"…\")]`");
     };
     let name = &found.name;
-    let error = |what: String, label: &str| error(what).at(found.place.clone(), label);
+    let error = |what: String, label: &str| error(what).at(found.span.clone(), label);
     let one_schema = "a CRD has one schema a field, whatever the variant";
     match (conflict(&reason), &found.tag) {
         (Some(property), Some(tag)) if property == tag && are_empty(found) => {

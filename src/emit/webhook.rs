@@ -47,25 +47,23 @@ pub fn convert(crds: &mut [CustomResourceDefinition], operator: &Operator) -> Ve
     let mut places: BTreeMap<(&str, &str), &Span> = BTreeMap::new();
     for conversion in &operator.conversions {
         let (group, kind) = (&conversion.group, &conversion.kind);
-        let place = &conversion.definition.place;
-        if let Some(other) = places.insert((group, kind), place) {
+        let span = &conversion.definition.span;
+        if let Some(other) = places.insert((group, kind), span) {
             let message = format!("two conversions of `{kind}`; the other is at {other}");
-            problems.push(Diagnostic::error("OP130", message).at(place.clone(), "").help("remove one of them"));
+            problems.push(Diagnostic::error("OP130", message).at(span.clone(), "").help("remove one of them"));
             continue;
         }
         let Some(crd) = crds.iter_mut().find(|crd| crd.spec.group == *group && crd.spec.names.kind == *kind) else {
             let message = format!("no kind `{kind}` in the group `{group}` is declared here");
             problems.push(
-                Diagnostic::error("OP130", message)
-                    .at(place.clone(), "")
-                    .help("use the group and kind of `#[kube(…)]`"),
+                Diagnostic::error("OP130", message).at(span.clone(), "").help("use the group and kind of `#[kube(…)]`"),
             );
             continue;
         };
         if crd.spec.versions.len() == 1 {
             problems.push(
                 Diagnostic::warning("OP130", format!("`{kind}` has one version, so nothing is ever converted"))
-                    .at(place.clone(), "")
+                    .at(span.clone(), "")
                     .help("remove the marker until there is a second version"),
             );
         }
@@ -136,23 +134,23 @@ fn twice(operator: &Operator) -> Vec<Diagnostic> {
     let name = |webhook: &Webhook| webhook.definition.value["name"].as_str().unwrap_or_default().to_owned();
     let webhooks = operator.webhooks.iter().map(|webhook| {
         let said = format!("a {} webhook `{}`", word(webhook.admission), name(webhook));
-        (said, webhook.definition.place_of("name"))
+        (said, webhook.definition.span_of("name"))
     });
     let configurations = operator.webhook_configurations.iter().map(|configuration| {
-        (format!("a name for the {} webhook configuration", word(configuration.admission)), &configuration.place)
+        (format!("a name for the {} webhook configuration", word(configuration.admission)), &configuration.span)
     });
     let mut places: BTreeMap<String, &Span> = BTreeMap::new();
     let mut problems = Vec::new();
-    for (said, place) in webhooks.chain(configurations) {
+    for (said, span) in webhooks.chain(configurations) {
         if let Some(other) = places.get(&said) {
             let message = format!("there is {said} already; the other is at {other}");
             problems.push(
                 Diagnostic::error("OP122", message)
-                    .at((*place).clone(), "")
+                    .at((*span).clone(), "")
                     .help("give one of them another name, or remove it"),
             );
         } else {
-            places.insert(said, place);
+            places.insert(said, span);
         }
     }
     problems
@@ -173,7 +171,7 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
             let message = format!("there is no {} webhook to configure", word(configuration.admission));
             problems.push(
                 Diagnostic::error("OP122", message)
-                    .at(configuration.place.clone(), "has no effect")
+                    .at(configuration.span.clone(), "has no effect")
                     .help("remove the marker, or set another `mutating`"),
             );
         }
@@ -184,7 +182,7 @@ fn idle(operator: &Operator) -> Vec<Diagnostic> {
     {
         problems.push(
             Diagnostic::error("OP131", "there is no webhook whose certificate could be signed")
-                .at(authority.place.clone(), "has no effect")
+                .at(authority.span.clone(), "has no effect")
                 .help("remove the marker, or add `+kubebuilder:webhook` or `+opctl:conversion`"),
         );
     }

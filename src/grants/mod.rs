@@ -1,19 +1,19 @@
-//! What the markers grant, held against what the code asks for. Pure: an [`Operator`] in, an answer to each request and
+//! Compares what the markers grant with what the code requests. Pure: an [`Operator`] in, an answer to each request and
 //! diagnostics out.
 //!
 //! A request is granted when the API server would grant it to a client that has the roles which follow from the markers,
-//! and no others. Where only runs tell (which namespace, which object), nothing is claimed.
+//! and no others. What is known only at run time (which namespace, which object) is never reported.
 
+mod report;
 mod rule;
-mod told;
 mod unused;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+pub use report::{kubectl_name, too_narrow, wildcards};
 pub use rule::{Extent, covers};
-pub use told::{kubectl_name, too_narrow, wildcards};
 pub use unused::unused;
 
 use crate::diagnostic::Span;
@@ -24,7 +24,7 @@ use crate::model::{Operator, RbacRule, Request};
 pub struct Home {
     /// The operator's own namespace, if its name is known.
     pub namespace: Option<String>,
-    /// What markers say without `namespace=` is granted there by a Role, instead of everywhere by a ClusterRole, unless it
+    /// What markers without `namespace=` grant is granted there by a Role, instead of everywhere by a ClusterRole, unless it
     /// is in no namespace.
     pub namespaced: bool,
     /// The namespaces that it is granted in, where that is not the operator's own.
@@ -33,9 +33,9 @@ pub struct Home {
     pub cluster_kinds: BTreeSet<(String, String)>,
 }
 
-/// What the markers say to one request.
+/// Whether the markers grant one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Decision {
     /// The markers that grant it, by their numbers.
     Granted(Vec<usize>),
     /// Markers grant it in a namespace only, or only for objects of certain names, and that is not all it asks for.
@@ -43,12 +43,12 @@ pub enum Answer {
     Missing,
 }
 
-/// One answer for each request.
-pub fn answers(operator: &Operator, home: &Home) -> Vec<Answer> {
-    operator.requests.iter().map(|request| answer(&operator.rbac, request, home)).collect()
+/// One decision for each request.
+pub fn decisions(operator: &Operator, home: &Home) -> Vec<Decision> {
+    operator.requests.iter().map(|request| decision(&operator.rbac, request, home)).collect()
 }
 
-fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
+fn decision(rules: &[RbacRule], request: &Request, home: &Home) -> Decision {
     let with = |wanted: Extent| -> Vec<usize> {
         let has = |(number, rule)| (covers(rule, request, home) == wanted).then_some(number);
         rules.iter().enumerate().filter_map(has).collect()
@@ -57,9 +57,9 @@ fn answer(rules: &[RbacRule], request: &Request, home: &Home) -> Answer {
     let mut narrow = with(Extent::Part);
     narrow.retain(|number| !rules[*number].is_of_runtime);
     match (with(Extent::Whole), narrow) {
-        (granted, _) if !granted.is_empty() => Answer::Granted(granted),
-        (_, narrow) if !narrow.is_empty() => Answer::TooNarrow(narrow),
-        _ => Answer::Missing,
+        (granted, _) if !granted.is_empty() => Decision::Granted(granted),
+        (_, narrow) if !narrow.is_empty() => Decision::TooNarrow(narrow),
+        _ => Decision::Missing,
     }
 }
 
@@ -72,13 +72,13 @@ pub struct Missing<'a> {
     pub namespace: Option<&'a str>,
 }
 
-/// What is missing, each permission once: at the first function that asks for it. `around` tells where the function around
-/// a place is, with all that stands above it.
+/// What is missing, each permission once: at the first function that asks for it. `around` returns the range of the function
+/// around a place, including the comments and attributes above it.
 pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -> Range<usize>) -> Vec<Missing<'a>> {
-    let is_missing = |(request, answer): &(&Request, Answer)| {
-        *answer == Answer::Missing && !request.optional && !rule::is_out_of_reach(request, home)
+    let is_missing = |(request, decision): &(&Request, Decision)| {
+        *decision == Decision::Missing && !request.optional && !rule::is_out_of_reach(request, home)
     };
-    let requests = operator.requests.iter().zip(answers(operator, home)).filter(is_missing);
+    let requests = operator.requests.iter().zip(decisions(operator, home)).filter(is_missing);
     let requests: Vec<&Request> = requests.map(|(request, _)| request).collect();
     let permission = |request: &'a Request| (&request.group, &request.resource, request.verb);
     let everywhere = requests.iter().filter(|request| rule::namespace_for(request, home).is_none());
@@ -90,7 +90,7 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
         // What is granted everywhere is granted in each namespace, unless there are but Roles.
         let is_covered = !home.namespaced && everywhere.contains(&permission(request));
         let namespace = rule::namespace_for(request, home).filter(|_| !is_covered);
-        let function = (&request.place.file.path, around(&request.place).start);
+        let function = (&request.span.file.path, around(&request.span).start);
         let owner = *owners.entry((permission(request), namespace)).or_insert(function);
         let key = (owner, &request.group, &request.resource, namespace);
         match missing.iter_mut().find(|(other, _)| *other == key) {
@@ -102,7 +102,7 @@ pub fn missing<'a>(operator: &'a Operator, home: &Home, around: impl Fn(&Span) -
 }
 
 impl<'a> Missing<'a> {
-    /// It stands in the function that the marker is for.
+    /// It is in the function that the marker is for.
     pub fn first(&self) -> &'a Request {
         self.requests[0]
     }
@@ -130,8 +130,8 @@ impl<'a> Missing<'a> {
                 && rule.resource_names.is_empty()
                 && rule.urls.is_empty()
                 && rule.role_name.is_none()
-                && rule.place.file.path == request.place.file.path
-                && around.contains(&rule.place.range.start)
+                && rule.span.file.path == request.span.file.path
+                && around.contains(&rule.span.range.start)
         };
         let rule = rules.iter().find(is_alike)?;
         let mut verbs: Vec<&str> = rule.verbs.iter().map(String::as_str).collect();
@@ -140,7 +140,7 @@ impl<'a> Missing<'a> {
         if sorted {
             verbs.sort_unstable();
         }
-        Some((&rule.place, self.marker_with(&verbs)))
+        Some((&rule.span, self.marker_with(&verbs)))
     }
 
     fn marker_with(&self, verbs: &[&str]) -> String {

@@ -1,4 +1,4 @@
-//! Whether one marker grants one request, as the API server's RBAC authorizer judges the role that it becomes.
+//! Whether one marker grants one request, as the API server's RBAC authorizer evaluates the role that it becomes.
 //!
 //! Source: Kubernetes, pkg/apis/rbac/v1/evaluation_helpers.go and plugin/pkg/auth/authorizer/rbac/rbac.go.
 
@@ -25,7 +25,7 @@ pub fn covers(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
     }
 }
 
-/// Whether the request is about one object, which names of a rule can match; whether it is this one, only runs tell.
+/// Whether the request is about one object, which names of a rule can match; whether it is that one is known only at run time.
 fn has_name(request: &Request) -> bool {
     match request.verb {
         "deletecollection" | "list" | "watch" => false,
@@ -77,7 +77,7 @@ fn reaches(rule: &RbacRule, request: &Request, home: &Home) -> Extent {
         Reach::Namespace(wanted) if holds_in(wanted) => Extent::Whole,
         Reach::Namespace(_) => Extent::None,
         Reach::SomeNamespace => Extent::Whole,
-        // An operator that has but Roles is told its namespace.
+        // An operator that has only Roles gets its namespace from the environment.
         Reach::Unknown if home.namespaced => Extent::Whole,
         Reach::Unknown => Extent::Part,
     }

@@ -1,12 +1,12 @@
-//! What markers grant and nothing asks for.
+//! Reports permissions that markers grant and no code requests.
 //!
-//! A marker grants the product of its lists, and is looked at cell by cell. What cannot be seen in code is never called
+//! A marker grants the product of its lists, and is checked cell by cell. What cannot be seen in code is never called
 //! unused: verbs that only Kubernetes' own authorisation asks about, what admission plugins ask for in the name of the
 //! operator, and what an operator must hold itself to be able to grant it to others.
 
 use std::collections::BTreeMap;
 
-use super::told::{kubectl_name, listed};
+use super::report::{kubectl_name, listed};
 use super::{Extent, Home, covers, rule, value};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Operator, RbacRule, Request};
@@ -28,7 +28,7 @@ pub fn unused(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
-    own.flat_map(|rule| Table::new(rule, operator, home).told()).collect()
+    own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect()
 }
 
 /// One permission of a marker: the numbers of its group, resource and verb.
@@ -59,16 +59,16 @@ impl<'a> Table<'a> {
     }
 
     /// The largest parts first: the whole, groups, resources, verbs, then what is left.
-    fn told(mut self) -> Vec<Diagnostic> {
+    fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let RbacRule { groups, resources, verbs, .. } = self.rule;
         if !self.cells.is_empty() && self.cells.values().all(|used| !used) {
-            let told = warning("nothing in the code needs what this marker grants".into(), self.rule.place.clone());
-            return vec![told.help("remove it; `opctl check --fix` takes no permission away")];
+            let whole = warning("nothing in the code needs what this marker grants".into(), self.rule.span.clone());
+            return vec![whole.help("remove it; `opctl check --fix` takes no permission away")];
         }
-        let mut told = Vec::new();
-        told.extend(self.take("groups", groups, |cell| cell.0));
-        told.extend(self.take("resources", resources, |cell| cell.1));
-        told.extend(self.take("verbs", verbs, |cell| cell.2));
+        let mut warnings = Vec::new();
+        warnings.extend(self.take_unused("groups", groups, |cell| cell.0));
+        warnings.extend(self.take_unused("resources", resources, |cell| cell.1));
+        warnings.extend(self.take_unused("verbs", verbs, |cell| cell.2));
         // Of several groups, most have but some of the resources: `jobs` are none of `apps`.
         let is_real = |(g, r, _): &Cell| {
             groups.len() == 1
@@ -79,22 +79,22 @@ impl<'a> Table<'a> {
             let on: Vec<String> = unused.map(|((g, r, _), _)| kubectl_name(&groups[*g], &resources[*r])).collect();
             if !on.is_empty() {
                 let message = format!("nothing asks for `{verb}` on {}", listed(on.iter().map(String::as_str)));
-                let place = value::span(self.rule, "verbs", verb);
-                told.push(warning(message, place).help("write a marker for each resource"));
+                let span = value::span(self.rule, "verbs", verb);
+                warnings.push(warning(message, span).help("write a marker for each resource"));
             }
         }
-        told
+        warnings
     }
 
-    /// Tells the values of an argument of which nothing is used, and takes them out.
-    fn take(&mut self, argument: &str, words: &[String], axis: fn(&Cell) -> usize) -> Vec<Diagnostic> {
+    /// Reports the values of an argument of which nothing is used, and removes them.
+    fn take_unused(&mut self, argument: &str, words: &[String], axis: fn(&Cell) -> usize) -> Vec<Diagnostic> {
         let is_unused = |at: &usize| {
             let mut cells = self.cells.iter().filter(|(cell, _)| axis(cell) == *at).peekable();
             cells.peek().is_some() && cells.all(|(_, used)| !used)
         };
         let unused: Vec<usize> = (0..words.len()).filter(is_unused).collect();
         self.cells.retain(|cell, _| !unused.contains(&axis(cell)));
-        // Those that stand next to each other are told at once.
+        // Adjacent values are reported together.
         let runs = unused.chunk_by(|a, b| a + 1 == *b);
         runs.map(|run| self.values(argument, &words[run[0]..=run[run.len() - 1]])).collect()
     }
@@ -103,20 +103,20 @@ impl<'a> Table<'a> {
         let RbacRule { groups, resources, .. } = self.rule;
         let first = value::span(self.rule, argument, &words[0]);
         let last = value::span(self.rule, argument, &words[words.len() - 1]);
-        let place = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
+        let span = Span { range: first.range.start..last.range.end.max(first.range.end), ..first };
         let listed = listed(words.iter().map(String::as_str));
         let what = match (argument, &groups[..], &resources[..]) {
             ("verbs", [group], [resource]) => format!("{listed} on `{}`", kubectl_name(group, resource)),
             ("groups", ..) => format!("anything in {listed}"),
             _ => listed,
         };
-        warning(format!("nothing asks for {what}"), place)
+        warning(format!("nothing asks for {what}"), span)
             .help(format!("remove `{}`; `opctl check --fix` takes no permission away", words.join(";")))
     }
 }
 
-fn warning(message: String, place: Span) -> Diagnostic {
-    Diagnostic::warning("OP417", message).at(place, "granted, but never used")
+fn warning(message: String, span: Span) -> Diagnostic {
+    Diagnostic::warning("OP417", message).at(span, "granted, but never used")
 }
 
 /// The rule for one permission.

@@ -1,18 +1,18 @@
-//! Where the value of a marker's argument stands.
+//! Finds the span of a value in a marker's argument.
 
 use crate::diagnostic::Span;
 use crate::model::RbacRule;
 
 /// The place of a value that the marker has; of the whole marker where it cannot be told.
 pub fn span(rule: &RbacRule, argument: &str, value: &str) -> Span {
-    let marker = &rule.place.file.text[rule.place.range.clone()];
+    let marker = &rule.span.file.text[rule.span.range.clone()];
     let at = list(marker, argument).and_then(|start| word(marker, start, value));
     match at {
         Some(at) => {
-            let start = rule.place.range.start + at;
-            Span { file: rule.place.file.clone(), range: start..start + value.len() }
+            let start = rule.span.range.start + at;
+            Span { file: rule.span.file.clone(), range: start..start + value.len() }
         }
-        None => rule.place.clone(),
+        None => rule.span.clone(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! What was found in the source of an operator. Plain data: no syn, Tera or YAML types.
+//! The model of an operator: custom resources, permissions, webhooks and requests, as found in its source. Plain data: no
+//! syn, Tera or YAML types.
 
 pub mod reads;
 
@@ -69,14 +70,14 @@ pub struct Api {
     /// can say.
     pub enums: Arc<Vec<Enumeration>>,
     /// The type's name, where it is declared.
-    pub place: Span,
+    pub span: Span,
 }
 
 /// An enum of the source.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
     pub name: String,
-    pub place: Span,
+    pub span: Span,
     /// `#[serde(tag = "…")]`
     pub tag: Option<String>,
     /// Before any transform, and without what describes it.
@@ -102,7 +103,7 @@ pub struct RbacRule {
     pub urls: Vec<String>,
     /// It stands in `opctl-runtime`, and is not the user's to change.
     pub is_of_runtime: bool,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// One `// +kubebuilder:webhook:…` marker: as it stands in `webhooks` of its configuration, its patch applied.
@@ -124,7 +125,7 @@ pub enum Admission {
 pub struct WebhookConfiguration {
     pub admission: Admission,
     pub name: Option<String>,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// One `// +opctl:conversion:…` marker: as it stands in `spec.conversion` of the kind's CRD.
@@ -139,7 +140,7 @@ pub struct Conversion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authority {
     pub from: AuthorityFrom,
-    pub place: Span,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,31 +157,31 @@ pub enum AuthorityFrom {
     },
 }
 
-/// A part of a manifest, and where in the source its fields are said.
+/// A part of a manifest, and where in the source its fields are set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated {
     pub value: serde_json::Value,
-    /// By path: `rules[0].operations[1]`. What has no place of its own is said where the field around it is.
+    /// By path: `rules[0].operations[1]`. A field without a place of its own is reported at the field around it.
     pub places: BTreeMap<String, Span>,
     /// The whole.
-    pub place: Span,
+    pub span: Span,
 }
 
 impl Stated {
-    pub fn place_of(&self, path: &str) -> &Span {
+    pub fn span_of(&self, path: &str) -> &Span {
         let mut path = path;
         loop {
-            if let Some(place) = self.places.get(path) {
-                return place;
+            if let Some(span) = self.places.get(path) {
+                return span;
             }
-            let Some(end) = path.rfind(['.', '[']) else { return &self.place };
+            let Some(end) = path.rfind(['.', '[']) else { return &self.span };
             path = &path[..end];
         }
     }
 
-    /// What is to be said about fields, by their paths, as diagnostics where these are said.
-    pub fn tell(&self, remarks: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
-        remarks.into_iter().map(|(path, remark)| remark.at(self.place_of(&path).clone(), "")).collect()
+    /// Attaches each diagnostic to the span that sets the field at its path.
+    pub fn attach_spans(&self, diagnostics: Vec<(String, Diagnostic)>) -> Vec<Diagnostic> {
+        diagnostics.into_iter().map(|(path, diagnostic)| diagnostic.at(self.span_of(&path).clone(), "")).collect()
     }
 }
 
@@ -190,18 +191,18 @@ pub struct Allow {
     pub code: String,
     pub reason: String,
     /// The marker itself.
-    pub place: Span,
+    pub span: Span,
     /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
-    /// line's own statement where the marker stands behind one.
+    /// line's own statement where the marker follows one.
     pub covers: Span,
 }
 
-/// A place in a custom resource's definition, as the API server sees it, that stands somewhere in the source.
+/// A location in a custom resource's definition, as the API server sees it, that has a counterpart in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CrdLocation {
     /// The kind as a whole.
     Kind,
-    /// What an argument of `#[kube(…)]` says: its name, and which of several.
+    /// An argument of `#[kube(…)]`: its name, and which of several.
     Argument(&'static str, usize),
     /// From the root of the version's schema.
     Schema(Vec<Step>),
@@ -226,10 +227,10 @@ pub struct Request {
     pub resource: String,
     pub reach: Reach,
     /// Where it is asked, in the function that says which kind it is about.
-    pub place: Span,
+    pub span: Span,
     /// Who asks, e.g. `Controller::owns`.
     pub by: String,
-    /// Where the call itself stands, if a generic function at another place makes it.
+    /// Where the call itself is, if a generic function at another place makes it.
     pub within: Option<Span>,
     /// Asked only in some clusters or cases, e.g. by an admission plugin: granted or not, both are right.
     pub optional: bool,
@@ -242,8 +243,8 @@ pub enum Reach {
     Cluster,
     /// The namespace of that name.
     Namespace(String),
-    /// One namespace that only runs tell.
+    /// One namespace that is known only at run time.
     SomeNamespace,
-    /// Either, as runs tell.
+    /// Either, known only at run time.
     Unknown,
 }

@@ -90,7 +90,7 @@ pub struct Field {
     /// Other names that are read as well.
     pub aliases: Vec<String>,
     /// Where the source of the package declares it, if it does.
-    pub place: Option<Span>,
+    pub span: Option<Span>,
     /// An object without the field is refused.
     pub required: bool,
     pub reads: Reads,
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn field(name: &str, required: bool, reads: Reads) -> Part {
-        Part::Field(Field { name: name.into(), aliases: vec![format!("{name}Alias")], place: None, required, reads })
+        Part::Field(Field { name: name.into(), aliases: vec![format!("{name}Alias")], span: None, required, reads })
     }
 
     fn variant(name: &str, content: Option<Reads>) -> Variant {

@@ -1,4 +1,4 @@
-//! Writes steps to disk, all or nothing.
+//! Applies the steps of a plan to disk, all or nothing.
 //!
 //! First everything that can fail is done beside the files: paths checked, folders made, each new text in a temporary
 //! file next to its target, the old file kept under a second name. Then the files are renamed into place. An error before

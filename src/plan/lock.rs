@@ -1,4 +1,4 @@
-//! Two commands in one project take turns.
+//! Locks a project, so that commands in it run one after another.
 //!
 //! The lock is on the handle of the folder, so that no lock file is left and a killed process leaves no lock.
 

@@ -1,4 +1,4 @@
-//! The set of file changes, decided in memory, shown, checked and only then written.
+//! Plans: sets of file changes that are computed in memory, and then shown, checked or written.
 //!
 //! Commands fill a [`Plan`]; [`resolve()`] holds it against what is on disk and gives [`Step`]s, pure; [`apply()`] writes
 //! them, all or nothing. `--dry-run`, `--diff` and `--check` are views of the same steps. This module knows files, not

@@ -1,4 +1,4 @@
-//! The views of the steps, as plain text; colour is the caller's matter.
+//! Renders steps as plain text; the caller adds colour.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What opctl looks up in a Cargo.toml besides the source: which binary is the operator, and where a dependency comes from.
+//! Reads Cargo.toml to find the operator's binary target and the sources of dependencies.
 
 use toml_edit::{DocumentMut, TableLike};
 

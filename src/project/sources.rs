@@ -1,4 +1,4 @@
-//! Where on disk the sources of other packages are, as cargo put them there: registry, git checkouts, vendored folders.
+//! Locates the sources of other packages where cargo has put them: registry, git checkouts, vendored folders.
 //!
 //! Nothing is fetched. Cargo's configuration is read for `[source]` replacements only.
 

@@ -1,4 +1,5 @@
-//! The files of a project as a command sees them: what is on disk, under what the command is about to write.
+//! The file tree of a project as a command sees it: the files on disk, overlaid with those that the command is about to
+//! write.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! Answers → typed contexts → Tera → text. The only room that knows Tera.
+//! Answers → typed contexts → Tera → text. The only module that uses Tera.
 //!
 //! `templates/` holds one folder a bundle; below it stands the tree of the generated project, one to one, every file
 //! with `.tera` at its end; `parts` has what several of them include. A kind's bundle touches files that may exist

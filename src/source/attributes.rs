@@ -134,10 +134,10 @@ pub struct Common {
     pub extensions: Vec<(String, proc_macro2::TokenStream)>,
     /// `#[schemars(transform = …)]`: code that only a compiler can run.
     pub transforms: Vec<Expr>,
-    pub with: Option<With>,
+    pub with: Option<SchemaOverride>,
 }
 
-pub enum With {
+pub enum SchemaOverride {
     Type(Box<Type>),
     Function(syn::ExprPath),
 }
@@ -154,15 +154,15 @@ impl Common {
                 "example" => common.examples.push(value(meta)?),
                 "transform" => common.transforms.push(value(meta)?),
                 "extend" => common.extensions.extend(extensions(meta.require_list()?)?),
-                "with" => common.with = Some(With::Type(parsed(meta)?)),
-                "schema_with" => common.with = Some(With::Function(parsed(meta)?)),
+                "with" => common.with = Some(SchemaOverride::Type(parsed(meta)?)),
+                "schema_with" => common.with = Some(SchemaOverride::Function(parsed(meta)?)),
                 _ => {}
             }
         }
         if common.with.is_none()
             && let Some(item) = items(attributes, "opctl_serde_with")?.into_iter().next()
         {
-            common.with = Some(With::Type(parsed(item.meta)?));
+            common.with = Some(SchemaOverride::Type(parsed(item.meta)?));
         }
         Ok(common)
     }

@@ -3,7 +3,7 @@
 use schemars::Schema;
 use syn::{ExprPath, ItemImpl};
 
-use super::attributes::With;
+use super::attributes::SchemaOverride;
 use super::constants::Function;
 use super::known::Shape;
 use super::types::{Derived, Deriver, Refused, Scope};
@@ -35,10 +35,10 @@ impl Deriver<'_> {
     }
 
     /// What `with` or `schema_with` says instead of the type.
-    pub fn with(&mut self, with: &With, scope: &Scope) -> Derived<Shape> {
+    pub fn with(&mut self, with: &SchemaOverride, scope: &Scope) -> Derived<Shape> {
         match with {
-            With::Type(ty) => self.shape(ty, scope),
-            With::Function(path) => self.schema_function(path, scope),
+            SchemaOverride::Type(ty) => self.shape(ty, scope),
+            SchemaOverride::Function(path) => self.schema_function(path, scope),
         }
     }
 
@@ -62,7 +62,7 @@ impl Deriver<'_> {
             Some(Value::Unknown(reasons)) if reasons.iter().any(|reason| reason.code != "OP014") => {
                 return self.known(Value::Unknown(reasons)).and(Err(Refused));
             }
-            Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.place),
+            Some(Value::Unknown(reasons)) => reasons.into_iter().find_map(|reason| reason.span),
             _ => None,
         };
         let (place, label) = place.unwrap_or((span, String::new()));

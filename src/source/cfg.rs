@@ -1,4 +1,4 @@
-//! `cfg` and `cfg_attr`, decided as `cargo run` decides them on Linux with the features of the package.
+//! Evaluates `cfg` and `cfg_attr` as `cargo run` does on Linux with the features of the package.
 //!
 //! A name that only a build script can set is not decided: what depends on it is refused where it is needed.
 

@@ -12,7 +12,7 @@ use serde_derive_internals::{Ctxt, Derive};
 use serde_json::{Map, Value as Json, json};
 use syn::DeriveInput;
 
-use super::attributes::{self, Bounds, Common, Validation, With};
+use super::attributes::{self, Bounds, Common, SchemaOverride, Validation};
 use super::known::{Hole, Shape, with_holes};
 use super::modules::name;
 use super::types::{Derived, Deriver, Scope, all};
@@ -60,7 +60,7 @@ impl Deriver<'_> {
         let common = self.parsed(scope, Common::read(&input.attrs))?;
 
         if common.is_plain()
-            && let Some(With::Type(ty)) = &common.with
+            && let Some(SchemaOverride::Type(ty)) = &common.with
         {
             return self.shape(ty, scope);
         }
@@ -103,7 +103,7 @@ impl Deriver<'_> {
                     let schema = self.enumeration(variants, container.attrs.tag(), &context)?;
                     self.enums.push(Enumeration {
                         name: name(&input.ident),
-                        place: self.span(scope, &input.ident),
+                        span: self.span(scope, &input.ident),
                         tag: match container.attrs.tag() {
                             TagType::Internal { tag } | TagType::Adjacent { tag, .. } => Some(tag.clone()),
                             TagType::External | TagType::None => None,

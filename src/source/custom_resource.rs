@@ -58,10 +58,10 @@ impl Deriver<'_> {
     /// `None`: the kind of another project, whose CRD is not made here.
     fn custom_resource(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Option<Api>> {
         let kube = self.kube(&input.attrs, scope)?;
-        let place = self.span(scope, &input.ident);
+        let span = self.span(scope, &input.ident);
         // Without a schema it could be no CRD: only requests need the type.
         let is_disabled = kube.text.get("schema").is_some_and(|mode| mode.value() == "disabled");
-        if is_disabled && place.file.path.split('/').any(|folder| folder == "external") {
+        if is_disabled && span.file.path.split('/').any(|folder| folder == "external") {
             return Ok(None);
         }
         let missing: Vec<&str> =
@@ -69,7 +69,7 @@ impl Deriver<'_> {
         if !missing.is_empty() {
             let message = format!("`#[kube(…)]` does not set {}", missing.join(", "));
             let help = "write `#[kube(group = \"…\", version = \"…\", kind = \"…\")]`";
-            return self.refuse(Diagnostic::error("OP005", message).at(place, "").help(help));
+            return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
         }
         let text = |key: &str| kube.text.get(key).map(LitStr::value);
         let required = |key: &str| text(key).expect("checked above");
@@ -83,14 +83,14 @@ impl Deriver<'_> {
         if name(&input.ident) == root {
             let message = format!("kube generates the type `{root}`, so this type cannot have that name");
             return self
-                .refuse(Diagnostic::error("OP005", message).at(place, "").help(format!("rename it to `{root}Spec`")));
+                .refuse(Diagnostic::error("OP005", message).at(span, "").help(format!("rename it to `{root}Spec`")));
         }
         let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
         let plural = match text("plural") {
             Some(plural) => plural,
             None if singular == "y" => {
                 let message = "kube-derive panics when it makes the plural of `y`";
-                return self.refuse(Diagnostic::error("OP005", message).at(place, "").help("add `plural = \"ys\"`"));
+                return self.refuse(Diagnostic::error("OP005", message).at(span, "").help("add `plural = \"ys\"`"));
             }
             None => default_plural(&singular),
         };
@@ -126,7 +126,7 @@ impl Deriver<'_> {
             labels: pairs("label"),
             schema: schema.map(schemars::Schema::to_value),
             enums: Arc::default(),
-            place,
+            span,
         }))
     }
 
@@ -159,7 +159,7 @@ impl Deriver<'_> {
         scope: &Scope,
     ) -> Derived<Option<schemars::Schema>> {
         self.check_attribute_macros(input, scope)?;
-        let place = self.span(scope, &input.ident);
+        let span = self.span(scope, &input.ident);
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
         let (mut schema, name) = match mode.to_lowercase().as_str() {
             "disabled" => return Ok(None),
@@ -173,12 +173,12 @@ impl Deriver<'_> {
                 None => {
                     let message =
                         format!("with `schema = \"manual\"`, `{root}` needs an `impl JsonSchema` that opctl can find");
-                    return self.refuse(Diagnostic::error("OP013", message).at(place, ""));
+                    return self.refuse(Diagnostic::error("OP013", message).at(span, ""));
                 }
             },
             _ => {
                 let message = format!("`schema = \"{mode}\"` is not `derived`, `manual` or `disabled`");
-                return self.refuse(Diagnostic::error("OP005", message).at(place, ""));
+                return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
             }
         };
         // As `into_root_schema_for`: the root's name is its title, unless it has one.

@@ -1,4 +1,4 @@
-//! Which versions of kube and its kin a package is built of: those of Cargo.lock, and what Cargo.toml asks for.
+//! Determines the versions of kube and related crates that a package is built with, from Cargo.lock and Cargo.toml.
 
 use std::collections::BTreeMap;
 

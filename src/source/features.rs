@@ -1,4 +1,4 @@
-//! Which features a package is compiled with: what cargo's resolver 2 makes of the requests of all its dependents.
+//! Determines the features that a package is compiled with, as cargo's resolver 2 does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

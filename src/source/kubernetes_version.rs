@@ -1,4 +1,4 @@
-//! The version of Kubernetes whose types a package is compiled with: what all of its build enables of k8s-openapi.
+//! Determines the version of Kubernetes whose k8s-openapi types a package is compiled with.
 //!
 //! As in k8s-openapi's build script, exactly one version must be asked for. A library leaves that to the binaries that
 //! use it, or to its own tests.

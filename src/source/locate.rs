@@ -1,5 +1,4 @@
-//! A [`Place`] in a custom resource's definition → where it stands in the source. Asked only when something is wrong
-//! there, so the way is walked anew, by the names that serde gives.
+//! Finds the span in the source for a [`CrdLocation`]. Types are walked again with serde's names, only after a finding.
 
 use std::rc::Rc;
 
@@ -9,39 +8,40 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
-use super::attributes::{self, Common, With, value};
+use super::attributes::{self, Common, SchemaOverride, value};
 use super::modules::{ModuleId, Modules, TypeDecl};
 use super::package::Package;
 use super::types::{Deriver, Resolved, Scope};
 use super::{Options, Source};
 use crate::diagnostic::Span;
-use crate::model::{Api, Place, Step};
+use crate::model::{Api, CrdLocation, Step};
 
 impl Source {
-    /// Of each, the deepest place on the way that is in the source; at least the kind's. Reads the source again.
-    pub fn locate(&self, places: &[(&Api, &Place)]) -> Vec<Span> {
-        if places.is_empty() {
+    /// For each CRD location, the span of the innermost declaration in the source that produces it, or else that of the kind. Reads the
+    /// source again.
+    pub fn locate(&self, locations: &[(&Api, &CrdLocation)]) -> Vec<Span> {
+        if locations.is_empty() {
             return Vec::new();
         }
         let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
         let mut deriver = Deriver::new(&modules, &options);
-        places.iter().map(|(api, place)| locate(&modules, &mut deriver, api, place)).collect()
+        locations.iter().map(|(api, location)| locate(&modules, &mut deriver, api, location)).collect()
     }
 }
 
-fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, place: &Place) -> Span {
-    let mut way = Way { deriver, found: api.place.clone() };
+fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, location: &CrdLocation) -> Span {
+    let mut locator = Locator { deriver, found: api.span.clone() };
     if let Some((module, input)) = declaration(modules, api) {
-        match place {
-            Place::Kind => {}
-            Place::Argument(name, nth) => way.argument(module, &input, name, *nth),
-            Place::Schema(steps) => {
-                way.resource(module, &input, steps);
+        match location {
+            CrdLocation::Kind => {}
+            CrdLocation::Argument(name, nth) => locator.argument(module, &input, name, *nth),
+            CrdLocation::Schema(steps) => {
+                locator.resource(module, &input, steps);
             }
         }
     }
-    way.found
+    locator.found
 }
 
 /// The type that declares the kind, and its module.
@@ -49,11 +49,9 @@ pub(super) fn declaration(modules: &Modules, api: &Api) -> Option<(ModuleId, Rc<
     let mut declaring = modules.candidates().into_iter().flat_map(|file| modules.in_file(file));
     declaring.find_map(|module| {
         let here = modules.module(module);
-        let is_here = here.file.path == api.place.file.path;
+        let is_here = here.file.path == api.span.file.path;
         here.types.values().filter(|_| is_here).find_map(|declared| match declared {
-            TypeDecl::Data(input) if input.ident.span().byte_range() == api.place.range => {
-                Some((module, input.clone()))
-            }
+            TypeDecl::Data(input) if input.ident.span().byte_range() == api.span.range => Some((module, input.clone())),
             _ => None,
         })
     })
@@ -74,12 +72,12 @@ pub(super) fn status_type(input: &DeriveInput) -> Option<(Meta, Type)> {
     Some((status, ty))
 }
 
-struct Way<'a, 'm> {
+struct Locator<'a, 'm> {
     deriver: &'a mut Deriver<'m>,
     found: Span,
 }
 
-impl Way<'_, '_> {
+impl Locator<'_, '_> {
     fn argument(&mut self, module: ModuleId, input: &DeriveInput, name: &str, nth: usize) {
         let arguments = kube_arguments(&input.attrs);
         let of_name = |name: &str| arguments.iter().filter(|meta| meta.path().is_ident(name)).collect::<Vec<_>>();
@@ -201,7 +199,7 @@ impl Way<'_, '_> {
 /// The type that the schema is of.
 fn type_of(field: &Field) -> Type {
     match Common::read(&field.original.attrs).ok().and_then(|common| common.with) {
-        Some(With::Type(ty)) => *ty,
+        Some(SchemaOverride::Type(ty)) => *ty,
         _ => field.ty.clone(),
     }
 }

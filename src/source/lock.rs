@@ -1,4 +1,4 @@
-//! Cargo.lock → which package each dependency is.
+//! Reads Cargo.lock to find the package of each dependency.
 //!
 //! Cargo writes the file, always in one form, so it is read by lines: that takes a tenth of a TOML parser's time.
 

@@ -103,7 +103,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     }
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
-    apis.dedup_by(|a, b| a.place == b.place);
+    apis.dedup_by(|a, b| a.span == b.span);
     let conversions = &source.operator.conversions;
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
@@ -181,7 +181,7 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     let packages = operators(tree, folder).unwrap_or_default();
     let modules = Modules::read_as(tree, &packages, Reading::Whole);
     let mut found = requests::read(&modules);
-    source.operator.requests = found.told;
+    source.operator.requests = found.resolved;
     source.operator.unknown = found.unknown;
     for unread in modules.take_diagnostics() {
         if !source.diagnostics.contains(&unread) {
@@ -255,11 +255,10 @@ impl Source {
 
     /// There is one authority. Its file is read here.
     fn trust(&mut self, mut authority: Authority) {
-        let refuse = |message: String, help: &str| {
-            Diagnostic::error("OP131", message).at(authority.place.clone(), "").help(help)
-        };
+        let refuse =
+            |message: String, help: &str| Diagnostic::error("OP131", message).at(authority.span.clone(), "").help(help);
         if let Some(other) = &self.operator.authority {
-            let message = format!("two markers set the CA of the webhooks; the other is at {}", other.place);
+            let message = format!("two markers set the CA of the webhooks; the other is at {}", other.span);
             return self.diagnostics.push(refuse(message, "remove one of them"));
         }
         if let AuthorityFrom::File { path, pem } = &mut authority.from {
@@ -301,7 +300,7 @@ fn different_versions(pair: &[Api], conversions: &[Conversion]) -> Option<Diagno
     let message = format!("`{kind}` {versions} have different fields, and nothing converts between them");
     Some(
         Diagnostic::warning("OP022", message)
-            .at(second.place.clone(), format!("the other version is at {}", first.place))
+            .at(second.span.clone(), format!("the other version is at {}", first.span))
             .help("keep their fields equal, or serve only one: `#[kube(served = false)]`")
             .help("where a webhook converts: `// +opctl:conversion:group=…,kind=…`; `opctl create webhook --conversion` makes one"),
     )

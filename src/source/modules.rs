@@ -79,10 +79,10 @@ struct Unread {
 
 enum Contents {
     /// The text between braces.
-    Inline { file: Arc<SourceFile>, items: Vec<Item>, place: Place },
+    Inline { file: Arc<SourceFile>, items: Vec<Item>, folders: ModuleFolders },
     /// A file that was found.
-    Text { file: Arc<SourceFile>, place: Place },
-    /// `mod name;`: one of these files, and where the name stands.
+    Text { file: Arc<SourceFile>, folders: ModuleFolders },
+    /// `mod name;`: one of these files, and the span of the declaration.
     File { candidates: Vec<String>, stem: String, is_mod_rs: bool, declared: Span },
     /// The root file of a crate.
     Root(String),
@@ -157,7 +157,7 @@ pub struct UsePath {
 
 /// A dependency as it is named in one crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Via {
+pub struct DependencyName {
     krate: usize,
     name: String,
 }
@@ -166,8 +166,8 @@ pub struct Via {
 pub enum External {
     /// A library that was read: its root.
     Read(ModuleId),
-    /// Another one, by its own name; without a `Via` it is std's.
-    Foreign(String, Option<Via>),
+    /// Another one, by its own name; without a `DependencyName` it is std's.
+    Foreign(String, Option<DependencyName>),
 }
 
 impl Modules {
@@ -316,7 +316,7 @@ impl Modules {
         let (name, dependency) = package.dependencies.iter().find(|(_, it)| it.package == runtime::PACKAGE)?;
         Some(match &dependency.folder {
             Some(folder) => self.runtime_in(folder),
-            None => self.runtime_by(&Via { krate: index, name: name.clone() }),
+            None => self.runtime_by(&DependencyName { krate: index, name: name.clone() }),
         })
     }
 
@@ -331,7 +331,7 @@ impl Modules {
     }
 
     /// What Cargo.lock pins; as long as that is not on disk, the runtime that opctl carries, if it is the same.
-    fn runtime_by(&self, via: &Via) -> Result<Runtime, Missing> {
+    fn runtime_by(&self, via: &DependencyName) -> Result<Runtime, Missing> {
         let located = self.entry(via).and_then(|(foreign, entry)| {
             let found = foreign.found(entry)?;
             let cfg = Cfg { features: foreign.features(entry)?, ..Cfg::default() };
@@ -341,7 +341,7 @@ impl Modules {
         located.or_else(|missing| self.carried_runtime(via, &missing).ok_or(missing))
     }
 
-    fn carried_runtime(&self, via: &Via, missing: &Missing) -> Option<Runtime> {
+    fn carried_runtime(&self, via: &DependencyName, missing: &Missing) -> Option<Runtime> {
         let carried = self.tree.runtime()?;
         let dependency = self.declared(via);
         let is_it = match missing {
@@ -397,8 +397,8 @@ impl Modules {
     /// A module for the items that stand among the statements of a block in another one.
     pub fn block(&self, around: ModuleId, items: Vec<Item>) -> ModuleId {
         let module = self.module(around);
-        let nowhere = Place { file_folder: String::new(), children: String::new() };
-        let contents = Contents::Inline { file: module.file.clone(), items, place: nowhere };
+        let none = ModuleFolders { file_folder: String::new(), children: String::new() };
+        let contents = Contents::Inline { file: module.file.clone(), items, folders: none };
         let unread = Unread { parent: Some(around), krate: module.krate, contents };
         let id = ModuleId(self.all.borrow().len());
         self.all.borrow_mut().push(Slot::Unread(unread));
@@ -430,7 +430,10 @@ impl Modules {
             {
                 return Some(External::Read(library.root));
             }
-            return Some(External::Foreign(dependency.krate.clone(), Some(Via { krate: index, name: name.into() })));
+            return Some(External::Foreign(
+                dependency.krate.clone(),
+                Some(DependencyName { krate: index, name: name.into() }),
+            ));
         }
         // A path dependency that is not renamed goes by the name of its library, which may be another than its package's.
         let mut near = krate.package.dependencies.values().filter(|dependency| dependency.key == dependency.package);
@@ -454,25 +457,25 @@ impl Modules {
     }
 
     /// A dependency of the crate of `id`, by the dependency's own crate name.
-    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<(Dependency, Via)> {
+    pub fn dependency(&self, id: ModuleId, krate: &str) -> Option<(Dependency, DependencyName)> {
         let index = self.module(id).krate;
         let package = self.crates.borrow()[index].package.clone();
         let found = package.dependencies.iter().find(|(_, dependency)| dependency.krate == krate);
-        found.map(|(name, dependency)| (dependency.clone(), Via { krate: index, name: name.clone() }))
+        found.map(|(name, dependency)| (dependency.clone(), DependencyName { krate: index, name: name.clone() }))
     }
 
     /// As Cargo.toml has it.
-    pub fn declared(&self, via: &Via) -> Dependency {
+    pub fn declared(&self, via: &DependencyName) -> Dependency {
         self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
     }
 
     /// Whether all types of the dependency are in opctl's table, so that its source is not needed.
-    pub fn carries(&self, krate: &str, via: &Via) -> bool {
+    pub fn carries(&self, krate: &str, via: &DependencyName) -> bool {
         krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Other(_)))
     }
 
     /// The version of Kubernetes that a dependency on k8s-openapi is compiled for.
-    pub fn kubernetes(&self, via: &Via) -> Result<Minor, Unclear> {
+    pub fn kubernetes(&self, via: &DependencyName) -> Result<Minor, Unclear> {
         let krate = self.crates.borrow()[via.krate].clone();
         let declared = &krate.package.dependencies[&via.name];
         let other = |version: &str| Unclear::Other(format!("k8s-openapi {version}"));
@@ -512,18 +515,18 @@ impl Modules {
     }
 
     /// The version of a dependency that is compiled.
-    pub fn version(&self, via: &Via) -> Result<String, Missing> {
+    pub fn version(&self, via: &DependencyName) -> Result<String, Missing> {
         let (foreign, entry) = self.entry(via)?;
         Ok(foreign.version(entry).to_string())
     }
 
-    fn features(&self, via: &Via) -> Result<BTreeSet<String>, Missing> {
+    fn features(&self, via: &DependencyName) -> Result<BTreeSet<String>, Missing> {
         let (foreign, entry) = self.entry(via)?;
         foreign.features(entry)
     }
 
     /// The root module of a dependency, whose source is looked for on disk.
-    pub fn enter(&self, via: &Via) -> Result<ModuleId, Missing> {
+    pub fn enter(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
         let (foreign, entry) = self.entry(via)?;
         let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
         if let Some(krate) = self.crates.borrow().iter().find(is_open) {
@@ -542,7 +545,7 @@ impl Modules {
     }
 
     /// The entry of a dependency in the lock file.
-    fn entry(&self, via: &Via) -> Result<(&Foreign, usize), Missing> {
+    fn entry(&self, via: &DependencyName) -> Result<(&Foreign, usize), Missing> {
         let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree.clone(), &self.local, self.roots));
         let foreign = foreign.as_ref().map_err(Clone::clone)?;
         let krate = self.crates.borrow()[via.krate].clone();
@@ -579,12 +582,12 @@ impl Modules {
 
     fn read_module(&self, id: ModuleId, unread: Unread) -> Module {
         let krate = self.crates.borrow()[unread.krate].clone();
-        let (file, items, place) = match unread.contents {
-            Contents::Inline { file, items, place } => (file, items, place),
+        let (file, items, folders) = match unread.contents {
+            Contents::Inline { file, items, folders } => (file, items, folders),
             contents => {
-                let (file, place) = self.find(&krate, contents);
+                let (file, folders) = self.find(&krate, contents);
                 let items = self.parse(&krate, &file);
-                (file, items, place)
+                (file, items, folders)
             }
         };
         let module = Module {
@@ -603,7 +606,7 @@ impl Modules {
             made: BTreeMap::new(),
             macros: Vec::new(),
         };
-        let mut reader = Reader { modules: self, krate, id, module, place };
+        let mut reader = Reader { modules: self, krate, id, module, folders };
         for item in items {
             match reader.krate.cfg.keeps(attributes(&item)) {
                 Some(true) => reader.add(item),
@@ -615,9 +618,9 @@ impl Modules {
     }
 
     /// The file of a module, and where its children are looked for. What is not found is reported, and is empty.
-    fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, Place) {
+    fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, ModuleFolders) {
         match contents {
-            Contents::Inline { file, place, .. } | Contents::Text { file, place } => (file, place),
+            Contents::Inline { file, folders, .. } | Contents::Text { file, folders } => (file, folders),
             Contents::Root(root) => {
                 let text = self.text(krate, &root).unwrap_or_else(|| {
                     let missing = format!("the crate's root file `{root}` does not exist");
@@ -625,7 +628,7 @@ impl Modules {
                     String::new()
                 });
                 let folder = parent(&root).to_string();
-                (self.file(krate, &root, text), Place { file_folder: folder.clone(), children: folder })
+                (self.file(krate, &root, text), ModuleFolders { file_folder: folder.clone(), children: folder })
             }
             Contents::File { candidates, stem, is_mod_rs, declared } => {
                 let found = candidates.iter().find_map(|path| Some((path, self.text(krate, path)?)));
@@ -635,13 +638,13 @@ impl Modules {
                             .at(declared.clone(), format!("neither {} exists", list(&candidates)))
                             .help(format!("create `{}`, or remove this line", candidates[0])),
                     );
-                    let nowhere = Place { file_folder: String::new(), children: String::new() };
-                    return (SourceFile::new(declared.file.path.clone(), ""), nowhere);
+                    let none = ModuleFolders { file_folder: String::new(), children: String::new() };
+                    return (SourceFile::new(declared.file.path.clone(), ""), none);
                 };
                 let folder = parent(path).to_string();
                 let is_mod_rs = is_mod_rs || path.ends_with("/mod.rs");
                 let children = if is_mod_rs { folder.clone() } else { join(&folder, &stem) };
-                (self.file(krate, path, text), Place { file_folder: folder, children })
+                (self.file(krate, path, text), ModuleFolders { file_folder: folder, children })
             }
         }
     }
@@ -761,9 +764,9 @@ fn set_by_build_script(package: &Package, features: &BTreeSet<String>) -> Vec<(S
     }
 }
 
-/// Where the children of a module are looked for.
+/// The folders in which the files of child modules are searched.
 #[derive(Clone)]
-struct Place {
+struct ModuleFolders {
     /// The folder that `#[path]` is relative to.
     file_folder: String,
     /// The folder of `mod x;`.
@@ -776,7 +779,7 @@ struct Reader<'a> {
     krate: Rc<Krate>,
     id: ModuleId,
     module: Module,
-    place: Place,
+    folders: ModuleFolders,
 }
 
 impl Reader<'_> {
@@ -901,18 +904,22 @@ impl Reader<'_> {
         let stem = name(&item.ident);
         let explicit = item.attrs.iter().find_map(path_attribute);
         let file = self.module.file.clone();
-        let place = &self.place;
+        let folders = &self.folders;
         let contents = match item.content {
             Some((_, items)) => {
-                let folder = join(&place.children, explicit.as_deref().unwrap_or(&stem));
-                Contents::Inline { file, items, place: Place { file_folder: folder.clone(), children: folder } }
+                let folder = join(&folders.children, explicit.as_deref().unwrap_or(&stem));
+                Contents::Inline {
+                    file,
+                    items,
+                    folders: ModuleFolders { file_folder: folder.clone(), children: folder },
+                }
             }
             None => Contents::File {
                 candidates: match &explicit {
-                    Some(path) => vec![normalize(&join(&place.file_folder, path))],
+                    Some(path) => vec![normalize(&join(&folders.file_folder, path))],
                     None => vec![
-                        join(&place.children, &format!("{stem}.rs")),
-                        join(&place.children, &format!("{stem}/mod.rs")),
+                        join(&folders.children, &format!("{stem}.rs")),
+                        join(&folders.children, &format!("{stem}/mod.rs")),
                     ],
                 },
                 stem: stem.clone(),
@@ -925,8 +932,8 @@ impl Reader<'_> {
         let contents = match contents {
             // Markers are read in every file.
             Contents::File { .. } if is_local => {
-                let (file, place) = self.modules.find(&self.krate, contents);
-                Contents::Text { file, place }
+                let (file, folders) = self.modules.find(&self.krate, contents);
+                Contents::Text { file, folders }
             }
             contents => contents,
         };

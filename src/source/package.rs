@@ -1,4 +1,4 @@
-//! Cargo.toml → what the reader of the source must know: crate roots, names of dependencies, enabled features.
+//! Reads Cargo.toml: crate roots, names of dependencies, enabled features.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -51,12 +51,12 @@ impl Walk<'_> {
         let spec = self.data(module, &input, &scope, &[]);
         let mut parts = match spec {
             Reads::Struct(parts) if !has_spec(&input) => parts,
-            reads => vec![part("spec", Some(api.place.clone()), reads)],
+            reads => vec![part("spec", Some(api.span.clone()), reads)],
         };
         if let Some((at, ty)) = status_type(&input) {
-            let place = self.deriver.span(&scope, &at);
+            let span = self.deriver.span(&scope, &at);
             let reads = Reads::Optional(Box::new(self.value(&ty, &scope)));
-            parts.push(part("status", Some(place), reads));
+            parts.push(part("status", Some(span), reads));
         }
         Reads::Struct(parts)
     }
@@ -230,8 +230,8 @@ impl Walk<'_> {
 
     fn unnamed(&mut self, field: &SerdeField, scope: &Scope) -> Reads {
         let reads = self.field(field, scope);
-        match self.place(field, scope) {
-            Some(place) => Reads::At(place, Box::new(reads)),
+        match self.span(field, scope) {
+            Some(span) => Reads::At(span, Box::new(reads)),
             None => reads,
         }
     }
@@ -251,7 +251,7 @@ impl Walk<'_> {
             Part::Field(Field {
                 name: name.clone(),
                 aliases: aliases.filter(|alias| alias != name).collect(),
-                place: self.place(field, scope),
+                span: self.span(field, scope),
                 required: !has_default && !is_optional,
                 reads,
             })
@@ -271,7 +271,7 @@ impl Walk<'_> {
     }
 
     /// Where an attribute of schemars can be added.
-    fn place(&self, field: &SerdeField, scope: &Scope) -> Option<Span> {
+    fn span(&self, field: &SerdeField, scope: &Scope) -> Option<Span> {
         let span = || match &field.member {
             syn::Member::Named(ident) => self.deriver.span(scope, ident),
             syn::Member::Unnamed(_) => self.deriver.span(scope, field.ty),
@@ -285,9 +285,9 @@ fn has_other_schema(attributes: &[Attribute]) -> bool {
     Common::read(attributes).is_ok_and(|common| common.with.is_some())
 }
 
-fn part(name: &str, place: Option<Span>, reads: Reads) -> Part {
+fn part(name: &str, span: Option<Span>, reads: Reads) -> Part {
     let required = !reads.reads_missing() && !matches!(reads, Reads::Unknown);
-    Part::Field(Field { name: name.to_owned(), aliases: Vec::new(), place, required, reads })
+    Part::Field(Field { name: name.to_owned(), aliases: Vec::new(), span, required, reads })
 }
 
 /// A time of std: seconds and nanoseconds.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::foreign::Missing;
 use super::known;
-use super::modules::{External, ModuleId, Modules, UsePath, Via, undecided};
+use super::modules::{DependencyName, External, ModuleId, Modules, UsePath, undecided};
 use crate::diagnostic::Diagnostic;
 
 /// What a path names.
@@ -24,11 +24,11 @@ pub enum Target {
 pub struct Foreign {
     pub path: Vec<String>,
     /// The dependency that it starts at; `None`: the path was put into its canonical form, or is std's.
-    pub via: Option<Via>,
+    pub via: Option<DependencyName>,
 }
 
 impl Foreign {
-    pub fn canonical(path: Vec<String>, via: Option<Via>) -> Self {
+    pub fn canonical(path: Vec<String>, via: Option<DependencyName>) -> Self {
         let krate = path[0].clone();
         let path = known::canonical(path);
         let via = via.filter(|_| path[0] == krate);

@@ -40,14 +40,14 @@ pub struct Runtime {
 
 /// The permissions of the runtime's items that the project uses.
 #[derive(Default)]
-pub struct Needs {
+pub struct Permissions {
     pub rbac: Vec<RbacRule>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// What the operators among the packages need: each for its own code and that of the project's libraries.
-pub fn needs(modules: &Modules, packages: &[Package]) -> Needs {
-    let mut needs = Needs::default();
+pub fn needs(modules: &Modules, packages: &[Package]) -> Permissions {
+    let mut needs = Permissions::default();
     let uses = Uses::of(modules);
     let has_binaries = packages.iter().any(|package| !package.binaries.is_empty());
     let operators: Vec<&Package> =
@@ -79,7 +79,7 @@ fn unknown(missing: &Missing) -> Diagnostic {
 
 const RESTORE: &str = "`opctl init --runtime vendored` restores a vendored copy";
 
-impl Needs {
+impl Permissions {
     fn add(&mut self, runtime: &Runtime, operator: &str, names: &BTreeSet<String>) {
         let mut problems = Vec::new();
         for file in runtime.files(&mut problems) {
@@ -90,11 +90,11 @@ impl Needs {
             let tokens = code(&file.text);
             let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at));
             for rule in found.rbac {
-                match item_below(&file.text, &tokens, rule.place.range.start) {
+                match item_below(&file.text, &tokens, rule.span.range.start) {
                     Some(item)
                         if !names.contains(item.name) || item.attributes.iter().any(|it| it.remove(&runtime.cfg)) => {}
                     Some(_) => self.rbac.push(RbacRule { is_of_runtime: true, ..rule }),
-                    None => problems.push(unattached(rule.place)),
+                    None => problems.push(unattached(rule.span)),
                 }
             }
             // A warning is about a marker in the runtime's own tests.
@@ -111,10 +111,10 @@ impl Needs {
     }
 }
 
-fn unattached(place: Span) -> Diagnostic {
-    let path = place.file.path.clone();
+fn unattached(span: Span) -> Diagnostic {
+    let path = span.file.path.clone();
     Diagnostic::error("OP114", format!("a marker of `{PACKAGE}` belongs to no public item"))
-        .at(place, "no code can name what it is for")
+        .at(span, "no code can name what it is for")
         .help("move it above a public item, or above an `impl` of a public type")
         .help(format!("or undo the edit: `opctl init --runtime vendored --overwrite {path}`"))
 }
@@ -270,8 +270,8 @@ struct Item<'a> {
 }
 
 /// The public item that begins behind a place in the text, or the type whose method does.
-fn item_below<'a>(text: &'a str, tokens: &Tokens, place: usize) -> Option<Item<'a>> {
-    let next = tokens.partition_point(|(_, range)| range.start < place);
+fn item_below<'a>(text: &'a str, tokens: &Tokens, offset: usize) -> Option<Item<'a>> {
+    let next = tokens.partition_point(|(_, range)| range.start < offset);
     // The blocks around it, each by the token that its item begins with.
     let (mut around, mut start, mut depth) = (Vec::new(), 0, 0_i32);
     for (index, (token, _)) in tokens[..next].iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Values → JSON, as serde_json and serde's derive of `Serialize` write them.
+//! Serializes values to JSON as serde_json and serde's `Serialize` derive do.
 
 use serde_derive_internals::ast::{self, Data as Shape, Field, Style};
 use serde_derive_internals::attr::TagType;
@@ -181,9 +181,9 @@ impl Deriver<'_> {
 
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
-        let place = &input.ident;
-        if !derives(&input.attrs, "Serialize") || !self.implementations("Serialize", module, &name(place)).is_empty() {
-            return self.written_by_hand(place, &scope);
+        let ident = &input.ident;
+        if !derives(&input.attrs, "Serialize") || !self.implementations("Serialize", module, &name(ident)).is_empty() {
+            return self.written_by_hand(ident, &scope);
         }
         let errors = Ctxt::new();
         let private = syn::Ident::new("__private", input.ident.span());
@@ -191,7 +191,7 @@ impl Deriver<'_> {
         self.parsed(&scope, errors.check())?;
         let container = container.expect("serde gives a container or an error");
         if container.attrs.type_into().is_some() {
-            return self.not_evident(place, &scope);
+            return self.not_evident(ident, &scope);
         }
         match (&container.data, variant) {
             (Shape::Struct(style, fields), None) => {
@@ -199,8 +199,8 @@ impl Deriver<'_> {
                     let field = fields.iter().find(|field| field.attrs.transparent());
                     let value = field.and_then(|field| values.remove(&key(field)));
                     return match value {
-                        Some(value) => self.serialized(value, place, &scope),
-                        None => self.not_evident(place, &scope),
+                        Some(value) => self.serialized(value, ident, &scope),
+                        None => self.not_evident(ident, &scope),
                     };
                 }
                 let json = self.serialized_fields(*style, fields, values, &input, &scope)?;
@@ -211,12 +211,12 @@ impl Deriver<'_> {
                         object.insert(tag.clone(), name.clone().into());
                         Ok(object.into())
                     }
-                    _ => self.not_evident(place, &scope),
+                    _ => self.not_evident(ident, &scope),
                 }
             }
             (Shape::Enum(variants), Some(variant)) => {
                 let Some(found) = variants.iter().find(|found| super::modules::name(&found.ident) == variant) else {
-                    return self.not_evident(place, &scope);
+                    return self.not_evident(ident, &scope);
                 };
                 if found.attrs.skip_serializing() || found.attrs.serialize_with().is_some() {
                     return self.not_evident(&found.ident, &scope);
@@ -241,7 +241,7 @@ impl Deriver<'_> {
                     },
                 }
             }
-            _ => self.not_evident(place, &scope),
+            _ => self.not_evident(ident, &scope),
         }
     }
 

@@ -222,12 +222,12 @@ impl<'a> Deriver<'a> {
         match self.resolved(ty, scope)? {
             Resolved::Data { module, input, scope: inner, arguments } => {
                 let identity = self.identity_of(module, &input, &arguments)?;
-                let place = self.span(scope, ty);
+                let span = self.span(scope, ty);
                 let said = (self.diagnostics.len(), self.reasons.len());
-                let mut shape = self.data(module, &input, &inner, identity, place.clone());
+                let mut shape = self.data(module, &input, &inner, identity, span.clone());
                 if self.modules.is_foreign(module) && !self.modules.is_foreign(scope.module) {
                     // The user can change the place of use, not the other crate.
-                    let used = format!("`{}` is used in {place}", input.ident);
+                    let used = format!("`{}` is used in {span}", input.ident);
                     let diagnostics = self.diagnostics[said.0..].iter_mut().chain(&mut self.reasons[said.1..]);
                     diagnostics.for_each(|diagnostic| diagnostic.help.push(used.clone()));
                 }
@@ -355,7 +355,7 @@ impl<'a> Deriver<'a> {
         input: &Rc<DeriveInput>,
         scope: &Scope,
         identity: String,
-        place: Span,
+        span: Span,
     ) -> Derived<Shape> {
         if let Some(done) = self.done.get(&identity) {
             return done.clone().map_err(|reasons| {
@@ -371,7 +371,7 @@ impl<'a> Deriver<'a> {
             let message =
                 format!("`{}` contains itself, which a CRD cannot express: it has no references", input.ident);
             let help = "break the circle: keep the inner part as `serde_json::Value` with `#[schemars(schema_with = …)]`, or give it a fixed depth";
-            return self.refuse(Diagnostic::error("OP015", message).at(place, label).help(help));
+            return self.refuse(Diagnostic::error("OP015", message).at(span, label).help(help));
         }
         self.open.push(identity.clone());
         let before = self.reasons.len();
@@ -559,8 +559,8 @@ impl<'a> Deriver<'a> {
                     }
                 }
                 Some(Target::Hidden(diagnostic)) => {
-                    let place = self.span(scope, ty);
-                    let used = format!("`{}` is used in {place}", segments.join("::"));
+                    let span = self.span(scope, ty);
+                    let used = format!("`{}` is used in {span}", segments.join("::"));
                     return self.refuse(diagnostic.help(used));
                 }
                 Some(Target::Module(_)) | None => return self.unknown(ty, &segments, scope),

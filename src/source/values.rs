@@ -1,4 +1,4 @@
-//! Expressions → the values that they have, where the source can only mean one.
+//! Evaluates expressions whose value the source determines uniquely.
 //!
 //! Literals, constants, arithmetic, constructors, struct literals, functions and methods of the source whose bodies are
 //! made of these, and what std does to such values without surprise. All else is OP014; nothing is guessed. Everything

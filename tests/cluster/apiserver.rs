@@ -49,7 +49,7 @@ fn the_api_server_says_the_same() {
 
 /// Schemas that nobody wrote, mostly almost right.
 #[test]
-fn the_api_server_judges_random_schemas_alike() {
+fn the_api_server_agrees_about_random_schemas() {
     let count = env::var("OPCTL_SCHEMAS").map_or(300, |count| count.parse().unwrap());
     let Some(cluster) = ControlPlane::start("random schemas", 0) else { return };
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -256,7 +256,7 @@ fn of_the_engine() -> Vec<CustomResourceDefinition> {
     // Whether all of them can be derived is asked in `engine.rs`.
     let mut by_file: BTreeMap<String, Vec<Api>> = BTreeMap::new();
     for api in source::read(&tree, "").operator.apis {
-        by_file.entry(api.place.file.path.clone()).or_default().push(api);
+        by_file.entry(api.span.file.path.clone()).or_default().push(api);
     }
     let mut crds = Vec::new();
     for (index, mut apis) in by_file.into_values().enumerate() {

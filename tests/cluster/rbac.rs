@@ -18,7 +18,7 @@ fn the_recorded_roles_come_from_the_real_controller_gen() {
     for case in cases("roles") {
         let markers = rules(&fs::read_to_string(&case).unwrap());
         // Only the markers that opctl found: Go has other strings and comments.
-        let text: Vec<&str> = markers.iter().map(|rule| &rule.place.file.text[rule.place.range.clone()]).collect();
+        let text: Vec<&str> = markers.iter().map(|rule| &rule.span.file.text[rule.span.range.clone()]).collect();
         snapbox::assert_data_eq!(
             role_of(&controller_gen, &text),
             snapbox::Data::read_from(&case.with_extension("yaml"), None).raw()

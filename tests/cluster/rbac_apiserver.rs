@@ -254,7 +254,7 @@ fn rules(text: &str) -> Vec<RbacRule> {
 }
 
 fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
-    let place = Span { file: SourceFile::new("src/api.rs", ""), range: 0..0 };
+    let span = Span { file: SourceFile::new("src/api.rs", ""), range: 0..0 };
     let api = Api {
         group: "cache.example.com".into(),
         version: "v1".into(),
@@ -275,7 +275,7 @@ fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
         labels: Default::default(),
         schema: Some(json!({"type": "object", "properties": {"spec": {"type": "object"}}})),
         enums: Default::default(),
-        place,
+        span,
     };
     emit::crds(&[api])
         .and_then(|crds| emit::manifests(&crds, rules, &options))

@@ -213,10 +213,10 @@ fn verdicts() -> Vec<(String, Verdict)> {
 /// controller-gen's file of these markers; it does not know lines that go on.
 fn run(controller_gen: &ControllerGen, text: &str) -> String {
     let (operator, _) = read("src/lib.rs", text);
-    let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition.place);
-    let places = webhooks.chain(operator.webhook_configurations.iter().map(|configuration| &configuration.place));
-    let lines = places.map(|place| {
-        let lines = place.file.text[place.range.clone()].lines();
+    let webhooks = operator.webhooks.iter().map(|webhook| &webhook.definition.span);
+    let places = webhooks.chain(operator.webhook_configurations.iter().map(|configuration| &configuration.span));
+    let lines = places.map(|span| {
+        let lines = span.file.text[span.range.clone()].lines();
         lines.map(|line| line.trim_start_matches("//").trim().trim_end_matches('\\')).collect::<String>()
     });
     let lines: Vec<String> = lines.collect();

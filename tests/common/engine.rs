@@ -108,16 +108,16 @@ pub fn derive(cases: &BTreeMap<String, String>) -> Derived {
     let Source { operator, diagnostics, .. } = source::read(&tree, "");
     let mut apis: BTreeMap<&str, Vec<&Api>> = BTreeMap::new();
     for api in &operator.apis {
-        apis.entry(&api.place.file.path).or_default().push(api);
+        apis.entry(&api.span.file.path).or_default().push(api);
     }
     let derive = |case: &String| {
         let path = format!("src/{case}.rs");
         let of_case = |diagnostic: &&Diagnostic| {
-            diagnostic.place.as_ref().is_some_and(|(span, _)| span.file.path == path) && diagnostic.is_error()
+            diagnostic.span.as_ref().is_some_and(|(span, _)| span.file.path == path) && diagnostic.is_error()
         };
         let problems: Vec<Diagnostic> = diagnostics.iter().filter(of_case).cloned().collect();
         let mut apis = apis.remove(path.as_str()).unwrap_or_default();
-        apis.sort_by_key(|api| api.place.range.start);
+        apis.sort_by_key(|api| api.span.range.start);
         if problems.is_empty() { apis.into_iter().map(crd).collect() } else { Err(problems) }
     };
     cases.keys().cloned().zip(cases.keys().map(derive)).collect()

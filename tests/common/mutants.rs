@@ -61,18 +61,18 @@ fn without_in_runtime(index: usize, verb: &str) -> Operator {
 }
 
 fn without_in_text(rule: &RbacRule, verb: &str) -> Operator {
-    let RbacRule { verbs, place, .. } = rule;
+    let RbacRule { verbs, span, .. } = rule;
     let left: Vec<&str> = verbs.iter().map(String::as_str).filter(|other| *other != verb).collect();
-    let text = &place.file.text;
+    let text = &span.file.text;
     let list = |verbs: &[&str]| format!("verbs={}", verbs.join(";"));
     let marker = match &left[..] {
         [] => String::new(),
         left => {
             let all: Vec<&str> = verbs.iter().map(String::as_str).collect();
-            assert!(text[place.range.clone()].contains(&list(&all)), "the example has its verbs in order");
-            text[place.range.clone()].replace(&list(&all), &list(left))
+            assert!(text[span.range.clone()].contains(&list(&all)), "the example has its verbs in order");
+            text[span.range.clone()].replace(&list(&all), &list(left))
         }
     };
-    let text = [&text[..place.range.start], &marker, &text[place.range.end..]].concat();
-    read(Some((&place.file.path, text)))
+    let text = [&text[..span.range.start], &marker, &text[span.range.end..]].concat();
+    read(Some((&span.file.path, text)))
 }

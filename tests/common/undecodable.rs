@@ -36,9 +36,9 @@ pub fn check(name: &str, text: &str) -> Decoding {
 /// The text with all attributes that the messages have.
 pub fn fixed(text: &str, diagnostics: &[Diagnostic]) -> String {
     let attribute = |diagnostic: &Diagnostic| {
-        let (place, _) = diagnostic.place.as_ref()?;
+        let (span, _) = diagnostic.span.as_ref()?;
         let add = diagnostic.help.iter().find_map(|help| help.strip_prefix("add `#[schemars")?.strip_suffix('`'))?;
-        Some((place.range.start, format!("#[schemars{add} ")))
+        Some((span.range.start, format!("#[schemars{add} ")))
     };
     let mut attributes: Vec<(usize, String)> = diagnostics.iter().filter_map(attribute).collect();
     attributes.sort();

@@ -24,10 +24,10 @@ pub fn read(path: &str, text: &str) -> (Operator, Vec<Diagnostic>) {
     let markers = markers::read(&SourceFile::new(path, text));
     let mut diagnostics = markers.diagnostics;
     for Webhook { definition, .. } in &markers.webhooks {
-        diagnostics.extend(definition.tell(webhooks::webhook(&definition.value)));
+        diagnostics.extend(definition.attach_spans(webhooks::webhook(&definition.value)));
     }
     for conversion in &markers.conversions {
-        diagnostics.extend(conversion.definition.tell(webhooks::conversion(&conversion.definition.value)));
+        diagnostics.extend(conversion.definition.attach_spans(webhooks::conversion(&conversion.definition.value)));
     }
     let operator = Operator {
         webhooks: markers.webhooks,

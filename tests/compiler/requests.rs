@@ -51,7 +51,7 @@ fn no_request_of_an_inference_goes_unnoticed() {
                     Reach::Namespace(name) => namespace == Some(name),
                     Reach::SomeNamespace => namespace.is_some(),
                 };
-                request.place.file.path == path && said_of(request) == permission && covers
+                request.span.file.path == path && said_of(request) == permission && covers
             };
             if found.operator.requests.iter().find(is_it).is_none() {
                 writeln!(unnoticed, "tests/inference/{case}.rs: {permission} {namespace:?}").unwrap();

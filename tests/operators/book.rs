@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::golden::shell;
-use crate::place::{alone, lock, replace};
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
+use crate::workdir::{cargo_lock, lock_cargo, sync};
 use crate::{common, guide};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -35,21 +35,21 @@ fn the_tour_leads_to_an_operator_that_compiles() {
 fn the_code_of_the_other_pages_compiles() {
     let mut files = tree(&Path::new(ROOT).join("tests/book"));
     // It has fewer dependencies than a project.
-    files.insert("Cargo.lock".into(), lock("my-crate", false).into());
+    files.insert("Cargo.lock".into(), cargo_lock("my-crate", false).into());
     let manifest = String::from_utf8(files["Cargo.toml"].clone()).unwrap();
     files.insert("Cargo.toml".into(), manifest.replace("../../crates", &format!("{ROOT}/crates")).into());
     let folder = common::operators_target().join("book/pages");
-    replace(&folder, &files);
-    let _alone = alone();
+    sync(&folder, &files);
+    let _cargo = lock_cargo();
     common::output(common::cargo(&folder, &["test", "--quiet"]));
 }
 
 /// In a folder that stays, so that cargo knows what it compiled before.
 fn cargo(terminal: &Sandbox, name: &str, arguments: &[&str]) {
     let mut files = tree(&terminal.folder);
-    files.insert("Cargo.lock".into(), lock(name, false).into());
+    files.insert("Cargo.lock".into(), cargo_lock(name, false).into());
     let folder = common::operators_target().join("book").join(name);
-    replace(&folder, &files);
-    let _alone = alone();
+    sync(&folder, &files);
+    let _cargo = lock_cargo();
     common::output(common::cargo(&folder, arguments));
 }

@@ -18,7 +18,7 @@ use crate::control_plane::{ControlPlane, skipped};
 use crate::dockerignore::Dockerignore;
 use crate::golden::{self, Golden, shell};
 use crate::manager::Manager;
-use crate::place::{self, kubectl, lock, replace};
+use crate::workdir::{self, cargo_lock, kubectl, sync};
 use crate::{common, tree};
 
 /// One test a golden project, so that each can be run by itself.
@@ -95,14 +95,14 @@ fn images_are_built_of_what_their_context_has() {
         let in_workspace = sandbox.folder != sandbox.root();
         let ignore = Dockerignore::parse(&read(if in_workspace { "Dockerfile.dockerignore" } else { ".dockerignore" }));
         let mut files = tree::tree(&sandbox.root());
-        files.insert("Cargo.lock".into(), lock(package, in_workspace).into());
+        files.insert("Cargo.lock".into(), cargo_lock(package, in_workspace).into());
         files.retain(|path, _| ignore.lets_through(path));
         let other = files.keys().find(|path| !["rs", "toml", "lock"].iter().any(|ending| path.ends_with(ending)));
         assert_eq!(other, None, "{name}");
         let context = common::operators_target().join("context").join(name);
-        replace(&context, &files);
+        sync(&context, &files);
 
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         common::output(common::cargo(&context, &[&["check"], &arguments[..]].concat()));
     }
 }
@@ -116,9 +116,9 @@ fn each_way_through_the_runtime_compiles() {
     let runtime = root.join("crates/runtime").display().to_string();
     files.insert("Cargo.toml".into(), manifest.replace("../../../crates/runtime", &runtime).into());
     let folder = common::operators_target().join("ways");
-    replace(&folder, &files);
+    sync(&folder, &files);
 
-    let _alone = place::alone();
+    let _cargo = workdir::lock_cargo();
     common::output(common::cargo(&folder, &["check", "--quiet"]));
 }
 
@@ -149,13 +149,13 @@ impl Operator {
         let sandbox = golden.make(|_, _| ());
         shell(&sandbox, "opctl manifests --check");
         let root = projects().join(&golden.name);
-        replace(&root, &tree::tree(&sandbox.root()));
+        sync(&root, &tree::tree(&sandbox.root()));
         // rustfmt would take the settings of a folder further up.
         fs::write(root.with_file_name("rustfmt.toml"), "").unwrap();
         let folder = root.join(sandbox.folder.strip_prefix(sandbox.root()).unwrap());
         let project: Value = opctl::yaml::read(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
         let name = project["projectName"].as_str().unwrap().to_owned();
-        fs::write(root.join("Cargo.lock"), lock(&name, root != folder)).unwrap();
+        fs::write(root.join("Cargo.lock"), cargo_lock(&name, root != folder)).unwrap();
         Self { name, folder, project }
     }
 
@@ -190,14 +190,14 @@ impl Operator {
 
     /// Without a warning.
     fn lints(&self) {
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         self.succeeds(common::cargo(&self.folder, &["fmt", "--check"]));
         self.succeeds(common::cargo(&self.folder, &["clippy", "--locked", "--all-targets", "--", "-D", "warnings"]));
     }
 
     /// As its own tests expect, with what was downloaded to lint it; gives the manager.
     fn compiles(&self) -> PathBuf {
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         let tested = self.succeeds(common::cargo(&self.folder, &["test", "--locked", "--offline"]));
         assert!(tested.contains("\ntest config_crd_equals_the_compiled_types ... ok\n"), "{tested}");
         // The compiled types make the same files; without a kind they print nothing.
@@ -226,7 +226,7 @@ impl Operator {
         let other = own.trim_end().replacen("shop", "depot", 1);
         fs::write(root.join("Cargo.lock"), format!("{head}[[package]]\n{other}\n\n[[package]]\n{packages}")).unwrap();
 
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         self.succeeds(common::cargo(root, &["build", "--workspace", "--locked", "--offline"]));
         for binary in ["shop-manager", "depot-manager", "shop-crdgen", "depot-crdgen"] {
             assert!(common::operators_target().join("debug").join(binary).exists(), "{binary}");
@@ -269,7 +269,7 @@ impl Operator {
     }
 
     fn passes_its_integration_test(&self, cluster: &ControlPlane) {
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         let tested = self.succeeds(self.target(cluster, &["test-integration", "TESTENV="]));
         assert!(tested.contains("\ntest samples_become_ready ... ok\n"), "{tested}");
     }

@@ -15,8 +15,6 @@ mod guide;
 mod manager;
 #[path = "../common/mutants.rs"]
 mod mutants;
-#[path = "../common/place.rs"]
-mod place;
 #[path = "../common/recorder.rs"]
 mod recorder;
 #[path = "../common/sandbox.rs"]
@@ -25,6 +23,8 @@ mod sandbox;
 mod skipped;
 #[path = "../common/tree.rs"]
 mod tree;
+#[path = "../common/workdir.rs"]
+mod workdir;
 #[path = "../common/write.rs"]
 mod write;
 

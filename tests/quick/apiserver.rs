@@ -59,7 +59,7 @@ fn findings_stand_at_their_fields() {
             emit::crds(&source.operator.apis).unwrap_or_else(|problems| panic!("{text}\n{}", render(&problems, false)));
         let findings = apiserver::check(&crds[0]);
         let found: BTreeSet<usize> =
-            findings.iter().map(|finding| source.locate(&[(api, &finding.place)])[0].range.start).collect();
+            findings.iter().map(|finding| source.locate(&[(api, &finding.location)])[0].range.start).collect();
         let expected: BTreeSet<usize> = text.match_indices("/*^*/").map(|(at, mark)| at + mark.len()).collect();
         if found != expected {
             writeln!(wrong, "{text}\n  expected {expected:?}, found {found:?} {findings:?}").unwrap();

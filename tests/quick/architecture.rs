@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Each module and the modules that it may use.
-const ROOMS: &[(&str, &[&str])] = &[
+const MODULES: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("versions", &[]),
     ("diagnostic", &[]),
@@ -174,8 +174,8 @@ const PROGRAMS: &[[&str; 2]] = &[["Command", "new"], ["process", "Command"]];
 const UNSTEADY: &[[&str; 2]] = &[["SystemTime", "now"], ["Instant", "now"], ["env", "var"], ["env", "var_os"]];
 
 #[test]
-fn rooms_use_only_the_rooms_before_them() {
-    let allowed: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
+fn modules_use_only_the_modules_before_them() {
+    let allowed: BTreeMap<&str, &[&str]> = MODULES.iter().copied().collect();
     let mut found = String::new();
     for file in opctl() {
         let allowed =
@@ -373,7 +373,7 @@ fn is_test_module(tokens: &[TokenTree]) -> bool {
     word == "mod" && (attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,"))
 }
 
-/// Reads the path that starts at `at`, below `prefix`; gives the place after it.
+/// Reads the path that starts at `at`, below `prefix` and returns the position after it.
 fn path(tokens: &[TokenTree], mut at: usize, prefix: &mut Vec<String>, paths: &mut BTreeSet<Vec<String>>) -> usize {
     let start = prefix.len();
     loop {
@@ -412,7 +412,7 @@ fn path(tokens: &[TokenTree], mut at: usize, prefix: &mut Vec<String>, paths: &m
 }
 
 #[test]
-fn paths_are_found_wherever_they_stand() {
+fn paths_are_found_anywhere() {
     let text = "use crate::{a, b::{C, d::E}}; fn f(x: super::super::g::H) { m!(crate::i::J); k.l::<n::O>() } \
                 // crate::no::p\n#[cfg(test)] mod tests { use crate::q::R; } fn s() { std::fs::write() }";
     let mut paths = BTreeSet::new();

@@ -8,7 +8,7 @@ use crate::mutants;
 
 #[test]
 fn no_permission_of_the_example_goes_unnoticed() {
-    let around = |place: &Span| opctl::edit::function_at(&place.file.text, place.range.start).unwrap().range;
+    let around = |span: &Span| opctl::edit::function_at(&span.file.text, span.range.start).unwrap().range;
     let whole = mutants::read(None);
     assert!(grants::missing(&whole, &Home::default(), around).is_empty());
     assert_eq!(grants::unused(&whole, &Home::default()), []);

@@ -22,7 +22,7 @@ fn said(root: &Path) -> (String, Vec<Diagnostic>) {
     }
     let allows = config::allows(&tree, "");
     found.retain(|one| {
-        let (place, _) = one.place.as_ref().unwrap();
+        let (place, _) = one.span.as_ref().unwrap();
         let is_covered = |range: &std::ops::Range<usize>| range.contains(&place.range.start);
         !allows.iter().any(|it| it.code == one.code && it.covers.file == place.file && is_covered(&it.covers.range))
     });

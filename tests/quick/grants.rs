@@ -1,12 +1,12 @@
 //! What markers grant against what code asks for: the answers are those of Kubernetes' authorizer, given the roles that are
-//! generated; and what is told is as recorded.
+//! generated; and the diagnostics are as recorded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use opctl::diagnostic::{Diagnostic, SourceFile, Span, render};
 use opctl::emit::{self, Options};
-use opctl::grants::{self, Answer, Home};
+use opctl::grants::{self, Decision, Home};
 use opctl::model::{Operator, RbacRule, Reach, Request};
 use opctl::source::markers;
 use proptest::prelude::*;
@@ -25,12 +25,12 @@ proptest! {
         let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let roles = Roles::of(&rbac, namespaced);
         let operator = Operator { rbac, requests: vec![request.clone()], ..Operator::default() };
-        let answer = grants::answers(&operator, &home).remove(0);
-        prop_assert_eq!(kind(&answer), roles.answer(&request, namespaced), "{:?}", roles);
-        if let Answer::Granted(by) | Answer::TooNarrow(by) = answer {
+        let decision = grants::decisions(&operator, &home).remove(0);
+        prop_assert_eq!(kind(&decision), roles.decision(&request, namespaced), "{:?}", roles);
+        if let Decision::Granted(by) | Decision::TooNarrow(by) = decision {
             // Each of them does so alone.
             let alone = |number: usize| Operator { rbac: vec![operator.rbac[number].clone()], requests: vec![request.clone()], ..Operator::default() };
-            let kinds: Vec<_> = by.iter().map(|number| kind(&grants::answers(&alone(*number), &home)[0])).collect();
+            let kinds: Vec<_> = by.iter().map(|number| kind(&grants::decisions(&alone(*number), &home)[0])).collect();
             prop_assert!(kinds.iter().all(|it| *it == kinds[0] && *it != Kind::Missing));
         }
     }
@@ -39,12 +39,12 @@ proptest! {
     fn what_is_called_unused_can_go(markers in any_markers(), requests in prop::collection::vec(any_request(), 0..4)) {
         let text = markers.join("\n");
         let operator = Operator { rbac: rules(&text), requests, ..Operator::default() };
-        let before: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
+        let before: Vec<Kind> = grants::decisions(&operator, &Home::default()).iter().map(kind).collect();
         for unused in grants::unused(&operator, &Home::default()) {
-            let (place, _) = unused.place.unwrap();
-            let said = &text[place.range.clone()];
+            let (span, _) = unused.span.unwrap();
+            let said = &text[span.range.clone()];
             let without: Vec<RbacRule> = operator.rbac.iter().map(|rule| {
-                if !(rule.place.range.start..rule.place.range.end).contains(&place.range.start) {
+                if !(rule.span.range.start..rule.span.range.end).contains(&span.range.start) {
                     return rule.clone();
                 }
                 let mut rule = rule.clone();
@@ -62,25 +62,25 @@ proptest! {
                 rule
             }).collect();
             let operator = Operator { rbac: without, requests: operator.requests.clone(), ..Operator::default() };
-            let after: Vec<Kind> = grants::answers(&operator, &Home::default()).iter().map(kind).collect();
+            let after: Vec<Kind> = grants::decisions(&operator, &Home::default()).iter().map(kind).collect();
             prop_assert_eq!(&before, &after, "{}", said);
         }
     }
 
     #[test]
-    fn the_marker_that_is_told_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
+    fn the_marker_that_is_suggested_grants_what_is_missing(markers in any_markers(), request in any_request(), namespaced in any::<bool>()) {
         let home = Home { namespace: Some("system".into()), namespaced, ..Home::default() };
         let mut operator = Operator { rbac: rules(&markers.join("\n")), requests: vec![request], ..Operator::default() };
-        let missing = grants::missing(&operator, &home, |place| place.range.clone());
+        let missing = grants::missing(&operator, &home, |span| span.range.clone());
         let [missing] = &missing[..] else { return Ok(()) };
         let added = rules(&format!("// {}", missing.marker()));
         operator.rbac.extend(added);
-        prop_assert_eq!(kind(&grants::answers(&operator, &home)[0]), Kind::Granted);
+        prop_assert_eq!(kind(&grants::decisions(&operator, &home)[0]), Kind::Granted);
     }
 }
 
 #[test]
-fn what_is_told_is_as_recorded() {
+fn diagnostics_are_as_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/grants");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let cases: Vec<PathBuf> =
@@ -91,8 +91,8 @@ fn what_is_told_is_as_recorded() {
             Some("namespaced") => Home { namespace: Some("zoo-system".into()), namespaced: true, ..Home::default() },
             _ => Home::default(),
         };
-        let told = told(&fs::read_to_string(&case).unwrap(), &home);
-        snapbox::assert_data_eq!(told, snapbox::Data::read_from(&case.with_extension("txt"), None).raw());
+        let rendered = rendered(&fs::read_to_string(&case).unwrap(), &home);
+        snapbox::assert_data_eq!(rendered, snapbox::Data::read_from(&case.with_extension("txt"), None).raw());
     }
 }
 
@@ -104,11 +104,11 @@ enum Kind {
     Missing,
 }
 
-fn kind(answer: &Answer) -> Kind {
-    match answer {
-        Answer::Granted(_) => Kind::Granted,
-        Answer::TooNarrow(_) => Kind::TooNarrow,
-        Answer::Missing => Kind::Missing,
+fn kind(decision: &Decision) -> Kind {
+    match decision {
+        Decision::Granted(_) => Kind::Granted,
+        Decision::TooNarrow(_) => Kind::TooNarrow,
+        Decision::Missing => Kind::Missing,
     }
 }
 
@@ -137,7 +137,7 @@ impl Roles {
     }
 
     /// Tries all requests that this one can be.
-    fn answer(&self, request: &Request, namespaced: bool) -> Kind {
+    fn decision(&self, request: &Request, namespaced: bool) -> Kind {
         let names: &[&str] = match request.verb {
             "list" | "watch" | "deletecollection" => &[""],
             "create" if !request.resource.contains('/') => &[""],
@@ -154,7 +154,7 @@ impl Roles {
             Reach::Cluster => (grants("", names), some(&NAMES)),
             Reach::Namespace(name) => (grants(name, names), grants(name, &NAMES)),
             Reach::SomeNamespace => (some(names), some(&NAMES)),
-            // An operator with Roles only is told its namespace.
+            // An operator with Roles only gets its namespace from the environment.
             Reach::Unknown if namespaced => (some(names), some(&NAMES)),
             Reach::Unknown => (grants("", names), some(&NAMES)),
         };
@@ -242,16 +242,16 @@ fn any_request() -> impl Strategy<Value = Request> {
         group: group.into(),
         resource: resource.into(),
         reach,
-        place: Span { file: SourceFile::new("src/lib.rs", "f()"), range: 0..1 },
+        span: Span { file: SourceFile::new("src/lib.rs", "f()"), range: 0..1 },
         by: "f".into(),
         within: None,
         optional: false,
     })
 }
 
-/// Everything that is told of a file. A line `// ? VERB GROUP/PLURAL REACH` in it stands for a request of the line below;
+/// All diagnostics about a file. A line `// ? VERB GROUP/PLURAL REACH` in it stands for a request of the line below;
 /// `core` is the core group.
-fn told(text: &str, home: &Home) -> String {
+fn rendered(text: &str, home: &Home) -> String {
     let file = SourceFile::new("src/lib.rs", text);
     let mut requests = Vec::new();
     let mut start = 0;
@@ -276,7 +276,7 @@ fn told(text: &str, home: &Home) -> String {
                 group: if group == "core" { String::new() } else { group.into() },
                 resource: resource.into(),
                 reach: reach.clone(),
-                place: Span { file: file.clone(), range: at..at + below.trim().trim_end_matches(';').len() },
+                span: Span { file: file.clone(), range: at..at + below.trim().trim_end_matches(';').len() },
                 by: "Api::call".into(),
                 within: None,
                 optional: words.clone().next() == Some("optional"),
@@ -284,12 +284,12 @@ fn told(text: &str, home: &Home) -> String {
         }
     }
     let operator = Operator { rbac: rules(text), requests, ..Operator::default() };
-    let around = |place: &Span| opctl::edit::function_at(&place.file.text, place.range.start).unwrap().range;
+    let around = |span: &Span| opctl::edit::function_at(&span.file.text, span.range.start).unwrap().range;
     let missing = grants::missing(&operator, home, around);
-    let mut told: Vec<Diagnostic> =
-        missing.iter().map(|missing| missing.told(&operator.rbac, &around(&missing.first().place))).collect();
-    told.extend(grants::too_narrow(&operator, home));
-    told.extend(grants::wildcards(&operator));
-    told.extend(grants::unused(&operator, home));
-    render(&told, false)
+    let mut diagnostics: Vec<Diagnostic> =
+        missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().span))).collect();
+    diagnostics.extend(grants::too_narrow(&operator, home));
+    diagnostics.extend(grants::wildcards(&operator));
+    diagnostics.extend(grants::unused(&operator, home));
+    render(&diagnostics, false)
 }

@@ -37,10 +37,10 @@ fn every_case_asks_what_stands_beside_it() {
     for case in cases.keys() {
         let path = format!("src/{case}.rs");
         let mut asked = String::new();
-        for request in found.operator.requests.iter().filter(|request| request.place.file.path == path) {
+        for request in found.operator.requests.iter().filter(|request| request.span.file.path == path) {
             writeln!(asked, "{}", line(request)).unwrap();
         }
-        let is_here = |told: &&Diagnostic| told.place.as_ref().is_some_and(|(span, _)| span.file.path == path);
+        let is_here = |told: &&Diagnostic| told.span.as_ref().is_some_and(|(span, _)| span.file.path == path);
         let told: Vec<Diagnostic> = found.diagnostics.iter().filter(is_here).cloned().collect();
         asked.push_str(&diagnostic::render(&told, false));
         let beside = folder().join(format!("{case}.txt"));
@@ -96,7 +96,7 @@ fn line(request: &Request) -> String {
     let within = request.within.as_ref().map(|within| format!(", within {}", at(within))).unwrap_or_default();
     let optional = if request.optional { ", perhaps" } else { "" };
     let Request { verb, resource, by, .. } = request;
-    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.place))
+    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.span))
 }
 
 fn folder() -> PathBuf {

@@ -76,19 +76,19 @@ fn read(text: &str) -> Markers {
 
 /// Every place that is told is one of the text, with something in it.
 fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
-    let told = markers.diagnostics.iter().filter_map(|told| told.place.as_ref().map(|(span, _)| span));
-    let read = markers.rbac.iter().map(|rule| &rule.place);
-    let allows = markers.allows.iter().flat_map(|allow| [&allow.place, &allow.covers]);
+    let told = markers.diagnostics.iter().filter_map(|told| told.span.as_ref().map(|(span, _)| span));
+    let read = markers.rbac.iter().map(|rule| &rule.span);
+    let allows = markers.allows.iter().flat_map(|allow| [&allow.span, &allow.covers]);
     let stated = markers.webhooks.iter().map(|webhook| &webhook.definition);
     let stated = stated.chain(markers.conversions.iter().map(|conversion| &conversion.definition));
-    let stated = stated.flat_map(|stated| stated.places.values().chain([&stated.place]));
-    let others = markers.webhook_configurations.iter().map(|configuration| &configuration.place);
-    let others = others.chain(markers.authorities.iter().map(|authority| &authority.place));
+    let stated = stated.flat_map(|stated| stated.places.values().chain([&stated.span]));
+    let others = markers.webhook_configurations.iter().map(|configuration| &configuration.span);
+    let others = others.chain(markers.authorities.iter().map(|authority| &authority.span));
     for Span { file, range } in told.chain(read).chain(allows).chain(stated).chain(others) {
         let text = file.text.get(range.clone());
         prop_assert!(text.is_some_and(|text| !text.is_empty()), "{range:?} of {:?}", file.text);
     }
-    prop_assert_eq!(markers.diagnostics.iter().filter(|told| told.place.is_none()).count(), 0);
+    prop_assert_eq!(markers.diagnostics.iter().filter(|told| told.span.is_none()).count(), 0);
     // Rendering asks for the lines around.
     render(&markers.diagnostics, false);
     Ok(())
@@ -201,12 +201,12 @@ proptest! {
         };
         let told = |markers: &Markers| -> Vec<(String, String)> {
             let told = markers.diagnostics.iter();
-            told.map(|told| (told.message.clone(), joined(&told.place.as_ref().unwrap().0))).collect()
+            told.map(|told| (told.message.clone(), joined(&told.span.as_ref().unwrap().0))).collect()
         };
         prop_assert_eq!(told(&whole), told(&broken));
         let rules = |markers: &Markers| -> Vec<String> {
             let rules = markers.rbac.iter();
-            rules.map(|rule| format!("{:?} {:?} {:?} {}", rule.groups, rule.resources, rule.verbs, joined(&rule.place))).collect()
+            rules.map(|rule| format!("{:?} {:?} {:?} {}", rule.groups, rule.resources, rule.verbs, joined(&rule.span))).collect()
         };
         prop_assert_eq!(rules(&whole), rules(&broken));
     }

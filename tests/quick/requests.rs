@@ -34,9 +34,9 @@ fn opctl_reads_what_cases_ask() {
     let mut read: BTreeMap<&str, Vec<(bool, String, &Reach)>> = BTreeMap::new();
     let mut differences = String::new();
     for request in &found.operator.requests {
-        let Request { place, .. } = request;
+        let Request { span, .. } = request;
         let is_around = |(_, (path, range)): &(&String, &(String, Range<usize>))| {
-            place.file.path == *path && range.contains(&place.range.start)
+            span.file.path == *path && range.contains(&span.range.start)
         };
         let Some((name, _)) = places.iter().find(is_around) else { continue };
         let permission = said_of(request);
@@ -70,7 +70,7 @@ fn opctl_reads_what_cases_ask() {
         }
     }
     let is_of_case = |told: &&Diagnostic| {
-        told.place.as_ref().is_none_or(|(span, _)| places.values().any(|(path, _)| span.file.path == *path))
+        told.span.as_ref().is_none_or(|(span, _)| places.values().any(|(path, _)| span.file.path == *path))
     };
     let told: Vec<Diagnostic> = found.diagnostics.iter().filter(is_of_case).cloned().collect();
     assert!(differences.is_empty() && told.is_empty(), "{differences}{}", diagnostic::render(&told, false));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use opctl::diagnostic::{Diagnostic, Span, render};
-use opctl::grants::{self, Answer, Home};
+use opctl::grants::{self, Decision, Home};
 use opctl::model::{Operator, Reach, Request};
 use opctl::project::{Carried, Tree};
 use opctl::source::{self, Source};
@@ -184,7 +184,7 @@ fn features_and_names_of_the_dependency_count() {
     let without = source::read_markers(&project(&dependency(""), &main), "");
     assert_eq!(granted(&without), ["manager get"]);
     assert!(without.operator.rbac[0].is_of_runtime);
-    assert_eq!(without.operator.rbac[0].place.file.path, "runtime/src/manager/mod.rs");
+    assert_eq!(without.operator.rbac[0].span.file.path, "runtime/src/manager/mod.rs");
 }
 
 /// Two operators, a library of both, and the runtime in one workspace.
@@ -219,26 +219,26 @@ fn each_operator_of_a_workspace_needs_what_it_uses() {
     assert_eq!(granted(&source::read_markers(&tree, "")), both);
 }
 
-/// Rights that are not known are told, never left out in silence.
+/// Unknown permissions are always reported.
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let main = ("src/main.rs", "use opctl_runtime::Manager;");
-    let told = |dependency: &str, files: &[(&str, &str)]| -> Vec<Diagnostic> {
+    let diagnostics = |dependency: &str, files: &[(&str, &str)]| -> Vec<Diagnostic> {
         source::read_markers(&project(dependency, &[&[main], files].concat()), "").diagnostics
     };
     let registry = "opctl-runtime = \"5\"";
     let lock = "version = 4\n\n[[package]]\nname = \"my-operator\"\nversion = \"0.1.0\"\ndependencies = [\n \"opctl-runtime\",\n]\n\n\
                 [[package]]\nname = \"opctl-runtime\"\nversion = \"5.0.1\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
     let all = [
-        told(registry, &[]),
-        told(registry, &[("Cargo.lock", lock)]),
-        told("opctl-runtime = { path = \"gone\" }", &[]),
-        told(VENDORED, &[("runtime/src/lib.rs", "mod gone;\n")]),
-        told(
+        diagnostics(registry, &[]),
+        diagnostics(registry, &[("Cargo.lock", lock)]),
+        diagnostics("opctl-runtime = { path = \"gone\" }", &[]),
+        diagnostics(VENDORED, &[("runtime/src/lib.rs", "mod gone;\n")]),
+        diagnostics(
             VENDORED,
             &[("runtime/src/lib.rs", "// +kubebuilder:rbac:groups=apps,resources=deployments\npub struct Manager;\n")],
         ),
-        told(
+        diagnostics(
             VENDORED,
             &[(
                 "runtime/src/lib.rs",
@@ -256,7 +256,7 @@ pub struct S {
             )],
         ),
     ];
-    let texts: Vec<String> = all.iter().map(|told| render(told, false)).collect();
+    let texts: Vec<String> = all.iter().map(|diagnostics| render(diagnostics, false)).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime/errors.txt");
     Assert::new().action_env("SNAPSHOTS").eq(Data::text(texts.join("========\n")), Data::read_from(&path, None).raw());
     // Code that names nothing of it needs nothing of it.
@@ -286,10 +286,14 @@ pub struct Wide;
         let source = source::read_requests(&project(&format!("{VENDORED}\n{KUBE}"), &files), "");
         assert_eq!(render(&source.diagnostics, false), "");
         let home = Home { namespace: Some("system".into()), ..Home::default() };
-        let missing = grants::missing(&source.operator, &home, |place| place.range.clone());
-        let missing = missing.iter().map(|it| it.told(&source.operator.rbac, &it.first().place.range));
-        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|judge| judge(&source.operator, &home));
-        missing.chain(others).chain(grants::wildcards(&source.operator)).map(|told| told.message).collect()
+        let missing = grants::missing(&source.operator, &home, |span| span.range.clone());
+        let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().span.range));
+        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|check| check(&source.operator, &home));
+        missing
+            .chain(others)
+            .chain(grants::wildcards(&source.operator))
+            .map(|diagnostics| diagnostics.message)
+            .collect()
     };
     let [controller, manager] = ["Controller", "Manager"].map(|name| format!("use opctl_runtime::{name};\n"));
     let missing = ["no marker grants `create` on `events.events.k8s.io`"];
@@ -333,13 +337,13 @@ fn the_carried_runtime_is_read_where_it_is_the_same() {
     for (asked, locked) in [("5", None), ("5.0.0", None), ("=5.0.0", None), ("5.0", Some("5.0.0"))] {
         let source = read(asked, locked);
         assert_eq!(granted(&source), ["hooked get", "manager get", "server get"], "{asked} {locked:?}");
-        assert_eq!(source.operator.rbac[0].place.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
+        assert_eq!(source.operator.rbac[0].span.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
     }
     for (asked, locked) in
         [("6", None), ("5.0.1", None), ("5.1", None), ("=5.0.1", None), (">=4, <6", None), ("5", Some("5.0.1"))]
     {
-        let told = read(asked, locked).diagnostics;
-        assert!(told.len() == 1 && told[0].code == "OP113", "{asked} {locked:?}: {told:?}");
+        let diagnostics = read(asked, locked).diagnostics;
+        assert!(diagnostics.len() == 1 && diagnostics[0].code == "OP113", "{asked} {locked:?}: {diagnostics:?}");
     }
 }
 
@@ -367,7 +371,7 @@ fn line(request: &Request) -> String {
     let within = request.within.as_ref().map(|within| format!(", within {}", at(within))).unwrap_or_default();
     let optional = if request.optional { ", perhaps" } else { "" };
     let Request { verb, resource, by, .. } = request;
-    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.place))
+    format!("{} {by}: {verb} {resource}{group} {reach}{within}{optional}", at(&request.span))
 }
 
 /// What can be read in the runtime's source where it is a crate like any other. That is less than the table says, since much of it
@@ -386,10 +390,10 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     }
     let asked = |tree: &Tree| -> BTreeSet<String> {
         let found = source::read_requests(tree, "");
-        let own = found.operator.requests.iter().filter(|request| request.place.file.path.starts_with("src/"));
+        let own = found.operator.requests.iter().filter(|request| request.span.file.path.starts_with("src/"));
         own.map(|request| {
-            let Request { verb, group, resource, place, .. } = request;
-            format!("{} {verb} {resource}.{group}", place.file.path)
+            let Request { verb, group, resource, span, .. } = request;
+            format!("{} {verb} {resource}.{group}", span.file.path)
         })
         .collect()
     };
@@ -428,16 +432,16 @@ fn the_runtime_is_granted_what_it_asks_by_itself() {
 
     let operator = Operator { rbac: found.operator.rbac, requests, ..Operator::default() };
     let home = Home { namespace: Some("system".into()), ..Home::default() };
-    let asked = operator.requests.iter().zip(grants::answers(&operator, &home));
+    let asked = operator.requests.iter().zip(grants::decisions(&operator, &home));
     let asked: Vec<_> = asked.filter(|(request, _)| !request.optional).collect();
     assert!(asked.len() > 5, "{asked:?}");
-    let lacking = asked.iter().filter(|(_, answer)| !matches!(answer, Answer::Granted(_)));
+    let lacking = asked.iter().filter(|(_, decision)| !matches!(decision, Decision::Granted(_)));
     let lacking: Vec<String> = lacking.map(|(request, _)| line(request)).collect();
     let is_excused =
-        |line: &&String| NOT_BY_MARKERS.iter().any(|(place, what)| line.starts_with(place) && line.contains(what));
+        |line: &&String| NOT_BY_MARKERS.iter().any(|(span, what)| line.starts_with(span) && line.contains(what));
     let unexcused: Vec<_> = lacking.iter().filter(|line| !is_excused(line)).collect();
     assert!(unexcused.is_empty(), "no marker of the runtime grants {unexcused:#?}");
-    for (place, what) in NOT_BY_MARKERS {
-        assert!(lacking.iter().any(|line| line.starts_with(place) && line.contains(what)), "{place} {what}: not asked");
+    for (span, what) in NOT_BY_MARKERS {
+        assert!(lacking.iter().any(|line| line.starts_with(span) && line.contains(what)), "{span} {what}: not asked");
     }
 }

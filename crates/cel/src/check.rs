@@ -1,4 +1,4 @@
-//! Syntax tree + declared types → the type of every node, or the first thing in it that has none.
+//! Type-checks a syntax tree against declared types: returns the type of every node, or the first error.
 //!
 //! Follows cel-go's `checker/checker.go` and `checker/types.go` step by step: type inference there has corners (what a
 //! variable of a comprehension unifies with, when `dyn` swallows an error) that decide whether a rule is refused.
@@ -73,7 +73,7 @@ impl Checker<'_> {
             // The types of protobuf and of the libraries.
             Kind::Message(name) if name.contains('.') => return Err(Problem::Unknown),
             Kind::Message(name) => {
-                return Err(Problem::at(expr.place.clone(), format!("no type `{name}` of which to make a value")));
+                return Err(Problem::at(expr.range.clone(), format!("no type `{name}` of which to make a value")));
             }
             Kind::Comprehension(fold) => self.comprehension(fold)?,
         };
@@ -103,7 +103,7 @@ impl Checker<'_> {
             "duration" | "timestamp" => {
                 let (first, rest) = name.split_at(1);
                 let full = format!("google.protobuf.{}{rest}", first.to_ascii_uppercase());
-                return Err(Problem::at(expr.place.clone(), format!("no name `{name}`; the type is `{full}`")));
+                return Err(Problem::at(expr.range.clone(), format!("no name `{name}`; the type is `{full}`")));
             }
             // The names of protobuf's types, which CEL knows as well.
             "google" => return Err(Problem::Unknown),
@@ -113,7 +113,7 @@ impl Checker<'_> {
                 } else {
                     format!("no name `{name}`{}", suggestion(name, self.scope.iter().map(|(known, _)| known.as_str())))
                 };
-                return Err(Problem::at(expr.place.clone(), message));
+                return Err(Problem::at(expr.range.clone(), message));
             }
         };
         Ok(Type::Meta(Arc::new(named)))
@@ -130,7 +130,7 @@ impl Checker<'_> {
             Type::Map(_, value) => (**value).clone(),
             Type::Object(object) => match object.0.field(field) {
                 Some(declared) => declared.type_of(),
-                None => return Err(Problem::at(expr.place.clone(), no_field(&object.0, field))),
+                None => return Err(Problem::at(expr.range.clone(), no_field(&object.0, field))),
             },
             Type::Variable(_) => {
                 self.assignable(&[(Type::Dyn, type_.clone())]);
@@ -138,7 +138,7 @@ impl Checker<'_> {
             }
             Type::Dyn => Type::Dyn,
             _ => {
-                return Err(Problem::at(expr.place.clone(), format!("{type_} has no fields, so no `{field}` either")));
+                return Err(Problem::at(expr.range.clone(), format!("{type_} has no fields, so no `{field}` either")));
             }
         };
         Ok(if is_optional || optional { Type::Optional(Arc::new(result)) } else { result })
@@ -190,7 +190,7 @@ impl Checker<'_> {
         }
         result.ok_or_else(|| {
             let args = args.iter().map(|arg| self.found.apply(arg, true).to_string()).collect();
-            Problem::at(expr.place.clone(), no_overload(name, member, args, overloads))
+            Problem::at(expr.range.clone(), no_overload(name, member, args, overloads))
         })
     }
 
@@ -223,7 +223,7 @@ impl Checker<'_> {
             Type::Optional(inner) if optional => Ok((*inner).clone()),
             Type::Dyn => Ok(Type::Dyn),
             type_ if optional => {
-                Err(Problem::at(value.place.clone(), format!("after `?` comes an optional, and this is {type_}")))
+                Err(Problem::at(value.range.clone(), format!("after `?` comes an optional, and this is {type_}")))
             }
             type_ => Ok(type_),
         }
@@ -252,7 +252,7 @@ impl Checker<'_> {
             }
             _ => {
                 let message = format!("{range} has no elements to go through");
-                return Err(Problem::at(fold.range.place.clone(), message));
+                return Err(Problem::at(fold.range.range.clone(), message));
             }
         };
         self.scope.push((fold.variable.clone(), first));
@@ -262,7 +262,7 @@ impl Checker<'_> {
             let type_ = self.check(part)?;
             if !self.assignable(&[(wanted.clone(), type_.clone())]) {
                 let (wanted, type_) = (self.found.apply(&wanted, true), self.found.apply(&type_, true));
-                return Err(Problem::at(part.place.clone(), format!("this gives {type_} where {wanted} is wanted")));
+                return Err(Problem::at(part.range.clone(), format!("this gives {type_} where {wanted} is wanted")));
             }
         }
         self.scope.truncate(self.scope.len() - variables);
@@ -306,14 +306,14 @@ struct Substitutions(HashMap<u32, Type>);
 impl Substitutions {
     fn assignable(&mut self, from: &Type, to: &Type) -> bool {
         if let Type::Variable(to) = to {
-            match self.stands_for(from, *to) {
+            match self.bind_variable(from, *to) {
                 (true, _) => return true,
                 (false, true) => return false,
                 (false, false) => {}
             }
         }
         if let Type::Variable(from) = from {
-            return self.stands_for(to, *from).0;
+            return self.bind_variable(to, *from).0;
         }
         match (from, to) {
             (Type::Dyn, _) | (_, Type::Dyn) => true,
@@ -332,8 +332,8 @@ impl Substitutions {
         }
     }
 
-    /// Whether the variable can stand for the type, and whether it already stood for one.
-    fn stands_for(&mut self, type_: &Type, variable: u32) -> (bool, bool) {
+    /// Binds the variable to the type. Returns whether they are compatible, and whether the variable was bound before.
+    fn bind_variable(&mut self, type_: &Type, variable: u32) -> (bool, bool) {
         if *type_ == Type::Variable(variable) {
             return (true, true);
         }
@@ -433,7 +433,7 @@ fn no_field(object: &Declaration, field: &str) -> String {
 }
 
 fn no_function(expr: &Expr, name: &str) -> Problem {
-    Problem::at(expr.place.clone(), format!("no function `{name}`{}", suggestion(name, library::names())))
+    Problem::at(expr.range.clone(), format!("no function `{name}`{}", suggestion(name, library::names())))
 }
 
 /// `; did you mean …?`, where there is something near.

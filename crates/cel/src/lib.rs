@@ -85,7 +85,7 @@ pub enum CompileError {
     #[error("{message}")]
     Syntax {
         /// The part of the text it is about, in bytes.
-        place: Range<usize>,
+        range: Range<usize>,
         /// What is wrong.
         message: String,
     },
@@ -93,7 +93,7 @@ pub enum CompileError {
     #[error("{message}")]
     Type {
         /// The part of the text it is about, in bytes.
-        place: Range<usize>,
+        range: Range<usize>,
         /// What is wrong.
         message: String,
     },
@@ -101,7 +101,7 @@ pub enum CompileError {
     #[error("{message}")]
     Literal {
         /// The part of the text it is about, in bytes.
-        place: Range<usize>,
+        range: Range<usize>,
         /// What is wrong.
         message: String,
     },
@@ -140,9 +140,9 @@ impl Expression {
     pub fn compile(text: &str, self_: &Arc<Declaration>, optional_old_self: bool) -> Result<Self, CompileError> {
         let tree = parse::parse(text).map_err(CompileError::syntax)?;
         let checked = check::check(&tree, self_, optional_old_self)
-            .map_err(|problem| CompileError::of(problem, |place, message| CompileError::Type { place, message }))?;
+            .map_err(|problem| CompileError::of(problem, |range, message| CompileError::Type { range, message }))?;
         literals::check(&tree, &checked)
-            .map_err(|problem| CompileError::of(problem, |place, message| CompileError::Literal { place, message }))?;
+            .map_err(|problem| CompileError::of(problem, |range, message| CompileError::Literal { range, message }))?;
         Ok(Self { tree, checked, declaration: Arc::clone(self_), optional_old_self })
     }
 
@@ -205,13 +205,13 @@ pub fn check_syntax(text: &str) -> Result<(), CompileError> {
 
 impl CompileError {
     fn syntax(problem: Problem) -> Self {
-        Self::of(problem, |place, message| Self::Syntax { place, message })
+        Self::of(problem, |range, message| Self::Syntax { range, message })
     }
 
     fn of(problem: Problem, wrong: impl FnOnce(Range<usize>, String) -> Self) -> Self {
         match problem {
             Problem::Unknown => Self::Unknown,
-            Problem::Wrong { place, message } => wrong(place, message),
+            Problem::Wrong { range, message } => wrong(range, message),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Literals that are wrong in what they say: `duration('1 day')`, `matches('(')`, `'%d'.format(['x'])`.
+//! Checks literals that functions parse: `duration('1 day')`, `matches('(')`, `'%d'.format(['x'])`.
 //!
 //! The API server finds these when it compiles a rule: cel-go's `cel/validator.go` and `ext/formatting.go`, and what
 //! `interpreter/decorators.go` evaluates beforehand.
@@ -47,7 +47,7 @@ fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Prob
     for pattern in patterns {
         let Kind::Literal(Literal::String(text)) = &pattern.kind else { continue };
         pattern::check(text).map_err(|problem| {
-            Problem::at(pattern.place.clone(), format!("not a regular expression of Go: {problem}"))
+            Problem::at(pattern.range.clone(), format!("not a regular expression of Go: {problem}"))
         })?;
     }
     let Some(literal) = constant(first) else { return Ok(()) };
@@ -76,7 +76,7 @@ fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), Prob
         "timestamp" => ", as in '2025-01-31T12:00:00Z'",
         _ => "",
     };
-    Err(Problem::at(first.place.clone(), format!("not a value for `{function}`{example}")))
+    Err(Problem::at(first.range.clone(), format!("not a value for `{function}`{example}")))
 }
 
 /// The value of a literal, or of one made a string, both of which the API server evaluates beforehand.
@@ -123,7 +123,7 @@ fn same_types<'a>(values: impl Iterator<Item = (&'a Expr, bool)>, checked: &Chec
             None => first = Some(type_),
             Some(first) if *first == type_ => {}
             Some(first) => {
-                return Err(Problem::at(expr.place.clone(), format!("this is {type_} among values of type {first}")));
+                return Err(Problem::at(expr.range.clone(), format!("this is {type_} among values of type {first}")));
             }
         }
     }
@@ -135,7 +135,7 @@ fn format(expr: &Expr, target: &Expr, arguments: &Expr, checked: &Checked) -> Re
     let (Kind::Literal(Literal::String(text)), Kind::List(elements)) = (&target.kind, &arguments.kind) else {
         return Ok(());
     };
-    let wrong = |message: String| Err(Problem::at(target.place.clone(), message));
+    let wrong = |message: String| Err(Problem::at(target.range.clone(), message));
     let mut elements = elements.iter();
     let mut rest = text.as_str();
     let mut used = 0;
@@ -162,7 +162,7 @@ fn format(expr: &Expr, target: &Expr, arguments: &Expr, checked: &Checked) -> Re
     }
     match elements.next() {
         Some(_) => {
-            Err(Problem::at(expr.place.clone(), format!("more arguments than the {used} that the text asks for")))
+            Err(Problem::at(expr.range.clone(), format!("more arguments than the {used} that the text asks for")))
         }
         None => Ok(()),
     }
@@ -179,7 +179,7 @@ fn fits(clause: char, expr: &Expr, checked: &Checked) -> Result<(), Problem> {
         (_, type_) => matches!(type_, Type::Int | Type::Uint | Type::String | Type::Bytes),
     };
     if !fit {
-        return Err(Problem::at(expr.place.clone(), format!("`%{clause}` is not for {type_}")));
+        return Err(Problem::at(expr.range.clone(), format!("`%{clause}` is not for {type_}")));
     }
     match (&expr.kind, clause) {
         (Kind::List(elements), 's') => elements.iter().try_for_each(|Element { value, .. }| fits('s', value, checked)),

@@ -9,7 +9,7 @@ type Expanded = Result<Expr, Problem>;
 /// The expansion of calls that are macros.
 pub struct Macros<'a> {
     pub parser: &'a mut Parser,
-    pub place: Range<usize>,
+    pub range: Range<usize>,
 }
 
 impl Macros<'_> {
@@ -79,7 +79,7 @@ impl Macros<'_> {
     pub fn sort_by(&mut self, list: Expr, args: Vec<Expr>) -> Expanded {
         const INPUT: &str = "@__sortBy_input__";
         if matches!(list.kind, Kind::Literal(_) | Kind::Map(_) | Kind::Message(_)) {
-            return Err(Problem::at(list.place, "`sortBy` is for lists"));
+            return Err(Problem::at(list.range, "`sortBy` is for lists"));
         }
         let input = self.node(Kind::Ident(INPUT.to_owned()));
         let keys = self.map(input, args)?;
@@ -166,16 +166,16 @@ impl Macros<'_> {
 
     fn variables(&self, args: Vec<Expr>) -> Result<Vec<String>, Problem> {
         let mut names = Vec::new();
-        for Expr { place, kind, .. } in args {
+        for Expr { range, kind, .. } in args {
             match kind {
                 Kind::Ident(name) if name == "__result__" => {
-                    return Err(Problem::at(place, "`__result__` is no name for a variable"));
+                    return Err(Problem::at(range, "`__result__` is no name for a variable"));
                 }
                 Kind::Ident(name) if names.contains(&name) => {
-                    return Err(Problem::at(place, format!("the variable `{name}` is there twice")));
+                    return Err(Problem::at(range, format!("the variable `{name}` is there twice")));
                 }
                 Kind::Ident(name) => names.push(name),
-                _ => return Err(Problem::at(place, "expected the name of a variable")),
+                _ => return Err(Problem::at(range, "expected the name of a variable")),
             }
         }
         Ok(names)
@@ -194,11 +194,11 @@ impl Macros<'_> {
     }
 
     fn call(&mut self, function: &str, args: Vec<Expr>) -> Expr {
-        self.parser.call(self.place.clone(), function, args)
+        self.parser.call(self.range.clone(), function, args)
     }
 
     pub fn node(&mut self, kind: Kind) -> Expr {
-        self.parser.node(self.place.clone(), kind)
+        self.parser.node(self.range.clone(), kind)
     }
 
     fn copy(&mut self, expr: &Expr) -> Expr {

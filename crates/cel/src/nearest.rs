@@ -1,4 +1,4 @@
-//! What a misspelt name may have meant.
+//! Suggests the closest known name for a misspelt one.
 
 /// The nearest of `words`, if it is within one edit, or two in a word of five characters or more. Case does not count.
 pub fn nearest<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Addresses and networks.
+//! IP addresses and CIDR ranges.
 //!
 //! Source: `pkg/cel/library/ip.go` and `cidr.go` of k8s.io/apiserver, and Go's `net/netip`.
 

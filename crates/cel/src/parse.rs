@@ -44,7 +44,7 @@ pub struct Expr {
     /// Different for every node of a tree, and smaller than [`Tree::nodes`].
     pub id: usize,
     /// In bytes of the text; what a macro expands to has the place of its call.
-    pub place: Range<usize>,
+    pub range: Range<usize>,
     pub kind: Kind,
 }
 
@@ -111,14 +111,14 @@ pub struct Tree {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
     /// The API server refuses this.
-    Wrong { place: Range<usize>, message: String },
+    Wrong { range: Range<usize>, message: String },
     /// Whether it does is not known here.
     Unknown,
 }
 
 impl Problem {
-    pub fn at(place: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::Wrong { place, message: message.into() }
+    pub fn at(range: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem::Wrong { range, message: message.into() }
     }
 }
 
@@ -150,8 +150,8 @@ impl Parser {
             let then = self.logical("||", "_||_", |parser| parser.logical("&&", "_&&_", Parser::relation))?;
             self.expect(":")?;
             let otherwise = self.expression()?;
-            let place = condition.place.start..otherwise.place.end;
-            self.call(place, "_?_:_", vec![condition, then, otherwise])
+            let range = condition.range.start..otherwise.range.end;
+            self.call(range, "_?_:_", vec![condition, then, otherwise])
         } else {
             condition
         };
@@ -174,8 +174,8 @@ impl Parser {
         }
         let right = terms.split_off(terms.len().div_ceil(2));
         let (left, right) = (self.balanced(function, terms), self.balanced(function, right));
-        let place = left.place.start..right.place.end;
-        self.call(place, function, vec![left, right])
+        let range = left.range.start..right.range.end;
+        self.call(range, function, vec![left, right])
     }
 
     fn relation(&mut self) -> Parsed<Expr> {
@@ -194,8 +194,8 @@ impl Parser {
         while let Some((_, function)) = signs.iter().find(|(sign, _)| self.take(sign)) {
             self.deeper()?;
             let right = operand(self)?;
-            let place = left.place.start..right.place.end;
-            left = self.call(place, function, vec![left, right]);
+            let range = left.range.start..right.range.end;
+            left = self.call(range, function, vec![left, right]);
         }
         self.depth = depth;
         Ok(left)
@@ -206,7 +206,7 @@ impl Parser {
             if self.peek() != &Token::Sign(sign) {
                 continue;
             }
-            let start = self.place().start;
+            let start = self.range().start;
             // `-1` is a literal, `--1` is not.
             if sign == "-" && matches!(self.tokens[self.next + 1].0, Token::Int(_) | Token::Double(_)) {
                 break;
@@ -219,8 +219,8 @@ impl Parser {
             if signs % 2 == 0 {
                 return Ok(operand);
             }
-            let place = start..operand.place.end;
-            return Ok(self.call(place, function, vec![operand]));
+            let range = start..operand.range.end;
+            return Ok(self.call(range, function, vec![operand]));
         }
         self.member()
     }
@@ -229,7 +229,7 @@ impl Parser {
         let depth = self.depth;
         let mut expr = self.primary()?;
         loop {
-            let start = expr.place.start;
+            let start = expr.range.start;
             if self.take(".") {
                 let optional = self.take("?");
                 let name = self.name()?;
@@ -270,7 +270,7 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
-        let place = self.place();
+        let range = self.range();
         let global = self.take(".");
         let token = self.peek().clone();
         if global && !matches!(token, Token::Name(_)) {
@@ -280,11 +280,11 @@ impl Parser {
         let kind = match token {
             Token::Name(name) => {
                 if RESERVED.contains(&name.as_str()) {
-                    return Err(Problem::at(place, format!("`{name}` is a reserved word of CEL")));
+                    return Err(Problem::at(range, format!("`{name}` is a reserved word of CEL")));
                 }
                 if self.take("(") {
                     let args = self.arguments(")")?;
-                    return self.global_call(place.start..self.previous().end, name, args);
+                    return self.global_call(range.start..self.previous().end, name, args);
                 }
                 Kind::Ident(name)
             }
@@ -318,20 +318,20 @@ impl Parser {
             Token::Sign("-") => match self.peek().clone() {
                 Token::Int(digits) => {
                     self.next += 1;
-                    Kind::Literal(int(&format!("-{digits}"), &place)?)
+                    Kind::Literal(int(&format!("-{digits}"), &range)?)
                 }
                 Token::Double(digits) => {
                     self.next += 1;
-                    Kind::Literal(double(&format!("-{digits}"), &place)?)
+                    Kind::Literal(double(&format!("-{digits}"), &range)?)
                 }
                 _ => return Err(self.unexpected("a value")),
             },
-            Token::Int(digits) => Kind::Literal(int(&digits, &place)?),
+            Token::Int(digits) => Kind::Literal(int(&digits, &range)?),
             Token::Uint(digits) => Kind::Literal(Literal::Uint(
                 radix(&digits, u64::from_str_radix)
-                    .ok_or_else(|| Problem::at(place.clone(), "the number does not fit into 64 bits"))?,
+                    .ok_or_else(|| Problem::at(range.clone(), "the number does not fit into 64 bits"))?,
             )),
-            Token::Double(digits) => Kind::Literal(double(&digits, &place)?),
+            Token::Double(digits) => Kind::Literal(double(&digits, &range)?),
             Token::String(text) => Kind::Literal(Literal::String(text)),
             Token::Bytes(bytes) => Kind::Literal(Literal::Bytes(bytes)),
             Token::Sign("true") => Kind::Literal(Literal::Bool(true)),
@@ -342,7 +342,7 @@ impl Parser {
                 return Err(self.unexpected("a value"));
             }
         };
-        Ok(self.node(place.start..self.previous().end, kind))
+        Ok(self.node(range.start..self.previous().end, kind))
     }
 
     fn arguments(&mut self, close: &'static str) -> Parsed<Vec<Expr>> {
@@ -390,18 +390,18 @@ impl Parser {
         Ok(name)
     }
 
-    fn global_call(&mut self, place: Range<usize>, function: String, mut args: Vec<Expr>) -> Parsed<Expr> {
+    fn global_call(&mut self, range: Range<usize>, function: String, mut args: Vec<Expr>) -> Parsed<Expr> {
         if function != "has" || args.len() != 1 {
-            return Ok(self.call(place, &function, args));
+            return Ok(self.call(range, &function, args));
         }
         let Expr { kind: Kind::Select { operand, field, test: false }, .. } = args.remove(0) else {
-            return Err(Problem::at(place, "`has` wants a field, as in `has(self.name)`"));
+            return Err(Problem::at(range, "`has` wants a field, as in `has(self.name)`"));
         };
-        Ok(self.node(place, Kind::Select { operand, field, test: true }))
+        Ok(self.node(range, Kind::Select { operand, field, test: true }))
     }
 
-    fn member_call(&mut self, place: Range<usize>, name: String, target: Expr, args: Vec<Expr>) -> Parsed<Expr> {
-        let mut macros = Macros { parser: self, place };
+    fn member_call(&mut self, range: Range<usize>, name: String, target: Expr, args: Vec<Expr>) -> Parsed<Expr> {
+        let mut macros = Macros { parser: self, range };
         match (name.as_str(), args.len()) {
             ("all" | "exists" | "exists_one", 2 | 3) | ("existsOne", 3) => macros.quantifier(&name, target, args),
             ("map", 2 | 3) => macros.map(target, args),
@@ -416,13 +416,13 @@ impl Parser {
         }
     }
 
-    pub fn call(&mut self, place: Range<usize>, function: &str, args: Vec<Expr>) -> Expr {
-        self.node(place, Kind::Call { function: function.to_owned(), target: None, args })
+    pub fn call(&mut self, range: Range<usize>, function: &str, args: Vec<Expr>) -> Expr {
+        self.node(range, Kind::Call { function: function.to_owned(), target: None, args })
     }
 
-    pub fn node(&mut self, place: Range<usize>, kind: Kind) -> Expr {
+    pub fn node(&mut self, range: Range<usize>, kind: Kind) -> Expr {
         self.nodes += 1;
-        Expr { id: self.nodes - 1, place, kind }
+        Expr { id: self.nodes - 1, range, kind }
     }
 
     fn deeper(&mut self) -> Parsed<()> {
@@ -434,7 +434,7 @@ impl Parser {
         &self.tokens[self.next].0
     }
 
-    fn place(&self) -> Range<usize> {
+    fn range(&self) -> Range<usize> {
         self.tokens[self.next].1.clone()
     }
 
@@ -460,7 +460,7 @@ impl Parser {
             Token::String(_) | Token::Bytes(_) => "a string".to_owned(),
             Token::Int(digits) | Token::Uint(digits) | Token::Double(digits) => format!("`{digits}`"),
         };
-        Problem::at(self.place(), format!("expected {wanted}, found {found}"))
+        Problem::at(self.range(), format!("expected {wanted}, found {found}"))
     }
 }
 
@@ -518,15 +518,15 @@ fn radix<T>(digits: &str, read: fn(&str, u32) -> Result<T, std::num::ParseIntErr
     }
 }
 
-fn int(digits: &str, place: &Range<usize>) -> Parsed<Literal> {
+fn int(digits: &str, range: &Range<usize>) -> Parsed<Literal> {
     radix(digits, i64::from_str_radix)
         .map(Literal::Int)
-        .ok_or_else(|| Problem::at(place.clone(), "the number does not fit into 64 bits"))
+        .ok_or_else(|| Problem::at(range.clone(), "the number does not fit into 64 bits"))
 }
 
-fn double(digits: &str, place: &Range<usize>) -> Parsed<Literal> {
+fn double(digits: &str, range: &Range<usize>) -> Parsed<Literal> {
     match digits.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Literal::Double(number)),
-        _ => Err(Problem::at(place.clone(), "the number does not fit into 64 bits")),
+        _ => Err(Problem::at(range.clone(), "the number does not fit into 64 bits")),
     }
 }

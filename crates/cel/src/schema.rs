@@ -1,4 +1,4 @@
-//! What CEL uses of a schema.
+//! The parts of an OpenAPI schema that CEL uses.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Why there is no test environment, and what to do.
+//! The error type of test environments, with help for each error.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -29,8 +29,8 @@ pub mod assets;
 mod client;
 mod crds;
 mod error;
+mod folder;
 mod pki;
-mod place;
 mod process;
 mod servers;
 
@@ -46,8 +46,8 @@ pub use assets::{Assets, AssetsError};
 use client::Client;
 pub use crds::Crd;
 pub use error::TestenvError;
+pub use folder::Scratch;
 use pki::Pki;
-pub use place::Scratch;
 use process::Process;
 
 /// What to start, and where.
@@ -313,7 +313,7 @@ impl Kept {
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             Ok(Self { name, url: text("url"), version: text("version"), folder })
         };
-        place::kept(root)?.into_iter().map(about).collect()
+        folder::kept(root)?.into_iter().map(about).collect()
     }
 
     /// The path of a kubeconfig with administrator rights.
@@ -338,7 +338,7 @@ impl Kept {
     ///
     /// If a program does not exit, or the folder cannot be removed.
     pub fn stop(&self) -> Result<(), TestenvError> {
-        place::remove(&self.folder)
+        folder::remove(&self.folder)
     }
 }
 

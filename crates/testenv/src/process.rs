@@ -82,21 +82,21 @@ impl Guard {
     }
 
     pub fn watch(&mut self, pid: u32) -> io::Result<()> {
-        self.tell(&format!("watch {pid}"))
+        self.send(&format!("watch {pid}"))
     }
 
     /// The process has exited; another one may get its id.
     pub fn forget(&mut self, pid: u32) -> io::Result<()> {
-        self.tell(&format!("forget {pid}"))
+        self.send(&format!("forget {pid}"))
     }
 
     /// Nothing is left to clean up, or everything shall stay.
     pub fn dismiss(mut self) -> io::Result<()> {
-        self.tell("dismissed")?;
+        self.send("dismissed")?;
         self.0.wait().map(drop)
     }
 
-    fn tell(&mut self, line: &str) -> io::Result<()> {
+    fn send(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.0.stdin.as_ref().expect("it is piped"), "{line}")
     }
 }

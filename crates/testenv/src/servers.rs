@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::pki::{Pair, Pki};
 use super::process::log_of;
-use super::{TestenvError, kubeconfig_in, place};
+use super::{TestenvError, folder, kubeconfig_in};
 
 /// The programs that fake nodes need.
 pub const NODES: [&str; 2] = ["kube-scheduler", "kwok"];
@@ -35,9 +35,9 @@ pub fn write_files(folder: &Path, pki: &Pki, kubeconfig: &str) -> Result<(), Tes
         ("tokens.pub", &pki.tokens.public),
         ("tokens.key", &pki.tokens.key),
     ] {
-        place::write(&folder.join(name), text)?;
+        folder::write(&folder.join(name), text)?;
     }
-    place::write(&kubeconfig_in(folder), kubeconfig)
+    folder::write(&kubeconfig_in(folder), kubeconfig)
 }
 
 /// The authority's and the administrator's certificate, as [`write_files`] wrote them.

@@ -1,4 +1,4 @@
-//! The rules of a schema on an object that is created.
+//! Evaluates the CEL rules of a schema on an object that is created.
 //!
 //! Source: `pkg/apiserver/schema/cel/validation.go` of k8s.io/apiextensions-apiserver. There is no old object, so rules that
 //! look at it are left out, unless it may be missing.

@@ -1,4 +1,4 @@
-//! Lists that are sets or maps: nothing is there twice.
+//! Reports duplicates in lists of type set or map.
 //!
 //! Source: `pkg/apiserver/schema/listtype/validation.go`.
 

@@ -1,9 +1,9 @@
-//! `opctl dev`: the operator runs here, and anew whenever its source changes.
+//! `opctl dev`: runs the operator on this machine and restarts it when its source changes.
 //!
 //! One round is what a change leads to: manifests, what of them the operator needs in the cluster, the build, the restart.
-//! What goes wrong ends the round and is said; what ran before goes on.
+//! An error ends the round and is reported; the previous operator keeps running.
 
-mod place;
+mod dev_cluster;
 mod watch;
 
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use opctl_testenv::Scratch;
 
 use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
-use super::rendered::{self, ImageWish};
+use super::rendered::{self, ImageSubstitution};
 use super::{Console, Outcome, check, counted, diagnose, environment, kubectl, manifests, report, testenv, tree};
 use crate::cluster::{self, Object};
 use crate::commands::kubectl::KubectlArgs;
@@ -26,7 +26,7 @@ use crate::interrupt::{self, Process, Shield};
 use crate::plan::Mode;
 use crate::project::{Manifest, ProjectFile};
 use crate::{compiled, diagnostic};
-use place::{Account, Place};
+use dev_cluster::{Account, DevCluster};
 use watch::Files;
 
 /// Run the operator on this machine, and restart it when its source changes
@@ -78,9 +78,16 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
     // The build takes longest and needs none of the others.
     let (built, opened) = thread::scope(|scope| {
         let build = scope.spawn(|| build(&root));
-        let opened = open(args, console).map(|place| {
-            let mut dev =
-                Dev { args, console, root: &root, place, applied: String::new(), found: String::new(), operator: None };
+        let opened = open(args, console).map(|cluster| {
+            let mut dev = Dev {
+                args,
+                console,
+                root: &root,
+                cluster,
+                applied: String::new(),
+                found: String::new(),
+                operator: None,
+            };
             let applied = sound.and_then(|()| dev.check()).and_then(|()| dev.apply());
             (dev, applied)
         });
@@ -93,7 +100,7 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
     // Until here a signal ends everything at once, and what is left is the guard's to clean up.
     let shield = Shield::raise();
     let first = applied.and_then(|()| dev.start(built?));
-    dev.tell(first, &shield);
+    dev.report_failure(first, &shield);
     while !shield.is_interrupted() {
         dev.look_after_operator()?;
         thread::sleep(watch::PAUSE);
@@ -105,7 +112,7 @@ pub fn run(args: &DevArgs, console: &Console) -> anyhow::Result<Outcome> {
         console.status("Changed", &named(&now.changed_since(&seen)));
         seen = now;
         let round = dev.round();
-        dev.tell(round, &shield);
+        dev.report_failure(round, &shield);
     }
     dev.end()?;
     Ok(Outcome::Done)
@@ -115,7 +122,7 @@ struct Dev<'a> {
     args: &'a DevArgs,
     console: &'a Console,
     root: &'a Path,
-    place: Place,
+    cluster: DevCluster,
     /// What of the manifests is in the cluster.
     applied: String,
     /// What `opctl check` found, as it was shown.
@@ -155,8 +162,8 @@ impl Dev<'_> {
         Ok(())
     }
 
-    /// Says what went wrong, and what becomes of it.
-    fn tell(&self, round: anyhow::Result<()>, shield: &Shield) {
+    /// Reports the error, and whether the previous build keeps running.
+    fn report_failure(&self, round: anyhow::Result<()>, shield: &Shield) {
         let Err(error) = round else { return };
         // A signal ends children, too, and they fail.
         if shield.is_interrupted() {
@@ -169,9 +176,9 @@ impl Dev<'_> {
 
     /// What of the manifests makes an operator that runs elsewhere: kinds, rights, and who has them.
     fn apply(&mut self) -> anyhow::Result<()> {
-        let kubectl = self.place.kubectl(self.args);
+        let kubectl = self.cluster.kubectl(self.args);
         let tree = tree(self.root);
-        let objects = rendered::whole(&tree, &kubectl, ImageWish::Any)?;
+        let objects = rendered::whole(&tree, &kubectl, ImageSubstitution::Skip)?;
         let account = Account::of(&objects)?;
         let mut needed: Vec<Object> = objects.into_iter().filter(is_needed).collect();
         if self.root.join("src/webhook").exists() {
@@ -183,9 +190,9 @@ impl Dev<'_> {
         }
         let silent = self.console.silent();
         let cluster = Cluster::with(kubectl.clone(), &silent);
-        cluster.bring(&needed)?;
+        cluster.apply_in_order(&needed)?;
         if self.applied.is_empty() {
-            account.kubeconfig(&kubectl, self.place.scratch(), &silent)?;
+            account.kubeconfig(&kubectl, self.cluster.scratch(), &silent)?;
         }
         let crds = needed.iter().filter(|object| object.is_crd()).count();
         let others = needed.len() - crds;
@@ -206,11 +213,11 @@ impl Dev<'_> {
             return Ok(());
         }
         self.stop()?;
-        let scratch = self.place.scratch();
+        let scratch = self.cluster.scratch();
         let mut command = Command::new(&binary.0);
         command.args(&self.args.arguments).current_dir(self.root).stdin(std::process::Stdio::null());
         command
-            .env("KUBECONFIG", scratch.folder().join(place::KUBECONFIG))
+            .env("KUBECONFIG", scratch.folder().join(dev_cluster::KUBECONFIG))
             .env("WEBHOOK_URL", environment::webhook_url());
         let process = Process::start(&mut command)?;
         scratch.watch(process.id()).map_err(testenv::failed)?;
@@ -223,7 +230,7 @@ impl Dev<'_> {
         let Some(operator) = self.operator.take() else { return Ok(()) };
         let pid = operator.process.id();
         operator.process.stop(PATIENCE)?;
-        self.place.scratch().forget(pid).map_err(testenv::failed)
+        self.cluster.scratch().forget(pid).map_err(testenv::failed)
     }
 
     fn look_after_operator(&mut self) -> anyhow::Result<()> {
@@ -241,7 +248,7 @@ impl Dev<'_> {
             self.console.status("Stopping", "the operator");
         }
         self.stop()?;
-        if let Place::Users(..) = self.place {
+        if let DevCluster::Existing(..) = self.cluster {
             self.console.status(
                 "Done",
                 "kept the CRDs, roles and service account in the cluster; `opctl undeploy` deletes all but the CRDs",
@@ -266,13 +273,13 @@ fn bring_up_to_date(root: &Path, console: &Console) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn open(args: &DevArgs, console: &Console) -> anyhow::Result<Place> {
+fn open(args: &DevArgs, console: &Console) -> anyhow::Result<DevCluster> {
     let name = format!("dev-{}", std::process::id());
     if let Some(context) = &args.context {
         let scratch = Scratch::take(&environment::environments(), &name).map_err(testenv::failed)?;
         let kubectl = kubectl::find(args.program.kubectl.as_deref(), Some(context));
-        Cluster::with(kubectl, console).begin()?;
-        return Ok(Place::Users(context.clone(), scratch));
+        Cluster::with(kubectl, console).connect()?;
+        return Ok(DevCluster::Existing(context.clone(), scratch));
     }
     let crds = if args.servers.crds.is_empty() { Vec::new() } else { testenv::crds(&args.servers.crds)? };
     let environment = testenv::start(&args.servers, &name, &crds, &console.silent())?;
@@ -282,7 +289,7 @@ fn open(args: &DevArgs, console: &Console) -> anyhow::Result<Place> {
         &format!("Kubernetes {} at {}, ready in {ready:.1} s", environment.version, environment.url),
     );
     console.status("", &format!("export KUBECONFIG={}", environment.kubeconfig().display()));
-    Ok(Place::Own(Box::new(environment)))
+    Ok(DevCluster::Local(Box::new(environment)))
 }
 
 /// But for what runs the operator, or sends the API server to where it does not run.

@@ -1,4 +1,4 @@
-//! What the operator is built from, to tell when it has changed.
+//! Detects changes in the files that the operator is built from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,12 @@
-//! The cluster of the kubeconfig: whether it answers, its version, and what of the project is there.
+//! Checks the cluster of the current kubeconfig: whether it is reachable, its version, and the project's resources in it.
 
 use std::net::IpAddr;
 
 use serde_json::{Map, Value};
 
 use super::super::environment;
-use super::{Finding, Patient, numbers};
-use crate::cluster::{Kubectl, KubectlError, Trouble, condition, items};
+use super::{Finding, Target, numbers};
+use crate::cluster::{FailureCause, Kubectl, KubectlError, condition, items};
 use crate::config::render::Renderer;
 use crate::project::Tree;
 use crate::source::dependencies::Dependencies;
@@ -22,29 +22,29 @@ pub struct Connection {
 }
 
 /// What is there; no connection where there is nobody to ask about rights.
-pub fn examine(patient: &Patient, packages: &[Dependencies], kubectl: &Kubectl) -> (Vec<Finding>, Option<Connection>) {
+pub fn examine(target: &Target, packages: &[Dependencies], kubectl: &Kubectl) -> (Vec<Finding>, Option<Connection>) {
     let config = match kubectl.output(&["config", "view", "--minify", "--output=json"], "") {
         Ok(config) => json(&config),
         Err(error) => return (vec![no_context(&error)], None),
     };
     let (context, cluster) = (&config["contexts"][0]["name"], &config["clusters"][0]["cluster"]);
     let server = cluster["server"].as_str().unwrap_or_default();
-    let place = format!("`{}` at {server}", context.as_str().unwrap_or_default());
-    let proxy = judge_proxy(cluster, environment::proxy_to(server), &environment::no_proxy());
+    let context_name = format!("`{}` at {server}", context.as_str().unwrap_or_default());
+    let proxy = check_proxy(cluster, environment::proxy_to(server), &environment::no_proxy());
     let version = match kubectl.output(&["version", "--output=json", TIMEOUT], "") {
         Ok(version) => json(&version)["serverVersion"]["gitVersion"].as_str().unwrap_or_default().to_owned(),
-        Err(error) => return ([vec![judge_unreachable(&place, &error)], Vec::from_iter(proxy)].concat(), None),
+        Err(error) => return ([vec![unreachable(&context_name, &error)], Vec::from_iter(proxy)].concat(), None),
     };
-    let mut found = vec![Finding::ok(format!("context {place} answers"))];
+    let mut found = vec![Finding::ok(format!("context {context_name} answers"))];
     found.extend(proxy);
     let minors = packages.iter().filter_map(|package| package.kubernetes.as_ref().ok()).copied();
-    found.push(judge_version(&version, minors.max()));
-    if patient.root.is_some() {
-        found.extend(examine_crds(patient, kubectl));
-        found.extend(examine_deployments(&patient.tree, kubectl));
+    found.push(check_version(&version, minors.max()));
+    if target.root.is_some() {
+        found.extend(examine_crds(target, kubectl));
+        found.extend(examine_deployments(&target.tree, kubectl));
     }
     let user = kubectl.output(&["auth", "whoami", "--output=json", TIMEOUT], "");
-    let user = user.ok().and_then(|said| Some(json(&said)["status"]["userInfo"]["username"].as_str()?.to_owned()));
+    let user = user.ok().and_then(|output| Some(json(&output)["status"]["userInfo"]["username"].as_str()?.to_owned()));
     (found, Some(Connection { user }))
 }
 
@@ -52,41 +52,43 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// The last line that kubectl says, which is the one that counts.
+/// The last line of the error, which is the one that matters.
 fn reason(error: &KubectlError) -> String {
     match error {
-        KubectlError::Failed { said, .. } => {
-            said.lines().last().unwrap_or_default().trim_start_matches("error: ").trim().to_owned()
+        KubectlError::Failed { stderr, .. } => {
+            stderr.lines().last().unwrap_or_default().trim_start_matches("error: ").trim().to_owned()
         }
         error => error.to_string(),
     }
 }
 
 fn no_context(error: &KubectlError) -> Finding {
-    let said = reason(error);
-    match error.trouble() {
-        Trouble::NoKubectl => Finding::skipped(format!("cannot reach a cluster: {said}")),
-        // The one that is named, by `--context` or in the kubeconfig, is another trouble.
-        Trouble::NoContext if said.contains("current-context must exist") => {
+    let reason = reason(error);
+    match error.cause() {
+        FailureCause::NoKubectl => Finding::skipped(format!("cannot reach a cluster: {reason}")),
+        // A context that `--context` or the kubeconfig names, but that is missing, is another error.
+        FailureCause::NoContext if reason.contains("current-context must exist") => {
             let what = "there is no kubeconfig with a current context";
             Finding::skipped(what).help("export KUBECONFIG=FILE, or `kubectl config use-context NAME`")
         }
-        _ => Finding::error(format!("kubectl cannot use the kubeconfig ({said})")).help("kubectl config get-contexts"),
+        _ => {
+            Finding::error(format!("kubectl cannot use the kubeconfig ({reason})")).help("kubectl config get-contexts")
+        }
     }
 }
 
-fn judge_unreachable(place: &str, error: &KubectlError) -> Finding {
-    let said = reason(error);
-    match error.trouble() {
-        Trouble::Unauthorized => Finding::error(format!("context {place} does not accept this user ({said})"))
+fn unreachable(context: &str, error: &KubectlError) -> Finding {
+    let reason = reason(error);
+    match error.cause() {
+        FailureCause::Unauthorized => Finding::error(format!("context {context} does not accept this user ({reason})"))
             .help("log in again, or choose another one: `opctl doctor --context NAME`"),
-        _ => Finding::error(format!("context {place} does not answer ({said})"))
+        _ => Finding::error(format!("context {context} does not answer ({reason})"))
             .help("start that cluster, or choose another one: `opctl doctor --context NAME`"),
     }
 }
 
 /// What opctl-runtime does not know: it stops with an error then.
-fn judge_proxy(cluster: &Value, variable: Option<(&str, String)>, no_proxy: &str) -> Option<Finding> {
+fn check_proxy(cluster: &Value, variable: Option<(&str, String)>, no_proxy: &str) -> Option<Finding> {
     let server = cluster["server"].as_str().unwrap_or_default();
     let address = server.split_once("://").map_or(server, |(_, address)| address).split('/').next().unwrap_or_default();
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
@@ -114,7 +116,7 @@ fn judge_proxy(cluster: &Value, variable: Option<(&str, String)>, no_proxy: &str
 /// As kube has it: a cluster may be five releases older than the types. See <https://kube.rs/kubernetes-version/>.
 const RELEASES_BEHIND: u64 = 5;
 
-fn judge_version(version: &str, minor: Option<Minor>) -> Finding {
+fn check_version(version: &str, minor: Option<Minor>) -> Finding {
     let Some(minor) = minor else { return Finding::ok(format!("Kubernetes {version}")) };
     let [_, cluster, _] = numbers(version);
     let types = u64::from(minor.number());
@@ -143,8 +145,8 @@ pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }
 
-fn examine_crds(patient: &Patient, kubectl: &Kubectl) -> Vec<Finding> {
-    let mut crds = rendered(&patient.tree, "config/crd");
+fn examine_crds(target: &Target, kubectl: &Kubectl) -> Vec<Finding> {
+    let mut crds = rendered(&target.tree, "config/crd");
     crds.retain(|object| is(object, "CustomResourceDefinition"));
     if crds.is_empty() {
         return vec![Finding::skipped("`config/crd` has no CRD to look for")];
@@ -152,16 +154,16 @@ fn examine_crds(patient: &Patient, kubectl: &Kubectl) -> Vec<Finding> {
     let names: Vec<&str> = crds.iter().map(name).collect();
     let arguments = [&["get", "customresourcedefinitions", "--ignore-not-found", "--output=json", TIMEOUT], &names[..]];
     match kubectl.output(&arguments.concat(), "") {
-        Ok(said) => {
-            let installed = items(&said);
+        Ok(output) => {
+            let installed = items(&output);
             let found = |crd: &Value| installed.iter().find(|installed| name(installed) == name(crd)).cloned();
-            crds.iter().flat_map(|crd| judge_crd(crd, found(crd).as_ref())).collect()
+            crds.iter().flat_map(|crd| check_crd(crd, found(crd).as_ref())).collect()
         }
         Err(error) => vec![Finding::skipped(format!("CRDs cannot be looked at ({})", reason(&error)))],
     }
 }
 
-fn judge_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
+fn check_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
     let name = name(generated);
     let Some(installed) = installed else {
         return vec![Finding::warning(format!("the CRD `{name}` is not installed")).help("opctl install")];
@@ -209,10 +211,10 @@ fn differences(generated: &Value, installed: &Value) -> Vec<String> {
         found.push("the scope".to_owned());
     }
     let (names, theirs) = (&generated["names"], &installed["names"]);
-    // What is not said is filled in, but for these two.
+    // Missing names are filled in by the API server, except for these two.
     let is_other = |key: &&str| {
-        let is_said = !names[key].is_null() || ["shortNames", "categories"].contains(key);
-        is_said && !same(&names[key], &theirs[key])
+        let is_set = !names[key].is_null() || ["shortNames", "categories"].contains(key);
+        is_set && !same(&names[key], &theirs[key])
     };
     if ["kind", "plural", "singular", "shortNames", "categories"].iter().any(is_other) {
         found.push("the names".into());
@@ -296,14 +298,14 @@ fn examine_deployments(tree: &Tree, kubectl: &Kubectl) -> Vec<Finding> {
         let name = name(deployment);
         let get = ["get", "deployment", name, "--namespace", namespace, "--ignore-not-found", "--output=json", TIMEOUT];
         match kubectl.output(&get, "") {
-            Ok(said) => judge_deployment(namespace, name, items(&said).first()),
+            Ok(output) => check_deployment(namespace, name, items(&output).first()),
             Err(error) => Finding::skipped(format!("the operator cannot be looked for ({})", reason(&error))),
         }
     });
     found.collect()
 }
 
-fn judge_deployment(namespace: &str, name: &str, deployed: Option<&Value>) -> Finding {
+fn check_deployment(namespace: &str, name: &str, deployed: Option<&Value>) -> Finding {
     let Some(deployed) = deployed else {
         let what = format!("the operator is not deployed: no Deployment `{name}` in `{namespace}`");
         return Finding::skipped(what).help("opctl deploy --image IMAGE");
@@ -348,22 +350,22 @@ mod tests {
 
     #[test]
     fn a_proxy_is_of_a_scheme_that_operators_know() {
-        let judged = |server: &str, variable: &str, no_proxy: &str| {
+        let checked = |server: &str, variable: &str, no_proxy: &str| {
             let variable = Some(("HTTPS_PROXY", variable.to_owned()));
-            judge_proxy(&json!({"server": server}), variable, no_proxy).map(|finding| finding.what)
+            check_proxy(&json!({"server": server}), variable, no_proxy).map(|finding| finding.what)
         };
         let (server, ftp) = ("https://api.example.com:6443", "ftp://me:secret@proxy");
         let what = "the operator cannot use the proxy of HTTPS_PROXY: it does not know the scheme `ftp`";
-        assert_eq!(judged(server, ftp, "other.com").as_deref(), Some(what));
+        assert_eq!(checked(server, ftp, "other.com").as_deref(), Some(what));
         for known in ["http://proxy", "https://proxy:1", "socks5://proxy", "proxy:3128"] {
-            assert_eq!(judged(server, known, ""), None, "{known}");
+            assert_eq!(checked(server, known, ""), None, "{known}");
         }
         for direct in ["*", "a, .example.com", "api.example.com"] {
-            assert_eq!(judged(server, ftp, direct), None, "{direct}");
+            assert_eq!(checked(server, ftp, direct), None, "{direct}");
         }
-        assert_eq!(judged("https://[::1]:6443", ftp, ""), None);
+        assert_eq!(checked("https://[::1]:6443", ftp, ""), None);
         let cluster = json!({"server": "https://127.0.0.1", "proxy-url": "socks4://proxy"});
-        assert!(judge_proxy(&cluster, None, "*").is_some(), "kubectl always uses it");
+        assert!(check_proxy(&cluster, None, "*").is_some(), "kubectl always uses it");
     }
 
     /// As the API server gives it back.
@@ -379,26 +381,26 @@ mod tests {
         crd
     }
 
-    fn said(found: &[Finding]) -> Vec<String> {
+    fn lines(found: &[Finding]) -> Vec<String> {
         let help = |finding: &Finding| finding.help.first().cloned().unwrap_or_default();
         found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, help(it))).collect()
     }
 
     #[test]
     fn what_the_api_server_fills_in_is_no_difference() {
-        let found = judge_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1"])));
-        assert_eq!(said(&found), ["ok the CRD `as.example.com` is installed, and the generated one -> "]);
+        let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1"])));
+        assert_eq!(lines(&found), ["ok the CRD `as.example.com` is installed, and the generated one -> "]);
     }
 
     #[test]
     fn a_crd_that_is_missing_or_behind_is_installed() {
-        let found = judge_crd(&crd(&["v1"]), None);
-        assert_eq!(said(&found), ["warning the CRD `as.example.com` is not installed -> opctl install"]);
+        let found = check_crd(&crd(&["v1"]), None);
+        assert_eq!(lines(&found), ["warning the CRD `as.example.com` is not installed -> opctl install"]);
         let mut behind = installed(&["v1", "v1beta1"], &["v1"]);
         behind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["size"]["minimum"] = json!(2);
-        let found = judge_crd(&crd(&["v1", "v2"]), Some(&behind));
+        let found = check_crd(&crd(&["v1", "v2"]), Some(&behind));
         assert_eq!(
-            said(&found),
+            lines(&found),
             [
                 "warning the CRD `as.example.com` of the cluster is not the generated one: schema of v1, v2 is missing, v1beta1 is gone -> opctl install"
             ]
@@ -416,7 +418,7 @@ mod tests {
 
     #[test]
     fn versions_that_are_stored_and_gone_are_an_error() {
-        let found = judge_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1alpha1", "v1"])));
+        let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1alpha1", "v1"])));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Error);
         assert!(found[0].help[1].ends_with(r#"--type=merge -p '{"status":{"storedVersions":["v1"]}}'"#), "{found:?}");
@@ -426,15 +428,15 @@ mod tests {
     fn a_crd_that_is_not_served_is_an_error() {
         let mut waiting = installed(&["v1"], &["v1"]);
         waiting["status"]["conditions"] = json!([]);
-        assert_eq!(judge_crd(&crd(&["v1"]), Some(&waiting))[0].severity, Severity::Error);
+        assert_eq!(check_crd(&crd(&["v1"]), Some(&waiting))[0].severity, Severity::Error);
     }
 
     #[test]
     fn a_cluster_may_be_five_releases_older_than_the_types() {
         let latest = u64::from(Minor::LATEST.number());
-        let severity = |behind: u64| judge_version(&format!("v1.{}.3", latest - behind), Some(Minor::LATEST)).severity;
+        let severity = |behind: u64| check_version(&format!("v1.{}.3", latest - behind), Some(Minor::LATEST)).severity;
         assert_eq!([severity(0), severity(5), severity(6)], [Severity::Ok, Severity::Ok, Severity::Warning]);
-        assert_eq!(judge_version("v1.20.0", None).severity, Severity::Ok);
+        assert_eq!(check_version("v1.20.0", None).severity, Severity::Ok);
     }
 
     #[test]
@@ -442,10 +444,10 @@ mod tests {
         let severity = |status: &str| {
             let deployed =
                 json!({"status": {"conditions": [{"type": "Available", "status": status, "message": "Few."}]}});
-            judge_deployment("a", "b", Some(&deployed)).severity
+            check_deployment("a", "b", Some(&deployed)).severity
         };
         assert_eq!([severity("True"), severity("False")], [Severity::Ok, Severity::Error]);
-        assert_eq!(judge_deployment("a", "b", None).severity, Severity::Skipped);
-        assert_eq!(judge_deployment("a", "b", Some(&json!({"status": {}}))).severity, Severity::Error);
+        assert_eq!(check_deployment("a", "b", None).severity, Severity::Skipped);
+        assert_eq!(check_deployment("a", "b", Some(&json!({"status": {}}))).severity, Severity::Error);
     }
 }

@@ -1,18 +1,18 @@
-//! The manifests and the permissions against the source: what `opctl manifests --check` and `opctl check` would say.
+//! Compares the manifests and permissions with the source, as `opctl manifests --check` and `opctl check` do.
 
-use super::super::manifests::Place;
+use super::super::manifests::ManifestOptions;
 use super::super::{Console, check, counted, manifests};
-use super::{Finding, Patient};
+use super::{Finding, Target};
 use crate::diagnostic::Diagnostic;
 use crate::plan::Step;
 use crate::source;
 
-pub fn examine(patient: &Patient, console: &Console) -> Vec<Finding> {
-    let Ok(project) = &patient.project else {
+pub fn examine(target: &Target, console: &Console) -> Vec<Finding> {
+    let Ok(project) = &target.project else {
         return vec![Finding::skipped("cannot read PROJECT, which has the settings for manifests")];
     };
-    let here = patient.here();
-    let steps = match manifests::steps(&patient.tree, &Place::of(project.as_ref()), console) {
+    let here = target.here();
+    let steps = match manifests::steps(&target.tree, &ManifestOptions::of(project.as_ref()), console) {
         Ok(steps) => steps,
         Err(error) => return vec![Finding::error(format!("{error:#}"))],
     };
@@ -21,15 +21,15 @@ pub fn examine(patient: &Patient, console: &Console) -> Vec<Finding> {
         let skipped = Finding::skipped("none of the manifests under `config` is opctl's");
         return vec![skipped.help(format!("opctl manifests{here}"))];
     }
-    let mut found = judge_manifests(&steps, &here);
-    found.extend(judge_permissions(&check::findings(&patient.tree, project.as_ref()), &here));
+    let mut found = check_manifests(&steps, &here);
+    found.extend(check_permissions(&check::findings(&target.tree, project.as_ref()), &here));
     found
 }
 
-fn judge_manifests(steps: &Result<Vec<Step>, Vec<Diagnostic>>, here: &str) -> Vec<Finding> {
+fn check_manifests(steps: &Result<Vec<Step>, Vec<Diagnostic>>, here: &str) -> Vec<Finding> {
     let steps = match steps {
         Ok(steps) => steps,
-        Err(diagnostics) => return vec![judge_source(diagnostics, here)],
+        Err(diagnostics) => return vec![check_source(diagnostics, here)],
     };
     let (conflicts, others): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.is_conflict());
     let changed: Vec<&Step> = others.into_iter().filter(|step| !step.is_unchanged()).collect();
@@ -57,9 +57,9 @@ fn differ(steps: &[&Step], one: &str, several: &str) -> Option<String> {
     }
 }
 
-fn judge_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
+fn check_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
-    let place = errors.iter().find_map(|error| error.place.as_ref()).map(|(span, _)| span.to_string());
+    let location = errors.iter().find_map(|error| error.span.as_ref()).map(|(span, _)| span.to_string());
     let finding = match errors.iter().all(|error| source::only_a_compiler_knows(error)) {
         true => Finding::skipped("some kinds need a compiler, which the doctor does not run")
             .help(format!("opctl manifests{here} --check")),
@@ -68,31 +68,31 @@ fn judge_source(diagnostics: &[Diagnostic], here: &str) -> Finding {
             Finding::error(what).help(format!("opctl manifests{here}"))
         }
     };
-    Finding { place, ..finding }
+    Finding { location, ..finding }
 }
 
-/// What `opctl check` alone tells; the source's own errors are told already.
-fn judge_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
-    let (told, of_source): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
+/// What only `opctl check` reports; the source's own errors are reported elsewhere.
+fn check_permissions(diagnostics: &[Diagnostic], here: &str) -> Vec<Finding> {
+    let (of_check, of_source): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
         diagnostics.iter().partition(|diagnostic| diagnostic.code.starts_with("OP4"));
     if of_source.iter().any(|diagnostic| diagnostic.is_error()) {
         return vec![Finding::skipped("permissions cannot be checked while the source has errors")];
     }
-    let (missing, others): (Vec<_>, Vec<_>) = told.into_iter().partition(|diagnostic| diagnostic.code == MISSING);
+    let (missing, others): (Vec<_>, Vec<_>) = of_check.into_iter().partition(|diagnostic| diagnostic.code == MISSING);
     let (errors, warnings): (Vec<_>, Vec<_>) = others.into_iter().partition(|diagnostic| diagnostic.is_error());
-    let first = |found: &[&Diagnostic]| found.iter().find_map(|it| Some(it.place.as_ref()?.0.to_string()));
+    let first = |found: &[&Diagnostic]| found.iter().find_map(|it| Some(it.span.as_ref()?.0.to_string()));
     let mut found = Vec::new();
-    let mut tell = |finding: fn(String) -> Finding, which: &[&Diagnostic], what: String, help: String| {
+    let mut add = |finding: fn(String) -> Finding, which: &[&Diagnostic], what: String, help: String| {
         if !which.is_empty() {
-            found.push(Finding { place: first(which), ..finding(what).help(help) });
+            found.push(Finding { location: first(which), ..finding(what).help(help) });
         }
     };
     let what = format!("the code asks for what no marker grants, in {}", counted(missing.len(), "place"));
-    tell(Finding::error, &missing, what, format!("opctl check{here} --fix"));
+    add(Finding::error, &missing, what, format!("opctl check{here} --fix"));
     let what = format!("{} of `opctl check`", counted(errors.len(), "error"));
-    tell(Finding::error, &errors, what, format!("opctl check{here}"));
+    add(Finding::error, &errors, what, format!("opctl check{here}"));
     let what = format!("{} of `opctl check`", counted(warnings.len(), "warning"));
-    tell(Finding::warning, &warnings, what, format!("opctl check{here}"));
+    add(Finding::warning, &warnings, what, format!("opctl check{here}"));
     if found.is_empty() {
         found.push(Finding::ok("the markers grant what the code asks for"));
     }
@@ -112,7 +112,7 @@ mod tests {
         Step { path: path.into(), vendored: None, verdict, before: None, after: None }
     }
 
-    fn said(found: &[Finding]) -> Vec<String> {
+    fn lines(found: &[Finding]) -> Vec<String> {
         let help = |finding: &Finding| finding.help.first().cloned().unwrap_or_default();
         found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, help(it))).collect()
     }
@@ -129,37 +129,37 @@ mod tests {
             step("f", conflict),
         ]);
         assert_eq!(
-            said(&judge_manifests(&steps, " --path .")),
+            lines(&check_manifests(&steps, " --path .")),
             [
                 "error 4 files are not as the source makes them: `a`, `c`, `d`, … -> opctl manifests --path .",
                 "error `f` is generated, and not opctl's -> opctl manifests --path . --diff",
             ]
         );
         let steps = Ok(vec![step("b", Verdict::Unchanged)]);
-        assert_eq!(judge_manifests(&steps, "")[0].severity, Severity::Ok);
+        assert_eq!(check_manifests(&steps, "")[0].severity, Severity::Ok);
     }
 
     #[test]
     fn what_only_a_compiler_knows_is_no_error() {
         let unknown = Diagnostic::error("OP014", "x");
-        assert_eq!(judge_source(std::slice::from_ref(&unknown), "").severity, Severity::Skipped);
-        let finding = judge_source(&[unknown, Diagnostic::error("OP012", "y"), Diagnostic::warning("OP022", "z")], "");
-        assert_eq!(said(&[finding]), ["error 2 errors in the source, so no manifest can be made -> opctl manifests"]);
+        assert_eq!(check_source(std::slice::from_ref(&unknown), "").severity, Severity::Skipped);
+        let finding = check_source(&[unknown, Diagnostic::error("OP012", "y"), Diagnostic::warning("OP022", "z")], "");
+        assert_eq!(lines(&[finding]), ["error 2 errors in the source, so no manifest can be made -> opctl manifests"]);
     }
 
     #[test]
-    fn missing_markers_are_errors_that_fix_mends() {
+    fn missing_markers_are_errors_that_fix_repairs() {
         let found =
             [Diagnostic::error("OP415", ""), Diagnostic::warning("OP416", ""), Diagnostic::warning("OP001", "")];
         assert_eq!(
-            said(&judge_permissions(&found, "")),
+            lines(&check_permissions(&found, "")),
             [
                 "error the code asks for what no marker grants, in 1 place -> opctl check --fix",
                 "warning 1 warning of `opctl check` -> opctl check",
             ]
         );
         let unsound = [Diagnostic::error("OP012", ""), Diagnostic::warning("OP416", "")];
-        assert_eq!(judge_permissions(&unsound, "")[0].severity, Severity::Skipped);
-        assert_eq!(judge_permissions(&[], "")[0].severity, Severity::Ok);
+        assert_eq!(check_permissions(&unsound, "")[0].severity, Severity::Skipped);
+        assert_eq!(check_permissions(&[], "")[0].severity, Severity::Ok);
     }
 }

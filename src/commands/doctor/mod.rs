@@ -1,7 +1,6 @@
-//! `opctl doctor`: looks at everything that a project needs, and says for each thing that is wrong which command mends it.
+//! `opctl doctor`: checks everything that a project needs, and suggests a command that fixes each problem.
 //!
-//! A section a file. In each, facts are gathered first, and then judged by functions that know nothing else; so the tests of
-//! these are tables. Nothing is written, and no check waits for another to pass.
+//! Each section is a file, which first gathers facts and then passes them to pure functions, so that their tests are tables. Nothing is written, and no check waits for another to pass.
 
 mod cluster;
 mod drift;
@@ -55,21 +54,21 @@ pub struct DoctorArgs {
     pub program: KubectlArgs,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     severity: Severity,
     /// The file that it is about, if it is about one.
-    place: Option<String>,
+    location: Option<String>,
     what: String,
-    /// Commands, each of which mends it; where there is none, what to do.
+    /// Commands, each of which fixes it; where there is none, what to do.
     help: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Severity {
     Ok,
-    /// It could not be looked at, or there was nothing to look at.
+    /// It could not be checked, or there was nothing to check.
     Skipped,
     Warning,
     Error,
@@ -88,7 +87,7 @@ impl Severity {
 
 impl Finding {
     fn new(severity: Severity, what: impl Into<String>) -> Self {
-        Self { severity, place: None, what: what.into(), help: Vec::new() }
+        Self { severity, location: None, what: what.into(), help: Vec::new() }
     }
 
     fn ok(what: impl Into<String>) -> Self {
@@ -107,8 +106,8 @@ impl Finding {
         Self::new(Severity::Error, what)
     }
 
-    fn at(self, place: impl Into<String>) -> Self {
-        Self { place: Some(place.into()), ..self }
+    fn at(self, location: impl Into<String>) -> Self {
+        Self { location: Some(location.into()), ..self }
     }
 
     fn help(mut self, help: impl Into<String>) -> Self {
@@ -120,9 +119,9 @@ impl Finding {
 impl From<&Diagnostic> for Finding {
     fn from(diagnostic: &Diagnostic) -> Self {
         let severity = if diagnostic.is_error() { Severity::Error } else { Severity::Warning };
-        let place = diagnostic.place.as_ref().map(|(span, _)| span.to_string());
+        let location = diagnostic.span.as_ref().map(|(span, _)| span.to_string());
         let what = format!("{}, {}", diagnostic.code, diagnostic.message);
-        Self { severity, place, what, help: diagnostic.help.clone() }
+        Self { severity, location, what, help: diagnostic.help.clone() }
     }
 }
 
@@ -132,8 +131,8 @@ struct Section {
     findings: Vec<Finding>,
 }
 
-/// What the doctor was called to.
-struct Patient {
+/// The project or crate to diagnose.
+struct Target {
     tree: Tree,
     /// `None`: neither a project nor a crate.
     root: Option<PathBuf>,
@@ -141,7 +140,7 @@ struct Patient {
     project: Result<Option<ProjectFile>, ProjectError>,
 }
 
-impl Patient {
+impl Target {
     /// The crate at the path; else the project, or the crate, around the current folder.
     fn at(path: Option<&Path>) -> anyhow::Result<Self> {
         let current = std::env::current_dir().context("cannot determine the current folder")?;
@@ -159,7 +158,7 @@ impl Patient {
         Ok(Self { tree, root, project })
     }
 
-    /// What `opctl init` has to be told to work on it: nothing in its folder.
+    /// The argument with which `opctl init` works on it: none in its folder.
     fn folder(&self) -> String {
         let current = std::env::current_dir().unwrap_or_default();
         self.root
@@ -169,7 +168,7 @@ impl Patient {
             .unwrap_or_default()
     }
 
-    /// What `opctl manifests` and `opctl check` have to be told to work on it: nothing within a project.
+    /// The argument with which `opctl manifests` and `opctl check` work on it: none within a project.
     fn here(&self) -> String {
         let current = std::env::current_dir().unwrap_or_default();
         match (&self.project, &self.root) {
@@ -182,24 +181,24 @@ impl Patient {
 }
 
 pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let patient = Patient::at(args.path.as_deref())?;
-    let Patient { tree, .. } = &patient;
+    let target = Target::at(args.path.as_deref())?;
+    let Target { tree, .. } = &target;
     let section = |title, findings| Section { title, findings };
-    let packages = match patient.root.is_some() && tree.has("Cargo.toml") {
+    let packages = match target.root.is_some() && tree.has("Cargo.toml") {
         true => dependencies::read(tree, ""),
         false => Ok(Vec::new()),
     };
     let built = packages.as_ref().map(Vec::as_slice).unwrap_or_default();
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
     let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl))];
-    if patient.root.is_some() {
+    if target.root.is_some() {
         sections.push(section("versions", versions::examine(&packages)));
-        let runtime = runtime::examine(&patient);
+        let runtime = runtime::examine(&target);
         if !runtime.is_empty() {
             sections.push(section("runtime", runtime));
         }
-        sections.push(section("PROJECT", project::examine(&patient)));
-        sections.push(section("drift", drift::examine(&patient, console)));
+        sections.push(section("PROJECT", project::examine(&target)));
+        sections.push(section("drift", drift::examine(&target, console)));
     } else {
         let what = "no project and no crate here: the toolchain and the cluster alone";
         let help = "go to the folder of one, or name it: `opctl doctor --path DIR`";
@@ -208,22 +207,22 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     if args.offline {
         sections.push(section("cluster", vec![Finding::skipped("`--offline` is given")]));
     } else {
-        let (findings, connection) = cluster::examine(&patient, built, &kubectl);
+        let (findings, connection) = cluster::examine(&target, built, &kubectl);
         sections.push(section("cluster", findings));
         if let Some(connection) = connection {
-            sections.push(section("rights", rights::examine(&patient, &kubectl, &connection)));
+            sections.push(section("rights", rights::examine(&target, &kubectl, &connection)));
         }
     }
-    tell(&sections, console);
+    report(&sections, console);
     let worst = sections.iter().flat_map(|section| &section.findings).map(|finding| finding.severity).max();
     Ok(if worst == Some(Severity::Error) { Outcome::Refused } else { Outcome::Done })
 }
 
-fn tell(sections: &[Section], console: &Console) {
+fn report(sections: &[Section], console: &Console) {
     let least = if console.verbosity == Verbosity::Quiet { Severity::Error } else { Severity::Ok };
     console.lines(&text(sections, least));
     if console.verbosity > Verbosity::Quiet {
-        console.data(&format!("{}\n", summary(sections)));
+        console.print(&format!("{}\n", summary(sections)));
     }
 }
 
@@ -236,9 +235,9 @@ fn text(sections: &[Section], least: Severity) -> String {
             continue;
         }
         text.push_str(&format!("{title}\n"));
-        for Finding { severity, place, what, help } in shown {
-            let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            text.push_str(&format!("  {:8} {place}{what}\n", severity.word()));
+        for Finding { severity, location, what, help } in shown {
+            let location = location.as_ref().map(|location| format!("{location}: ")).unwrap_or_default();
+            text.push_str(&format!("  {:8} {location}{what}\n", severity.word()));
             for help in help {
                 text.push_str(&format!("    help: {}\n", help.replace('\n', "\n          ")));
             }
@@ -264,7 +263,7 @@ fn summary(sections: &[Section]) -> String {
     format!("{}: {}", counted(findings().count(), "check"), parts.join(", "))
 }
 
-/// `1.89`, `v1.36.2`, `0.29.0-alpha` → numbers; what is not said is 0.
+/// `1.89`, `v1.36.2`, `0.29.0-alpha` → numbers; missing numbers are 0.
 pub fn numbers(version: &str) -> [u64; 3] {
     let mut numbers = [0; 3];
     let version = version.trim_start_matches('v').split(['-', '+', ' ']).next().unwrap_or_default();

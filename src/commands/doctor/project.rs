@@ -1,9 +1,9 @@
-//! PROJECT against the files, in both directions: what it says is there, and what is there and it does not say.
+//! Compares PROJECT with the files of the project, in both directions.
 
 use std::collections::BTreeSet;
 
 use super::super::create_api::{api_of_resource, edit, project_of};
-use super::{Finding, Patient};
+use super::{Finding, Target};
 use crate::model::{Admission as Asked, Operator};
 use crate::names::ControllerName;
 use crate::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
@@ -11,12 +11,12 @@ use crate::scaffold::webhook::{self, Admission};
 use crate::scaffold::{self, Inserted, Insertion, Rendered, Wiring};
 use crate::source::{self, Source, dependencies};
 
-pub fn examine(patient: &Patient) -> Vec<Finding> {
-    let (tree, project) = match &patient.project {
-        Ok(Some(project)) => (&patient.tree, project),
+pub fn examine(target: &Target) -> Vec<Finding> {
+    let (tree, project) = match &target.project {
+        Ok(Some(project)) => (&target.tree, project),
         Ok(None) => {
             let what = "there is none: opctl did not make this crate";
-            return vec![Finding::skipped(what).help(format!("opctl manifests{} works without one", patient.here()))];
+            return vec![Finding::skipped(what).help(format!("opctl manifests{} works without one", target.here()))];
         }
         Err(ProjectError::Bad(diagnostics)) => return diagnostics.iter().map(Finding::from).collect(),
         Err(error) => return vec![Finding::error(error.to_string())],
@@ -29,12 +29,12 @@ pub fn examine(patient: &Patient) -> Vec<Finding> {
     let kinds = Kinds::of(&operator, diagnostics.iter().all(|diagnostic| !diagnostic.is_error()));
     let packages = dependencies::read(tree, "").unwrap_or_default();
     let names: Vec<&str> = packages.iter().map(|package| package.package.as_str()).collect();
-    let mut found = vec![judge_name(project.name.as_str(), &names)];
+    let mut found = vec![check_name(project.name.as_str(), &names)];
     for resource in &project.resources {
         let parts = parts(resource, &scaffolded, &kinds);
-        let lacks: Vec<(Part, Vec<Lack>)> =
-            parts.into_iter().map(|(part, rendered)| (part, lacks(rendered, tree))).collect();
-        found.extend(judge_resource(resource, &lacks, &kinds));
+        let missing_parts: Vec<(Part, Vec<MissingPart>)> =
+            parts.into_iter().map(|(part, rendered)| (part, missing_parts(rendered, tree))).collect();
+        found.extend(check_resource(resource, &missing_parts, &kinds));
         found.extend(crd_file(resource).filter(|path| !tree.has(path)).map(|path| {
             Finding::error(format!("there is no CRD of `{}`", resource.kind)).at(path).help("opctl manifests")
         }));
@@ -53,7 +53,7 @@ pub fn examine(patient: &Patient) -> Vec<Finding> {
 }
 
 /// Code that `opctl create` adds names the crate as PROJECT does.
-fn judge_name(project: &str, packages: &[&str]) -> Finding {
+fn check_name(project: &str, packages: &[&str]) -> Finding {
     match packages {
         [] => Finding::error("there is no package here").at("Cargo.toml").help("git checkout Cargo.toml"),
         _ if packages.contains(&project) => Finding::ok(format!("`{project}` is the name of the package, too")),
@@ -137,9 +137,9 @@ fn admissions(resource: &Resource, project: &scaffold::Project) -> Vec<(Admissio
         .collect()
 }
 
-/// What a part needs and the source does not have.
+/// A file or line that a scaffolded part needs and the source does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Lack {
+enum MissingPart {
     File(String),
     /// In a file that is there.
     Line {
@@ -149,10 +149,10 @@ enum Lack {
 }
 
 /// Of the source only: samples and kustomizations may go.
-fn lacks(rendered: Rendered, tree: &Tree) -> Vec<Lack> {
+fn missing_parts(rendered: Rendered, tree: &Tree) -> Vec<MissingPart> {
     let is_source = |path: &str| path.starts_with("src/") && path.ends_with(".rs");
     let files = rendered.files.into_iter().map(|file| file.path).filter(|path| is_source(path) && !tree.has(path));
-    let mut lacks: Vec<Lack> = files.map(Lack::File).collect();
+    let mut missing_parts: Vec<MissingPart> = files.map(MissingPart::File).collect();
     for Insertion { path, what, .. } in rendered.insertions.into_iter().filter(|it| is_source(&it.path)) {
         let line = match &what {
             Inserted::Module(name) => format!("`pub mod {name};`"),
@@ -160,43 +160,43 @@ fn lacks(rendered: Rendered, tree: &Tree) -> Vec<Lack> {
             _ => continue,
         };
         let Ok(Some(text)) = tree.read(&path) else {
-            lacks.push(Lack::File(path));
+            missing_parts.push(MissingPart::File(path));
             continue;
         };
         // A list that is made in another way is the user's.
         if edit(what).apply(&text).is_ok_and(|edited| edited != text) {
-            lacks.push(Lack::Line { path, line });
+            missing_parts.push(MissingPart::Line { path, line });
         }
     }
-    lacks.dedup();
-    lacks
+    missing_parts.dedup();
+    missing_parts
 }
 
-fn judge_resource(resource: &Resource, parts: &[(Part, Vec<Lack>)], kinds: &Kinds) -> Vec<Finding> {
+fn check_resource(resource: &Resource, parts: &[(Part, Vec<MissingPart>)], kinds: &Kinds) -> Vec<Finding> {
     let name = format!("`{}` of {}/{}", resource.kind, resource.full_group(), resource.version);
     let mut found = Vec::new();
-    for (part, lacks) in parts {
-        let files: Vec<&str> = lacks
+    for (part, missing_parts) in parts {
+        let files: Vec<&str> = missing_parts
             .iter()
-            .filter_map(|lack| if let Lack::File(path) = lack { Some(path.as_str()) } else { None })
+            .filter_map(|lack| if let MissingPart::File(path) = lack { Some(path.as_str()) } else { None })
             .collect();
         let what = part.what();
         if let [first, ..] = files[..] {
-            let told = Finding::error(format!("PROJECT lists {what} for {name}, but this file is missing"));
-            found.push(told.at(first).help(part.command(resource)).help(part.out_of_project()));
+            let error = Finding::error(format!("PROJECT lists {what} for {name}, but this file is missing"));
+            found.push(error.at(first).help(part.command(resource)).help(part.out_of_project()));
             continue;
         }
-        for lack in lacks {
-            if let Lack::Line { path, line } = lack {
-                let told = Finding::error(format!("{what} of {name} is not part of the operator: {line} is missing"));
+        for lack in missing_parts {
+            if let MissingPart::Line { path, line } = lack {
+                let error = Finding::error(format!("{what} of {name} is not part of the operator: {line} is missing"));
                 let help = match line.strip_suffix(";`").and_then(|line| line.strip_prefix('`')) {
                     Some(module) => format!("echo '{module};' >> {path}"),
                     None => format!("add {line} to `{path}`"),
                 };
-                found.push(told.at(path).help(help));
+                found.push(error.at(path).help(help));
             }
         }
-        if *part == Part::Type && lacks.is_empty() && !kinds.have(resource) {
+        if *part == Part::Type && missing_parts.is_empty() && !kinds.have(resource) {
             let types = api_of_resource(resource).types_file();
             found.push(match kinds.are_all {
                 true => Finding::error(format!("PROJECT lists {what} for {name}, but the source declares none"))
@@ -307,7 +307,7 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
     let unknown = operator.apis.iter().filter(|api| !is_known(&api.group, &api.version, &api.kind));
     let found = unknown.map(|api| {
         let short = api.group.strip_suffix(&domain).unwrap_or(&api.group);
-        let module = api.place.file.path.trim_start_matches("src/").rsplit_once('/').map_or("", |(folder, _)| folder);
+        let module = api.span.file.path.trim_start_matches("src/").rsplit_once('/').map_or("", |(folder, _)| folder);
         let path = ["crate", module].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("::").replace('/', "::");
         let entry = format!(
             "- {{api: {{crdVersion: v1, namespaced: {}}}, domain: {}, group: {short}, kind: {}, path: \"{path}\", version: {}}}",
@@ -317,7 +317,7 @@ fn unknown_kinds(project: &ProjectFile, operator: &Operator) -> Vec<Finding> {
             api.version
         );
         let what = format!("`{}` of {}/{} is not in PROJECT", api.kind, api.group, api.version);
-        Finding::warning(what).at(api.place.to_string()).help(format!("add to `resources` in PROJECT: {entry}"))
+        Finding::warning(what).at(api.span.to_string()).help(format!("add to `resources` in PROJECT: {entry}"))
     });
     found.collect()
 }
@@ -337,7 +337,7 @@ fn unknown_webhooks(project: &ProjectFile, scaffolded: &scaffold::Project, opera
         let what = format!("no entry of PROJECT has the webhook at `{path}`");
         let help = format!("add `{key}: true`, and `{key}Path: {path}`, to the entry's `webhooks` in PROJECT");
         let is_known = known.contains(&(is_mutating, path.to_owned()));
-        (!is_known).then(|| Finding::warning(what).at(webhook.definition.place.to_string()).help(help))
+        (!is_known).then(|| Finding::warning(what).at(webhook.definition.span.to_string()).help(help))
     });
     found.collect()
 }
@@ -384,7 +384,7 @@ mod tests {
         Kinds { versions: BTreeSet::from([version]), ..no_kinds(true) }
     }
 
-    fn said(found: &[Finding]) -> Vec<String> {
+    fn lines(found: &[Finding]) -> Vec<String> {
         let help = |finding: &Finding| finding.help.first().cloned().unwrap_or_default();
         found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, help(it))).collect()
     }
@@ -392,8 +392,8 @@ mod tests {
     #[test]
     fn a_file_that_is_gone_is_made_again_and_a_line_is_added() {
         let resource = &project().resources[0];
-        let file = |path: &str| vec![Lack::File(path.into())];
-        let line = |line: &str| vec![Lack::Line { path: "src/mod.rs".into(), line: line.into() }];
+        let file = |path: &str| vec![MissingPart::File(path.into())];
+        let line = |line: &str| vec![MissingPart::Line { path: "src/mod.rs".into(), line: line.into() }];
         let parts = [
             (Part::Type, line("`pub mod memcached;`")),
             (Part::Controller(None), file("a.rs")),
@@ -403,7 +403,7 @@ mod tests {
         let name = "`Memcached` of cache.example.com/v1";
         let command = "opctl create api --group cache --version v1 --kind Memcached --resource=false";
         assert_eq!(
-            said(&judge_resource(resource, &parts, &memcached())),
+            lines(&check_resource(resource, &parts, &memcached())),
             [
                 format!(
                     "error a type of {name} is not part of the operator: `pub mod memcached;` is missing -> echo 'pub mod memcached;' >> src/mod.rs"
@@ -422,14 +422,14 @@ mod tests {
     #[test]
     fn a_type_that_is_not_declared_is_an_error_unless_the_source_cannot_be_read() {
         let resource = &project().resources[0];
-        let severity = |kinds: &Kinds| judge_resource(resource, &[(Part::Type, Vec::new())], kinds)[0].severity;
+        let severity = |kinds: &Kinds| check_resource(resource, &[(Part::Type, Vec::new())], kinds)[0].severity;
         assert_eq!(severity(&no_kinds(true)), Severity::Error);
         assert_eq!(severity(&no_kinds(false)), Severity::Skipped);
         assert_eq!(severity(&memcached()), Severity::Ok);
     }
 
     #[test]
-    fn controllers_that_project_does_not_have_are_told() {
+    fn controllers_that_project_does_not_have_are_reported() {
         let files = [
             "src/controller/cache/memcached.rs",
             "src/controller/cache/backup.rs",
@@ -442,8 +442,8 @@ mod tests {
 
     #[test]
     fn the_package_is_called_as_project_says() {
-        assert_eq!(judge_name("shop", &["tools", "shop"]).severity, Severity::Ok);
-        assert_eq!(judge_name("shop", &["store"]).severity, Severity::Warning);
-        assert_eq!(judge_name("shop", &[]).severity, Severity::Error);
+        assert_eq!(check_name("shop", &["tools", "shop"]).severity, Severity::Ok);
+        assert_eq!(check_name("shop", &["store"]).severity, Severity::Warning);
+        assert_eq!(check_name("shop", &[]).severity, Severity::Error);
     }
 }

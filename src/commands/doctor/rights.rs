@@ -1,4 +1,4 @@
-//! What the current user may do: what `opctl install`, `opctl deploy` and `make run` need of the cluster.
+//! Checks whether the current user has the permissions that `opctl install`, `opctl deploy` and `make run` require.
 //!
 //! The cluster is asked by SelfSubjectAccessReviews, which whoever is logged in may create, and which leave nothing behind. An
 //! administrator is recognised by the first one; else all that is needed is asked in one call of kubectl.
@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::cluster::{Connection, TIMEOUT, is, list, rendered};
-use super::{Finding, Patient};
+use super::{Finding, Target};
 use crate::cluster::{Kubectl, KubectlError};
 use crate::names::Kind;
 use crate::project::builtin;
 
-pub fn examine(patient: &Patient, kubectl: &Kubectl, connection: &Connection) -> Vec<Finding> {
-    let (crds, all) = (rendered(&patient.tree, "config/crd"), rendered(&patient.tree, "config/default"));
+pub fn examine(target: &Target, kubectl: &Kubectl, connection: &Connection) -> Vec<Finding> {
+    let (crds, all) = (rendered(&target.tree, "config/crd"), rendered(&target.tree, "config/default"));
     if crds.is_empty() && all.is_empty() {
         return vec![Finding::skipped("nothing here is to be applied to a cluster")];
     }
@@ -28,11 +28,11 @@ pub fn examine(patient: &Patient, kubectl: &Kubectl, connection: &Connection) ->
     });
     let answers = match answers {
         Ok(answers) => answers,
-        Err(said) => return vec![Finding::skipped(format!("cannot read permissions from the cluster ({said})"))],
+        Err(reason) => return vec![Finding::skipped(format!("cannot read permissions from the cluster ({reason})"))],
     };
     let granted =
         asked.into_iter().zip(answers).filter(|(_, is_granted)| *is_granted).map(|(right, _)| right).collect();
-    needs.iter().map(|need| judge(need, &granted, connection.user.as_deref())).collect()
+    needs.iter().map(|need| check(need, &granted, connection.user.as_deref())).collect()
 }
 
 /// What a command needs.
@@ -172,22 +172,22 @@ fn of_the_operator(all: &[Value]) -> BTreeSet<Right> {
     rights
 }
 
-/// Whether the current user has each of them, or what kubectl says.
+/// Whether the current user has each of them, or the error of kubectl.
 fn ask(kubectl: &Kubectl, rights: &[Right]) -> Result<Vec<bool>, String> {
     let reviews: Vec<Value> = rights.iter().map(Right::review).collect();
     let reviews = json!({"apiVersion": "v1", "kind": "List", "items": reviews}).to_string();
     let arguments = ["create", "--filename=-", "--output=json", "--validate=false", TIMEOUT];
-    let said = kubectl.output(&arguments, &reviews).map_err(|error| match error {
-        KubectlError::Failed { said, .. } => said.lines().last().unwrap_or_default().to_owned(),
+    let output = kubectl.output(&arguments, &reviews).map_err(|error| match error {
+        KubectlError::Failed { stderr, .. } => stderr.lines().last().unwrap_or_default().to_owned(),
         error => error.to_string(),
     })?;
-    let answers: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(&said).into_iter().collect();
+    let answers: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(&output).into_iter().collect();
     let answers = answers.map_err(|error| format!("kubectl's answer is not JSON: {error}"))?;
     let answers: Vec<bool> = answers.iter().map(|answer| answer["status"]["allowed"] == true).collect();
     if answers.len() == rights.len() { Ok(answers) } else { Err("some reviews were not answered".into()) }
 }
 
-fn judge(need: &Need, granted: &BTreeSet<Right>, user: Option<&str>) -> Finding {
+fn check(need: &Need, granted: &BTreeSet<Right>, user: Option<&str>) -> Finding {
     let who = user.map_or("you".into(), |user| format!("`{user}`"));
     let missing: Vec<&Right> = need.rights.difference(granted).collect();
     if !missing.is_empty() {
@@ -324,20 +324,20 @@ mod tests {
     fn a_role_with_more_than_its_author_has_is_refused_unless_they_may_escalate() {
         let need = need("opctl deploy");
         let mut granted = need.rights.clone();
-        let finding = judge(&need, &granted, Some("jane"));
+        let finding = check(&need, &granted, Some("jane"));
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.what.contains("get as.example.com; patch as.example.com/status"), "{}", finding.what);
         granted.extend(may_escalate());
-        assert_eq!(judge(&need, &granted, Some("jane")).severity, Severity::Ok);
+        assert_eq!(check(&need, &granted, Some("jane")).severity, Severity::Ok);
         let all = need.rights.union(&need.held).cloned().collect();
-        assert_eq!(judge(&need, &all, Some("jane")).severity, Severity::Ok);
+        assert_eq!(check(&need, &all, Some("jane")).severity, Severity::Ok);
     }
 
     #[test]
     fn who_is_granted_what_stands_in_the_help() {
         let need = need("opctl install");
-        let told = |user| judge(&need, &BTreeSet::new(), user);
-        let finding = told(Some("system:serviceaccount:ci:robot"));
+        let result = |user| check(&need, &BTreeSet::new(), user);
+        let finding = result(Some("system:serviceaccount:ci:robot"));
         assert!(finding.what.ends_with("create, get, patch customresourcedefinitions.apiextensions.k8s.io"));
         assert_eq!(
             finding.help[0],
@@ -345,15 +345,15 @@ mod tests {
              kubectl create clusterrole opctl-install-ci-robot --verb=create,get,patch --resource=customresourcedefinitions.apiextensions.k8s.io\n\
              kubectl create clusterrolebinding opctl-install-ci-robot --clusterrole=opctl-install-ci-robot --serviceaccount=ci:robot"
         );
-        assert!(told(Some("O'Neil x")).help[0].ends_with(r"--user='O'\''Neil x'"));
-        assert!(told(None).help[0].ends_with("--user=NAME"));
+        assert!(result(Some("O'Neil x")).help[0].ends_with(r"--user='O'\''Neil x'"));
+        assert!(result(None).help[0].ends_with("--user=NAME"));
     }
 
     #[test]
     fn of_many_the_first_few_are_shown() {
         let rights: Vec<Right> = (0..6).map(|number| Right::of("", &format!("r{number}"), "get")).collect();
-        let told = shown(&rights.iter().collect::<Vec<_>>());
-        assert_eq!(told, "get r0; get r1; get r2; get r3; and 2 more");
+        let text = shown(&rights.iter().collect::<Vec<_>>());
+        assert_eq!(text, "get r0; get r1; get r2; get r3; and 2 more");
     }
 
     #[test]

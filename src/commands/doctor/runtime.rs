@@ -1,21 +1,21 @@
-//! `opctl-runtime`: the copy in the project, or what Cargo.toml names instead, against the one that opctl carries.
+//! Compares the project's `opctl-runtime`, vendored or a dependency, with the version embedded in opctl.
 
 use super::super::runtime::{self, Copy};
-use super::{Finding, Patient, numbers};
+use super::{Finding, Target, numbers};
 use crate::plan::{self, Plan, Policy, SUMS, Step, Verdict};
 use crate::project::{Manifest, Requirement, join};
 use crate::scaffold::Runtime;
 
 /// Nothing for a crate that does not use it.
-pub fn examine(patient: &Patient) -> Vec<Finding> {
-    let tree = &patient.tree;
+pub fn examine(target: &Target) -> Vec<Finding> {
+    let tree = &target.tree;
     let requirement = match Manifest::read(tree, "") {
         Ok(manifest) => manifest.and_then(|manifest| manifest.requirement(Runtime::PACKAGE)),
         Err(error) => return vec![Finding::error(error.to_string())],
     };
     let Some(Requirement { version, path }) = requirement else { return Vec::new() };
     let own = Runtime::embedded().version.as_str();
-    let refresh = format!("opctl init{} --runtime vendored", patient.folder());
+    let refresh = format!("opctl init{} --runtime vendored", target.folder());
     let Some(folder) = path else { return vec![from_registry(&version.unwrap_or_default(), own)] };
     let steps = || -> anyhow::Result<Option<(Copy, Vec<Step>)>> {
         let Some(copy) = Copy::read(tree, &folder)? else { return Ok(None) };
@@ -109,7 +109,7 @@ mod tests {
         Step { path: path.into(), vendored: None, verdict, before: None, after: None }
     }
 
-    fn said(copy: &Copy, steps: &[Step]) -> Vec<String> {
+    fn lines(copy: &Copy, steps: &[Step]) -> Vec<String> {
         let found = in_folder("../runtime", copy, steps, OWN, "REFRESH");
         found.iter().map(|it| format!("{} {} -> {}", it.severity.word(), it.what, it.help.join("; "))).collect()
     }
@@ -118,31 +118,31 @@ mod tests {
     fn a_copy_is_compared_by_its_files_and_its_version() {
         let name = Runtime::PACKAGE;
         let same = [step("../runtime/a", Verdict::Unchanged)];
-        assert_eq!(said(&copy(OWN, Some("")), &same), [format!("ok {name} 5.1.0, as this opctl carries it -> ")]);
+        assert_eq!(lines(&copy(OWN, Some("")), &same), [format!("ok {name} 5.1.0, as this opctl carries it -> ")]);
         let other = [step("../runtime/a", Verdict::Update), step("../runtime/b", Verdict::Create)];
         assert_eq!(
-            said(&copy("5.0.9", Some("")), &other),
+            lines(&copy("5.0.9", Some("")), &other),
             [format!("warning {name} 5.0.9 is older than this opctl's 5.1.0 -> REFRESH")]
         );
-        assert_eq!(said(&copy(OWN, Some("")), &other), ["error this file of the runtime is missing -> REFRESH"]);
+        assert_eq!(lines(&copy(OWN, Some("")), &other), ["error this file of the runtime is missing -> REFRESH"]);
         assert_eq!(
-            said(&copy(OWN, Some("")), &other[..1]),
+            lines(&copy(OWN, Some("")), &other[..1]),
             [format!("warning {name} 5.1.0 is that of another opctl -> REFRESH")]
         );
         let edited = Verdict::Conflict { reason: String::new(), help: String::new() };
         assert_eq!(
-            said(&copy(OWN, Some("")), &[step("../runtime/a", edited)]),
+            lines(&copy(OWN, Some("")), &[step("../runtime/a", edited)]),
             [
                 "warning it was edited, so opctl does not bring the runtime up to date -> REFRESH --overwrite runtime/a; \
                  or keep the folder as your own: rm ../runtime/SHA256SUMS"
             ]
         );
         assert_eq!(
-            said(&copy("99.0.0", Some("")), &other),
+            lines(&copy("99.0.0", Some("")), &other),
             [format!("warning {name} 99.0.0 is newer than this opctl's 5.1.0 -> cargo install opctl")]
         );
-        assert_eq!(said(&copy("5.0.0", None), &[]).len(), 1);
-        assert!(said(&copy(OWN, None), &[])[0].starts_with("ok "));
+        assert_eq!(lines(&copy("5.0.0", None), &[]).len(), 1);
+        assert!(lines(&copy(OWN, None), &[])[0].starts_with("ok "));
     }
 
     #[test]

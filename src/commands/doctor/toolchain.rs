@@ -1,10 +1,10 @@
-//! The programs: whether those that a project needs are there, and new enough.
+//! Checks that the tools that a project needs are installed and recent enough.
 
 use std::path::Path;
 
 use super::{Finding, numbers};
 use crate::cluster::{Kubectl, KubectlError};
-use crate::compiled::toolchain::{Answer, Silence, version};
+use crate::compiled::toolchain::{ToolError, ToolVersion, version};
 use crate::source::dependencies::{Dependencies, Locked};
 
 pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl) -> Vec<Finding> {
@@ -19,25 +19,25 @@ pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl) -> V
         kubectl: client(kubectl),
         // The second is answered by the daemon, where there is one.
         containers: ["docker", "podman"].map(|tool| {
-            let said = ask(tool, &["--version"])?;
-            ask(tool, &["version"]).map(|_| said)
+            let version = ask(tool, &["--version"])?;
+            ask(tool, &["version"]).map(|_| version)
         }),
         installer: Installer::ALL.into_iter().find(|installer| ask(installer.program(), &["--version"]).is_ok()),
         has_rustup: ask("rustup", &["--version"]).is_ok(),
     };
-    judge(&programs, &needs(packages))
+    check(&programs, &needs(packages))
 }
 
-/// What the programs say.
+/// The versions of the programs.
 struct Programs {
-    cargo: Answer,
-    rustc: Answer,
-    rustfmt: Answer,
-    clippy: Answer,
-    make: Answer,
+    cargo: ToolVersion,
+    rustc: ToolVersion,
+    rustfmt: ToolVersion,
+    clippy: ToolVersion,
+    make: ToolVersion,
     /// With the name that it was called by.
-    kubectl: (String, Answer),
-    containers: [Answer; 2],
+    kubectl: (String, ToolVersion),
+    containers: [ToolVersion; 2],
     /// What installs programs on this system.
     installer: Option<Installer>,
     has_rustup: bool,
@@ -93,21 +93,23 @@ fn needs(packages: &[Dependencies]) -> Vec<Need> {
     needs
 }
 
-fn client(kubectl: &Kubectl) -> (String, Answer) {
+fn client(kubectl: &Kubectl) -> (String, ToolVersion) {
     let shown = kubectl.program.display().to_string();
     let answer = match kubectl.output(&["version", "--client", "--output=json"], "") {
         Ok(text) => serde_json::from_str::<serde_json::Value>(&text)
             .ok()
-            .and_then(|said| Some(format!("{shown} {}", said["clientVersion"]["gitVersion"].as_str()?)))
-            .ok_or_else(|| Silence::Broken("it does not report its version".into())),
-        Err(KubectlError::Missing(_)) => Err(Silence::Missing),
-        Err(KubectlError::NotStarted { reason, .. }) => Err(Silence::Broken(reason.to_string())),
-        Err(KubectlError::Failed { said, .. }) => Err(Silence::Broken(said.lines().last().unwrap_or_default().into())),
+            .and_then(|value| Some(format!("{shown} {}", value["clientVersion"]["gitVersion"].as_str()?)))
+            .ok_or_else(|| ToolError::Broken("it does not report its version".into())),
+        Err(KubectlError::Missing(_)) => Err(ToolError::Missing),
+        Err(KubectlError::NotStarted { reason, .. }) => Err(ToolError::Broken(reason.to_string())),
+        Err(KubectlError::Failed { stderr, .. }) => {
+            Err(ToolError::Broken(stderr.lines().last().unwrap_or_default().into()))
+        }
     };
     (shown, answer)
 }
 
-fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
+fn check(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
     let rust = || match programs.has_rustup {
         true => "rustup default stable".to_owned(),
         false => "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh".to_owned(),
@@ -120,19 +122,21 @@ fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
     };
     let package = |name: &str| programs.installer.map(|installer| installer.command(name));
     let shim = match &programs.cargo {
-        Err(Silence::Broken(said)) if said.starts_with("rustup could not choose") => {
-            Some((said, "rustup default stable"))
+        Err(ToolError::Broken(reason)) if reason.starts_with("rustup could not choose") => {
+            Some((reason, "rustup default stable"))
         }
-        Err(Silence::Broken(said)) if said.starts_with("toolchain ") => Some((said, "rustup toolchain install")),
+        Err(ToolError::Broken(reason)) if reason.starts_with("toolchain ") => {
+            Some((reason, "rustup toolchain install"))
+        }
         _ => None,
     };
-    if let Some((said, help)) = shim {
-        let what = format!("`cargo` is there without a toolchain ({})", said.trim_end_matches('.'));
-        return [vec![Finding::error(what).help(help)], judge_others(programs, package)].concat();
+    if let Some((reason, help)) = shim {
+        let what = format!("`cargo` is there without a toolchain ({})", reason.trim_end_matches('.'));
+        return [vec![Finding::error(what).help(help)], check_others(programs, package)].concat();
     }
     let mut found = vec![program("cargo", &programs.cargo, || Finding::error("").help(rust()))];
     found.push(match &programs.rustc {
-        Ok(said) => compiler(said, needs, programs.has_rustup, rust),
+        Ok(version) => compiler(version, needs, programs.has_rustup, rust),
         silence @ Err(_) => program("rustc", silence, || Finding::error("").help(rust())),
     });
     found.push(program("rustfmt", &programs.rustfmt, || {
@@ -141,12 +145,12 @@ fn judge(programs: &Programs, needs: &[Need]) -> Vec<Finding> {
     found.push(program("clippy", &programs.clippy, || {
         Finding::warning("needed by `make lint`").help(component("clippy"))
     }));
-    found.extend(judge_others(programs, package));
+    found.extend(check_others(programs, package));
     found
 }
 
 /// What is not part of a Rust toolchain.
-fn judge_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+fn check_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
     let mut found = vec![program("make", &programs.make, || {
         Finding::warning("the Makefile has the project's commands")
             .help(package("make").unwrap_or("install GNU make".into()))
@@ -161,13 +165,13 @@ fn judge_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
     }));
     let [docker, podman] = &programs.containers;
     found.push(match (docker, podman) {
-        (Ok(said), _) | (_, Ok(said)) => Finding::ok(said),
-        (Err(Silence::Broken(said)), _) => {
-            let what = format!("`docker` has no daemon ({said}): needed to build images, by `make docker-build`");
+        (Ok(version), _) | (_, Ok(version)) => Finding::ok(version),
+        (Err(ToolError::Broken(reason)), _) => {
+            let what = format!("`docker` has no daemon ({reason}): needed to build images, by `make docker-build`");
             Finding::warning(what).help("start Docker, e.g. `sudo systemctl start docker`, or set DOCKER_HOST")
         }
-        (_, Err(Silence::Broken(said))) => {
-            let what = format!("`podman` does not run ({said}): needed to build images, by `make docker-build`");
+        (_, Err(ToolError::Broken(reason))) => {
+            let what = format!("`podman` does not run ({reason}): needed to build images, by `make docker-build`");
             Finding::warning(what).help("podman machine start")
         }
         _ => {
@@ -178,29 +182,29 @@ fn judge_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
     found
 }
 
-/// What it says, or `otherwise` with the reason in front of what it is needed for.
-fn program(name: &str, answer: &Answer, otherwise: impl Fn() -> Finding) -> Finding {
+/// Its version, or `otherwise` with the reason in front of what it is needed for.
+fn program(name: &str, answer: &ToolVersion, otherwise: impl Fn() -> Finding) -> Finding {
     let what = match answer {
-        Ok(said) => return Finding::ok(said),
-        Err(Silence::Missing) => format!("no `{name}` on the PATH"),
-        Err(Silence::Broken(said)) => format!("`{name}` does not run ({said})"),
+        Ok(version) => return Finding::ok(version),
+        Err(ToolError::Missing) => format!("no `{name}` on the PATH"),
+        Err(ToolError::Broken(reason)) => format!("`{name}` does not run ({reason})"),
     };
     let finding = otherwise();
     let what = if finding.what.is_empty() { what } else { format!("{what}: {}", finding.what) };
     Finding { what, ..finding }
 }
 
-/// `said`: `rustc 1.95.0 (59807616e 2026-04-14)`
-fn compiler(said: &str, needs: &[Need], has_rustup: bool, otherwise: impl Fn() -> String) -> Finding {
-    let version = said.split(' ').nth(1).unwrap_or_default();
+/// `output` is e.g. `rustc 1.95.0 (59807616e 2026-04-14)`
+fn compiler(output: &str, needs: &[Need], has_rustup: bool, otherwise: impl Fn() -> String) -> Finding {
+    let version = output.split(' ').nth(1).unwrap_or_default();
     let needed = needs.iter().max_by_key(|(_, needed)| numbers(needed));
     match needed {
-        None => Finding::ok(said),
+        None => Finding::ok(output),
         Some((by, needed)) if numbers(version) < numbers(needed) => {
             let what = format!("rustc {version} is too old: {by} needs {needed}");
             Finding::error(what).help(if has_rustup { "rustup update stable".into() } else { otherwise() })
         }
-        Some((by, needed)) => Finding::ok(format!("{said}, and {by} needs {needed}")),
+        Some((by, needed)) => Finding::ok(format!("{output}, and {by} needs {needed}")),
     }
 }
 
@@ -209,26 +213,26 @@ mod tests {
     use super::super::Severity;
     use super::*;
 
-    fn said(text: &str) -> Answer {
+    fn version_is(text: &str) -> ToolVersion {
         Ok(text.into())
     }
 
     fn all_there() -> Programs {
         Programs {
-            cargo: said("cargo 1.95.0"),
-            rustc: said("rustc 1.95.0 (59807616e 2026-04-14)"),
-            rustfmt: said("rustfmt 1.9.0"),
-            clippy: said("clippy 0.1.95"),
-            make: said("GNU Make 4.3"),
-            kubectl: ("kubectl".into(), said("kubectl v1.36.2")),
-            containers: [Err(Silence::Missing), said("podman version 5.4.0")],
+            cargo: version_is("cargo 1.95.0"),
+            rustc: version_is("rustc 1.95.0 (59807616e 2026-04-14)"),
+            rustfmt: version_is("rustfmt 1.9.0"),
+            clippy: version_is("clippy 0.1.95"),
+            make: version_is("GNU Make 4.3"),
+            kubectl: ("kubectl".into(), version_is("kubectl v1.36.2")),
+            containers: [Err(ToolError::Missing), version_is("podman version 5.4.0")],
             installer: Some(Installer::Apt),
             has_rustup: true,
         }
     }
 
     fn worst(programs: &Programs, needs: &[Need]) -> Vec<String> {
-        let found = judge(programs, needs).into_iter().filter(|finding| finding.severity > Severity::Ok);
+        let found = check(programs, needs).into_iter().filter(|finding| finding.severity > Severity::Ok);
         found.map(|Finding { severity, what, help, .. }| format!("{} {what} -> {}", severity.word(), help[0])).collect()
     }
 
@@ -252,13 +256,13 @@ mod tests {
 
     #[test]
     fn a_shim_without_a_toolchain_and_a_client_without_a_daemon_do_not_count() {
-        let broken = |said: &str| Err(Silence::Broken(said.into()));
+        let broken = |reason: &str| Err(ToolError::Broken(reason.into()));
         let no_daemon =
             "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?";
         let mut programs = Programs {
             cargo: broken("rustup could not choose a version of cargo to run, and no default is configured."),
             rustc: broken("rustup could not choose a version of rustc to run, and no default is configured."),
-            containers: [broken(no_daemon), Err(Silence::Missing)],
+            containers: [broken(no_daemon), Err(ToolError::Missing)],
             ..all_there()
         };
         let [shim, docker] = &worst(&programs, &[])[..] else { panic!("{:?}", worst(&programs, &[])) };
@@ -270,9 +274,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_with_how_to_get_it_here() {
-        let gone = || Err(Silence::Missing);
-        let broken = || Err(Silence::Broken("'cargo-clippy' is not installed".into()));
+    fn missing_programs_are_reported_with_how_to_install_them() {
+        let gone = || Err(ToolError::Missing);
+        let broken = || Err(ToolError::Broken("'cargo-clippy' is not installed".into()));
         let programs = Programs { rustfmt: gone(), clippy: broken(), make: gone(), ..all_there() };
         assert_eq!(
             worst(&programs, &[]),

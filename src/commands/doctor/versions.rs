@@ -1,4 +1,4 @@
-//! The versions of kube, k8s-openapi and schemars: whether they fit together, and are those that opctl speaks.
+//! Checks that the versions of kube, k8s-openapi and schemars are compatible with each other and supported by opctl.
 
 use super::{Finding, numbers};
 use crate::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding>
         Err(diagnostic) => return vec![Finding::from(diagnostic)],
     };
     let found: Vec<Finding> =
-        packages.iter().filter(|package| package.asked.contains_key("kube")).flat_map(judge).collect();
+        packages.iter().filter(|package| package.asked.contains_key("kube")).flat_map(check).collect();
     match found.is_empty() {
         true => vec![Finding::skipped("Cargo.toml does not name kube").help(add(&["kube", "k8s-openapi", "schemars"]))],
         false => found,
@@ -24,15 +24,15 @@ fn add(names: &[&str]) -> String {
     format!("cargo add {}", crates.join(" "))
 }
 
-fn judge(package: &Dependencies) -> Vec<Finding> {
+fn check(package: &Dependencies) -> Vec<Finding> {
     let mut found = match &package.locked {
-        Locked::Versions(built) => judge_built(&package.package, built),
+        Locked::Versions(built) => check_built(&package.package, built),
         Locked::Missing(path) => {
             let skipped = Finding::skipped(format!("no `{path}`, which has the versions of dependencies"));
             let mut found = vec![skipped.help("cargo generate-lockfile")];
             found.extend(["kube", "k8s-openapi", "schemars"].iter().filter_map(|name| {
                 let asked = package.asked.get(name)?;
-                Some(against_supported(name, asked))
+                Some(check_supported(name, asked))
             }));
             found
         }
@@ -51,7 +51,7 @@ fn judge(package: &Dependencies) -> Vec<Finding> {
     found
 }
 
-fn judge_built(package: &str, built: &[Built]) -> Vec<Finding> {
+fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
     let mut found = Vec::new();
     for name in FAMILY {
         let all: Vec<&Built> = built.iter().filter(|built| built.name == name).collect();
@@ -71,7 +71,7 @@ fn judge_built(package: &str, built: &[Built]) -> Vec<Finding> {
         let others: Vec<Finding> = others.map(|other| also_built(name, other, right)).collect();
         match others.is_empty() {
             // kube-core is of kube's version.
-            true if name != "kube-core" => found.push(against_supported(name, &right.version)),
+            true if name != "kube-core" => found.push(check_supported(name, &right.version)),
             true => {}
             false => found.extend(others),
         }
@@ -90,7 +90,7 @@ fn also_built(name: &str, other: &Built, right: &Built) -> Finding {
     Finding::warning(what).help(format!("cargo tree -i {name}@{}", other.version))
 }
 
-fn against_supported(name: &str, version: &str) -> Finding {
+fn check_supported(name: &str, version: &str) -> Finding {
     if is_supported(name, version) {
         return Finding::ok(format!("{name} {version}"));
     }
@@ -137,14 +137,14 @@ mod tests {
     }
 
     fn worst(built: &[Built]) -> Vec<String> {
-        let found = judge_built("shop", built).into_iter().filter(|finding| finding.severity > Severity::Ok);
+        let found = check_built("shop", built).into_iter().filter(|finding| finding.severity > Severity::Ok);
         found.map(|Finding { severity, what, help, .. }| format!("{} {what} -> {}", severity.word(), help[0])).collect()
     }
 
     #[test]
     fn a_family_that_fits_is_well() {
         assert_eq!(worst(&family()), [""; 0]);
-        assert_eq!(judge_built("shop", &family()).len(), 3);
+        assert_eq!(check_built("shop", &family()).len(), 3);
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn another_kube_than_opctl_speaks_is_told() {
+    fn another_kube_than_opctl_uses_is_reported() {
         let family = [built("kube", "4.0.0", &["shop"]), built("k8s-openapi", "0.28.0", &["shop", "kube-core"])];
         let worst = worst(&family);
         assert_eq!(worst.len(), 2);

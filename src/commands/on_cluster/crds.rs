@@ -1,14 +1,14 @@
-//! CRDs in a cluster: waiting until they are served, and deleting them with all that goes with them.
+//! Waits until CRDs are established, and deletes CRDs together with their objects.
 
 use std::collections::BTreeSet;
 
 use super::Cluster;
-use crate::cluster::{Crd, Deadline, Held, KubectlError, Object, PATIENCE_WITH_NAMES, State};
+use crate::cluster::{Crd, Deadline, KubectlError, Object, PATIENCE_WITH_NAMES, RemainingObject, State};
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
 use crate::commands::error::{Failed, Refusal};
 
-/// So many objects are named.
+/// The maximum number of objects in a message.
 const SHOWN: usize = 5;
 
 impl Cluster<'_> {
@@ -21,7 +21,7 @@ impl Cluster<'_> {
         let deadline = Deadline::after(self.timeout);
         let mut progress = self.console.progress();
         loop {
-            let there = Crd::all(&self.kubectl, &names).map_err(|error| self.told("read the CRDs", &error))?;
+            let there = Crd::all(&self.kubectl, &names).map_err(|error| self.failure("read the CRDs", &error))?;
             let mut waiting: Vec<(String, String)> = Vec::new();
             let mut refused: Vec<(String, String)> = Vec::new();
             for name in &names {
@@ -34,10 +34,10 @@ impl Cluster<'_> {
             }
             if waiting.is_empty() && refused.is_empty() {
                 drop(progress);
-                self.console.say(&format!("{} served", are(names.len(), "CRD")));
+                self.console.info(&format!("{} served", are(names.len(), "CRD")));
                 return Ok(());
             }
-            // What was refused of an earlier CRD may still stand there.
+            // A condition of an earlier CRD may still be present.
             if !refused.is_empty() && deadline.has_waited(PATIENCE_WITH_NAMES) {
                 drop(progress);
                 return Err(Failed(names_taken(&refused)).into());
@@ -57,7 +57,7 @@ impl Cluster<'_> {
 
     fn not_served(&self, waiting: &[(String, String)]) -> Refusal {
         let lines: String = waiting.iter().map(|(name, why)| format!("\n  `{name}`: {why}")).collect();
-        let refusal = Refusal::new(format!("not every CRD is served after {}{lines}", self.said_timeout));
+        let refusal = Refusal::new(format!("not every CRD is served after {}{lines}", self.timeout_argument));
         if waiting.iter().any(|(_, why)| why.contains("being deleted")) {
             return refusal.help("a CRD is deleted after its last object: check which finalizers block these");
         }
@@ -68,13 +68,13 @@ impl Cluster<'_> {
     /// was no. `holder` says who could take finalizers away.
     pub fn delete_crds(&self, crds: &[&Object], yes: bool, holder: &str) -> anyhow::Result<bool> {
         let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
-        let read = |error: KubectlError| self.told("read the CRDs", &error);
+        let read = |error: KubectlError| self.failure("read the CRDs", &error);
         let there = if names.is_empty() { Vec::new() } else { Crd::all(&self.kubectl, &names).map_err(read)? };
         if there.is_empty() {
-            self.console.say("none of the CRDs is in the cluster");
+            self.console.info("none of the CRDs is in the cluster");
             return Ok(true);
         }
-        self.console.tell(&self.losses(&there)?);
+        self.console.eprint(&self.losses(&there)?);
         if !yes && !self.console.can_ask() {
             return Err(Failed(
                 Refusal::new("refusing to delete without confirmation: not a terminal")
@@ -83,7 +83,7 @@ impl Cluster<'_> {
             .into());
         }
         if !yes && !self.console.ask_yes_no("delete them?")? {
-            self.console.say("nothing was deleted");
+            self.console.info("nothing was deleted");
             return Ok(false);
         }
         let mut delete = vec![
@@ -95,8 +95,8 @@ impl Cluster<'_> {
             "customresourcedefinitions.apiextensions.k8s.io",
         ];
         delete.extend(there.iter().map(|crd| crd.name.as_str()));
-        let said = self.kubectl.output(&delete, "").map_err(|error| self.told("delete the CRDs", &error))?;
-        self.list("delete", &said);
+        let deleted = self.kubectl.output(&delete, "").map_err(|error| self.failure("delete the CRDs", &error))?;
+        self.list("delete", &deleted);
         self.await_gone(&there, holder)?;
         Ok(true)
     }
@@ -107,7 +107,7 @@ impl Cluster<'_> {
         let width = crds.iter().map(|crd| crd.name.len()).max().unwrap_or_default();
         for crd in crds {
             let held = crd.objects(&self.kubectl).map_err(|error| {
-                let Failed(refusal) = self.told(&format!("count the objects of `{}`", crd.name), &error);
+                let Failed(refusal) = self.failure(&format!("count the objects of `{}`", crd.name), &error);
                 Failed(refusal.help("nothing was deleted, since what would go is not known"))
             })?;
             let namespaces: BTreeSet<&str> = held.iter().map(|object| object.namespace.as_str()).collect();
@@ -133,7 +133,7 @@ impl Cluster<'_> {
         let deadline = Deadline::after(self.timeout);
         let mut progress = self.console.progress();
         loop {
-            let mut left = Crd::all(&self.kubectl, &names).map_err(|error| self.told("read the CRDs", &error))?;
+            let mut left = Crd::all(&self.kubectl, &names).map_err(|error| self.failure("read the CRDs", &error))?;
             // One that does not go was made anew by somebody meanwhile.
             left.retain(|crd| crd.is_terminating);
             if left.is_empty() {
@@ -141,7 +141,7 @@ impl Cluster<'_> {
             }
             if deadline.has_passed() {
                 drop(progress);
-                return Err(Failed(self.held_back(&left, holder)?).into());
+                return Err(Failed(self.deletion_blocked(&left, holder)?).into());
             }
             progress.show(&format!("waiting until {} gone", are(left.len(), "CRD")));
             deadline.pause();
@@ -149,11 +149,11 @@ impl Cluster<'_> {
     }
 
     /// Which objects hold the CRDs, and by which finalizer.
-    fn held_back(&self, crds: &[Crd], holder: &str) -> Result<Refusal, Failed> {
+    fn deletion_blocked(&self, crds: &[Crd], holder: &str) -> Result<Refusal, Failed> {
         let mut lines = String::new();
         let mut example = None;
         for crd in crds {
-            let held = crd.objects(&self.kubectl).map_err(|error| self.told("list what is left", &error))?;
+            let held = crd.objects(&self.kubectl).map_err(|error| self.failure("list what is left", &error))?;
             lines.push_str(&format!("\n  `{}`: {} left", crd.name, counted(held.len(), "object")));
             for object in held.iter().take(SHOWN) {
                 lines.push_str(&format!("\n    {}: held by {}", named(object), finalizers(object)));
@@ -167,7 +167,8 @@ impl Cluster<'_> {
                 example.get_or_insert(format!("kubectl patch {} {}{namespace}", crd.name, object.name));
             }
         }
-        let refusal = Refusal::new(format!("not every CRD is gone after {}{lines}", self.said_timeout)).help(holder);
+        let refusal =
+            Refusal::new(format!("not every CRD is gone after {}{lines}", self.timeout_argument)).help(holder);
         Ok(match example {
             Some(patch) => refusal.help(format!(
                 "to give up what they wait for, take their finalizers away: `{patch} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'`"
@@ -184,14 +185,14 @@ fn names_taken(refused: &[(String, String)]) -> Refusal {
         .help("or delete the CRD that is in the way; `kubectl get crd` lists them")
 }
 
-fn named(object: &Held) -> String {
+fn named(object: &RemainingObject) -> String {
     match object.namespace.as_str() {
         "" => format!("`{}`", object.name),
         namespace => format!("`{namespace}/{}`", object.name),
     }
 }
 
-fn finalizers(object: &Held) -> String {
+fn finalizers(object: &RemainingObject) -> String {
     match &object.finalizers[..] {
         [] => "nothing, so it will be deleted soon".into(),
         finalizers => format!("`{}`", finalizers.join("`, `")),

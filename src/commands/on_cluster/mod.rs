@@ -1,20 +1,19 @@
-//! What the verbs have in common: the cluster that is worked on, how it is told of what goes wrong there, applying, deleting
-//! and waiting.
+//! What the cluster commands have in common: the selected cluster, errors from kubectl, applying, deleting and waiting.
 
 mod crds;
-mod told;
+mod failure;
 
 use std::time::Duration;
 
 use clap::Args;
+pub use failure::no_kubectl;
+use failure::{message, unreachable};
 
 use super::error::{Failed, Refusal};
 use super::{Console, kubectl};
-use crate::cluster::{self, Kubectl, Object, Trouble};
+use crate::cluster::{self, FailureCause, Kubectl, Object};
 use crate::commands::kubectl::KubectlArgs;
 use crate::plan::Mode;
-pub use told::no_kubectl;
-use told::{unreachable, words};
 
 /// The cluster that a command is about, and the program that reaches it.
 #[derive(Args, Clone, Debug)]
@@ -39,8 +38,8 @@ pub struct ClusterArgs {
 pub struct Cluster<'a> {
     pub kubectl: Kubectl,
     pub timeout: Duration,
-    /// As the user has said it.
-    said_timeout: &'a str,
+    /// As given by the user.
+    timeout_argument: &'a str,
     pub console: &'a Console,
 }
 
@@ -48,7 +47,7 @@ pub struct Cluster<'a> {
 const FIELD_MANAGER: &str = "opctl";
 
 impl<'a> Cluster<'a> {
-    /// Nothing is asked of it yet. `command` is refused where it would not do what the flags about writing say.
+    /// Does not contact the cluster. Refuses flags about writing files, which `command` would ignore.
     pub fn of(args: &'a ClusterArgs, command: &str, console: &'a Console) -> anyhow::Result<Self> {
         let flag = match console.mode {
             Mode::Apply if console.overwrite.is_empty() => None,
@@ -70,16 +69,16 @@ impl<'a> Cluster<'a> {
             Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
         })?;
         let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-        Ok(Self { kubectl, timeout, said_timeout: &args.timeout, console })
+        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, console })
     }
 
     /// For a command that has a cluster already.
     pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
-        Self { kubectl, timeout: Duration::from_secs(60), said_timeout: "60s", console }
+        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", console }
     }
 
-    /// Says which cluster it is, and sees that somebody answers there.
-    pub fn begin(&self) -> anyhow::Result<()> {
+    /// Prints which cluster is used, and checks that its API server answers.
+    pub fn connect(&self) -> anyhow::Result<()> {
         let view = self.kubectl.output(&["config", "view", "--minify", "-o", "json"], "");
         let mut has_context = true;
         match view {
@@ -88,10 +87,10 @@ impl<'a> Cluster<'a> {
                 let context = view["current-context"].as_str().unwrap_or_default().to_owned();
                 let context = self.kubectl.context.clone().unwrap_or(context);
                 let server = view["clusters"][0]["cluster"]["server"].as_str().unwrap_or("unknown").to_owned();
-                self.console.say(&format!("cluster: context `{context}`, server {server}"));
+                self.console.info(&format!("cluster: context `{context}`, server {server}"));
             }
-            Err(error) => match (error.trouble(), &self.kubectl.context) {
-                (Trouble::NoContext, Some(context)) => {
+            Err(error) => match (error.cause(), &self.kubectl.context) {
+                (FailureCause::NoContext, Some(context)) => {
                     return Err(Failed(
                         Refusal::new(format!("the kubeconfig has no context `{context}`"))
                             .help("`kubectl config get-contexts` lists those that it has"),
@@ -99,29 +98,31 @@ impl<'a> Cluster<'a> {
                     .into());
                 }
                 // In a Pod, kubectl knows the cluster without one.
-                (Trouble::NoContext, None) => {
+                (FailureCause::NoContext, None) => {
                     has_context = false;
                     self.console
-                        .say("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
+                        .info("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
                 }
-                _ => return Err(self.told("read the kubeconfig", &error).into()),
+                _ => return Err(self.failure("read the kubeconfig", &error).into()),
             },
         }
         // One request, and no discovery: it fails at once or after this time.
         match self.kubectl.output(&["get", "--raw", "/version", "--request-timeout", "10s"], "") {
             Ok(_) => Ok(()),
-            Err(error) => match error.trouble() {
+            Err(error) => match error.cause() {
                 // Somebody answers.
-                Trouble::Forbidden(_) => Ok(()),
-                Trouble::Unauthorized | Trouble::NoKubectl => Err(self.told("ask the cluster", &error).into()),
-                _ if words(&error).contains("(Forbidden)") => Ok(()),
+                FailureCause::Forbidden(_) => Ok(()),
+                FailureCause::Unauthorized | FailureCause::NoKubectl => {
+                    Err(self.failure("ask the cluster", &error).into())
+                }
+                _ if message(&error).contains("(Forbidden)") => Ok(()),
                 _ => Err(Failed(unreachable(&error, has_context)).into()),
             },
         }
     }
 
-    /// Applies what others are in or of, and waits until its kinds are served; then the others. Gives these.
-    pub fn bring<'o>(&self, objects: &'o [Object]) -> anyhow::Result<Vec<&'o Object>> {
+    /// Applies CRDs and namespaces first, and waits until the CRDs are served; then applies and returns the other objects.
+    pub fn apply_in_order<'o>(&self, objects: &'o [Object]) -> anyhow::Result<Vec<&'o Object>> {
         let (first, rest): (Vec<&Object>, Vec<&Object>) =
             objects.iter().partition(|object| object.is_crd() || object.is("", "Namespace"));
         self.apply(&first)?;
@@ -130,7 +131,7 @@ impl<'a> Cluster<'a> {
         Ok(rest)
     }
 
-    /// Server-side apply: these manifests say what their fields are, whoever has changed them meanwhile. Fields that they
+    /// Server-side apply: these manifests define their fields, whoever has changed them meanwhile. Fields that they
     /// no longer have go too, and an object may be larger than the annotation of another apply.
     fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
         if objects.is_empty() {
@@ -139,16 +140,16 @@ impl<'a> Cluster<'a> {
         let apply =
             ["apply", "--server-side", "--force-conflicts", "--field-manager", FIELD_MANAGER, "-o", "name", "-f", "-"];
         let text = cluster::text(objects.iter().copied());
-        let said = self.kubectl.run(&apply, &text).map_err(|error| {
-            let Failed(refusal) = self.told("apply the manifests", &error);
+        let applied = self.kubectl.run(&apply, &text).map_err(|error| {
+            let Failed(refusal) = self.failure("apply the manifests", &error);
             Failed(refusal.help("earlier changes are kept; fix this and run the command again"))
         })?;
-        self.list("apply", &said.output);
-        said.warnings.iter().for_each(|warning| self.console.warn(warning));
+        self.list("apply", &applied.stdout);
+        applied.warnings.iter().for_each(|warning| self.console.warn(warning));
         Ok(())
     }
 
-    /// What is not there is passed over, and so are kinds that the cluster does not know.
+    /// Skips missing objects, and kinds that the cluster does not know.
     pub fn delete(&self, objects: &[&Object]) -> anyhow::Result<()> {
         if objects.is_empty() {
             return Ok(());
@@ -158,17 +159,17 @@ impl<'a> Cluster<'a> {
         let mut left: Vec<&Object> = objects.to_vec();
         loop {
             let error = match self.kubectl.run(&delete, &cluster::text(left.iter().copied())) {
-                Ok(said) => {
-                    self.list("delete", &said.output);
+                Ok(deleted) => {
+                    self.list("delete", &deleted.stdout);
                     return Ok(());
                 }
                 Err(error) => error,
             };
-            let unknown: Vec<String> = unknown_kinds(&words(&error));
+            let unknown: Vec<String> = unknown_kinds(&message(&error));
             let before = left.len();
             left.retain(|object| !unknown.contains(&object.kind));
             if left.len() == before {
-                return Err(self.told("delete the manifests", &error).into());
+                return Err(self.failure("delete the manifests", &error).into());
             }
             if left.is_empty() {
                 return Ok(());
@@ -182,8 +183,8 @@ impl<'a> Cluster<'a> {
 }
 
 /// The kinds in `no matches for kind "ServiceMonitor" in version …`, if nothing else went wrong.
-fn unknown_kinds(said: &str) -> Vec<String> {
-    let kinds = said.split("no matches for kind \"").skip(1).filter_map(|rest| rest.split('"').next());
+fn unknown_kinds(stderr: &str) -> Vec<String> {
+    let kinds = stderr.split("no matches for kind \"").skip(1).filter_map(|rest| rest.split('"').next());
     kinds.map(String::from).collect()
 }
 
@@ -228,8 +229,8 @@ mod tests {
 
     #[test]
     fn kinds_that_a_cluster_does_not_know_are_named() {
-        let said = "resource mapping not found for name: \"a\" namespace: \"b\" from \"STDIN\": no matches for kind \
+        let stderr = "resource mapping not found for name: \"a\" namespace: \"b\" from \"STDIN\": no matches for kind \
             \"ServiceMonitor\" in version \"monitoring.coreos.com/v1\"\nensure CRDs are installed first";
-        assert_eq!(unknown_kinds(said), ["ServiceMonitor"]);
+        assert_eq!(unknown_kinds(stderr), ["ServiceMonitor"]);
     }
 }

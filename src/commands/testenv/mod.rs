@@ -77,14 +77,14 @@ pub fn start(args: &TestenvServersArgs, name: &str, crds: &[Crd], console: &Cons
     settings.nodes = args.nodes;
     let environment = Environment::start(settings).map_err(failed)?;
     environment.install(crds).map_err(failed)?;
-    let mut said = format!("Kubernetes {} at {}", environment.version, environment.url);
+    let mut text = format!("Kubernetes {} at {}", environment.version, environment.url);
     if environment.nodes > 0 {
-        said += &format!(" with {}", counted(environment.nodes.into(), "node"));
+        text += &format!(" with {}", counted(environment.nodes.into(), "node"));
     }
     if !crds.is_empty() {
-        said += &format!(", {} installed", counted(crds.len(), "CRD"));
+        text += &format!(", {} installed", counted(crds.len(), "CRD"));
     }
-    console.say(&format!("{said}, ready in {:.1} s", environment.ready_in.as_secs_f64()));
+    console.info(&format!("{text}, ready in {:.1} s", environment.ready_in.as_secs_f64()));
     Ok(environment)
 }
 

@@ -1,4 +1,4 @@
-//! The programs of a control plane, for every command that starts one: found, or downloaded while that is shown.
+//! Finds or downloads the control plane binaries for all commands that start one, with a progress bar.
 
 use opctl_testenv::assets::{self, Assets, AssetsError, Event, OLDEST, Search, Wanted};
 
@@ -7,7 +7,7 @@ use crate::commands::environment;
 use crate::commands::error::{Failed, Refusal};
 use crate::interrupt::Shield;
 
-/// Finds or downloads the programs of this version, of any where nothing is said.
+/// Finds or downloads the programs of this version, or of any version if none is given.
 pub fn assets(kubernetes: Option<&str>, mirror: Option<&str>, console: &Console) -> anyhow::Result<Assets> {
     let search = search(kubernetes, mirror)?;
     watched(&search, console, |watch| match assets::find(&search, watch)? {
@@ -36,7 +36,7 @@ pub fn watched<T>(
     work: impl FnOnce(&mut dyn FnMut(Event)) -> Result<T, AssetsError>,
 ) -> anyhow::Result<T> {
     let mut bar = console.progress();
-    let mut said = false;
+    let mut is_reported = false;
     let mut shield = None;
     let result = work(&mut |event| match event {
         Event::Skipped { folder, version } => {
@@ -46,11 +46,11 @@ pub fn watched<T>(
             };
             console.note(&format!("`{}` on PATH has Kubernetes {version}, {reason}: passed over", folder.display()));
         }
-        Event::Waiting { folder } => console.say(&format!("waiting for another opctl in `{}`", folder.display())),
+        Event::Waiting { folder } => console.info(&format!("waiting for another opctl in `{}`", folder.display())),
         Event::Downloading { url, size } => {
-            if !std::mem::replace(&mut said, true) {
+            if !std::mem::replace(&mut is_reported, true) {
                 let size = size.map(|size| format!(" ({})", megabytes(size))).unwrap_or_default();
-                console.say(&format!("downloading `{url}`{size}"));
+                console.info(&format!("downloading `{url}`{size}"));
             }
         }
         Event::Progress { done, size } => bar.show(&drawn(done, size)),

@@ -1,4 +1,4 @@
-//! `opctl testenv run`: a command against an API server of its own.
+//! `opctl testenv run`: runs a command against a temporary API server.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -48,7 +48,7 @@ pub fn run(args: &TestenvRunArgs, console: &Console) -> anyhow::Result<Outcome> 
     if let Some(path) = environment::path_with(environment.assets().folder()) {
         command.env("PATH", path);
     }
-    let status = interrupt::attend(&mut command).map_err(|error| {
+    let status = interrupt::run_foreground(&mut command).map_err(|error| {
         let refusal = Refusal::new(format!("cannot run `{}`: {error}", program.display()));
         Failed(refusal.help("put a command and its arguments after `--`: `opctl testenv run -- cargo test`"))
     })?;

@@ -1,4 +1,4 @@
-//! `opctl testenv setup`: finds or downloads the programs, and says where they are.
+//! `opctl testenv setup`: finds or downloads the control plane binaries and prints their path.
 
 use std::path::PathBuf;
 
@@ -66,14 +66,14 @@ pub fn run(args: &TestenvSetupArgs, console: &Console) -> anyhow::Result<Outcome
         }
         None => assets(args.kubernetes.as_deref(), args.mirror.as_deref(), console)?,
     };
-    console.data(&format!("{}\n", assets.folder().display()));
+    console.print(&format!("{}\n", assets.folder().display()));
     Ok(Outcome::Done)
 }
 
 /// With `--dry-run`, `--diff` and `--check`: nothing is downloaded.
 fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(assets) = watched(search, console, |watch| find(search, watch))? {
-        console.data(&format!("{}\n", assets.folder().display()));
+        console.print(&format!("{}\n", assets.folder().display()));
         return Ok(Outcome::Done);
     }
     if console.mode == Mode::Check {
@@ -81,7 +81,7 @@ fn look(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
         console.error(&refusal.help("`opctl testenv setup` downloads them"));
         return Ok(Outcome::Drift);
     }
-    console.say(&format!("would download a release of `{}`", search.network.shown()));
+    console.info(&format!("would download a release of `{}`", search.network.shown()));
     Ok(Outcome::Done)
 }
 
@@ -94,7 +94,7 @@ fn list(search: &Search, console: &Console) -> anyhow::Result<Outcome> {
     versions.dedup();
     for version in versions {
         let place = if cached.contains(&version) { "  in the cache" } else { "" };
-        console.data(&format!("{version}{place}\n"));
+        console.print(&format!("{version}{place}\n"));
     }
     Ok(Outcome::Done)
 }

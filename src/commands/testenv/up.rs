@@ -1,4 +1,4 @@
-//! `opctl testenv up`, `down` and `status`: API servers that go on without opctl.
+//! `opctl testenv up`, `down` and `status`: manage API servers that keep running after opctl exits.
 
 use clap::Args;
 use opctl_testenv::Kept;
@@ -61,8 +61,10 @@ pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
             }
             kept.install(&crds).map_err(failed)?;
             let installed = if crds.is_empty() { "" } else { "; its CRDs are up to date" };
-            console
-                .say(&format!("`{}` is up already: Kubernetes {} at {}{installed}", kept.name, kept.version, kept.url));
+            console.info(&format!(
+                "`{}` is up already: Kubernetes {} at {}{installed}",
+                kept.name, kept.version, kept.url
+            ));
             kept.kubeconfig()
         }
         None => {
@@ -72,7 +74,7 @@ pub fn up(args: &TestenvUpArgs, console: &Console) -> anyhow::Result<Outcome> {
             kubeconfig
         }
     };
-    console.data(&format!("{}\n", kubeconfig.display()));
+    console.print(&format!("{}\n", kubeconfig.display()));
     Ok(Outcome::Done)
 }
 
@@ -81,7 +83,7 @@ pub fn down(args: &TestenvDownArgs, console: &Console) -> anyhow::Result<Outcome
     let those: Vec<&Kept> = kept.iter().filter(|kept| args.all || kept.name == args.name).collect();
     for one in &those {
         one.stop().map_err(failed)?;
-        console.say(&format!("stopped `{}`", one.name));
+        console.info(&format!("stopped `{}`", one.name));
     }
     if those.is_empty() {
         let what =
@@ -99,7 +101,7 @@ pub fn status(console: &Console) -> anyhow::Result<Outcome> {
     let width = kept.iter().map(|kept| kept.name.len()).max().unwrap_or_default();
     for one in &kept {
         let Kept { name, version, url, .. } = one;
-        console.data(&format!("{name:width$}  Kubernetes {version}  {url}  {}\n", one.kubeconfig().display()));
+        console.print(&format!("{name:width$}  Kubernetes {version}  {url}  {}\n", one.kubeconfig().display()));
     }
     if kept.is_empty() {
         console.note("no test environment is up; `opctl testenv up` starts one");

@@ -1,4 +1,4 @@
-//! The names in rendered objects that lead to nothing in the render.
+//! Reports references in rendered objects to objects that are not rendered.
 //!
 //! What may come from elsewhere is passed over or is a warning; what Kubernetes brings itself is known.
 
@@ -35,8 +35,8 @@ struct Pods<'a> {
     spec: &'a Node,
 }
 
-/// What a name is to lead to.
-struct Wanted<'a> {
+/// A reference by name, and the object that it must resolve to.
+struct Reference<'a> {
     code: &'static str,
     severity: Severity,
     group: &'a str,
@@ -91,30 +91,32 @@ impl<'a> Names<'a> {
     }
 
     /// Says so if there is nothing of this name.
-    fn look_up(&mut self, wanted: Wanted) {
-        let Some(name) = wanted.name.as_text().filter(|name| !name.is_empty() && !name.contains("$(")) else { return };
-        if self.find(wanted.group, wanted.kind, wanted.namespace, name).is_some() {
+    fn look_up(&mut self, reference: Reference) {
+        let Some(name) = reference.name.as_text().filter(|name| !name.is_empty() && !name.contains("$(")) else {
+            return;
+        };
+        if self.find(reference.group, reference.kind, reference.namespace, name).is_some() {
             return;
         }
-        let of_kind = self.all.iter().filter(|object| object.is(wanted.group, wanted.kind));
+        let of_kind = self.all.iter().filter(|object| object.is(reference.group, reference.kind));
         let elsewhere = of_kind.clone().map(|object| object.id()).find(|id| id.name == name);
-        let names: Vec<String> = of_kind.map(|object| self.said_name(object, wanted.is_followed)).collect();
+        let names: Vec<String> = of_kind.map(|object| self.written_name(object, reference.is_followed)).collect();
         let near = nearest(name, names.iter().map(String::as_str));
-        let message = format!("{} names the {} `{name}`, which is not here", wanted.by, wanted.kind);
-        let problem = Diagnostic { severity: wanted.severity, ..Diagnostic::error(wanted.code, message) };
-        let problem = problem.at(wanted.name.span.clone(), "");
-        self.problems.push(match (elsewhere, near, wanted.namespace) {
+        let message = format!("{} names the {} `{name}`, which is not here", reference.by, reference.kind);
+        let problem = Diagnostic { severity: reference.severity, ..Diagnostic::error(reference.code, message) };
+        let problem = problem.at(reference.name.span.clone(), "");
+        self.problems.push(match (elsewhere, near, reference.namespace) {
             (Some(other), _, Some(namespace)) => {
                 problem.help(format!("it is in the namespace `{}`, not in `{namespace}`", effective(&other.namespace)))
             }
             (_, Some(near), _) => problem.help(format!("did you mean `{near}`?")),
-            _ if names.is_empty() => problem.help(format!("add the {} to what kustomize renders", wanted.kind)),
+            _ if names.is_empty() => problem.help(format!("add the {} to what kustomize renders", reference.kind)),
             _ => problem.help(format!("there is: `{}`", names.join("`, `"))),
         });
     }
 
-    /// The name as it is to be written in a file.
-    fn said_name(&self, object: &Object, is_followed: bool) -> String {
+    /// The name to write in a file that refers to the object.
+    fn written_name(&self, object: &Object, is_followed: bool) -> String {
         if is_followed || self.is_lenient { object.first_id().name } else { object.id().name }
     }
 
@@ -261,8 +263,8 @@ fn selects(selector: &Node, labels: Option<&Node>) -> bool {
         })
 }
 
-/// A selector that asks for something.
-fn asks(selector: &Node) -> bool {
+/// Whether a selector has any requirement.
+fn is_restrictive(selector: &Node) -> bool {
     match (selector.get("matchLabels"), selector.get("matchExpressions")) {
         (None, None) => !selector.entries().is_empty(),
         (labels, expressions) => {
@@ -284,9 +286,9 @@ fn first_label(selector: &Node) -> &Node {
 /// The label that keeps a selector from the nearest of what it could select, in words.
 fn hindrance<'a>(selector: &Node, candidates: impl Iterator<Item = Option<&'a Node>>) -> Option<String> {
     let is_plain = selector.get("matchLabels").is_none() && selector.get("matchExpressions").is_none();
-    let wanted = if is_plain { selector.entries() } else { selector.get("matchLabels")?.entries() };
+    let reference = if is_plain { selector.entries() } else { selector.get("matchLabels")?.entries() };
     let missed = |labels: Option<&Node>| {
-        let missed = wanted.iter().filter(|entry| {
+        let missed = reference.iter().filter(|entry| {
             labels.and_then(|labels| labels.get(&entry.key)).map(Node::json) != Some(entry.value.json())
         });
         missed.collect::<Vec<_>>()

@@ -1,6 +1,6 @@
-//! What a pod needs before it starts: its account, its ConfigMaps, Secrets and claims, and what is inside of it.
+//! Checks what a pod references: its service account, ConfigMaps, Secrets, claims, volumes and ports.
 
-use super::{Names, Pods, Wanted, asks, first_label, hindrance, selects};
+use super::{Names, Pods, Reference, first_label, hindrance, is_restrictive, selects};
 use crate::config::fields::pod_spec;
 use crate::config::yaml::Node;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -19,7 +19,7 @@ impl Names<'_> {
     pub(super) fn pods(&mut self, pods: &Pods) {
         let id = pods.object.id();
         let by = format!("this {}", id.kind);
-        let wanted = |kind: &'static str, severity, name| Wanted {
+        let reference = |kind: &'static str, severity, name| Reference {
             code: "OP440",
             severity,
             group: "",
@@ -31,7 +31,7 @@ impl Names<'_> {
         };
         let account = pods.spec.get("serviceAccountName").or_else(|| pods.spec.get("serviceAccount"));
         if let Some(name) = account.filter(|name| name.as_text() != Some("default")) {
-            self.look_up(wanted("ServiceAccount", Severity::Error, name));
+            self.look_up(reference("ServiceAccount", Severity::Error, name));
         }
         for source in sources(pods) {
             let text = source.name.as_text().unwrap_or_default();
@@ -46,11 +46,11 @@ impl Names<'_> {
             }
             // Secrets are often made apart, so that they are in no repository.
             let severity = if source.kind == "Secret" { Severity::Warning } else { Severity::Error };
-            self.look_up(wanted(source.kind, severity, source.name));
+            self.look_up(reference(source.kind, severity, source.name));
         }
         for volume in pods.spec.items_at(&["volumes"]) {
             if let Some(name) = volume.at(&["persistentVolumeClaim", "claimName"]) {
-                self.look_up(wanted("PersistentVolumeClaim", Severity::Warning, name));
+                self.look_up(reference("PersistentVolumeClaim", Severity::Warning, name));
             }
         }
         self.volumes(pods);
@@ -60,18 +60,18 @@ impl Names<'_> {
         if let Some(selector) = selector.filter(|selector| !selects(selector, pods.labels)) {
             let message = format!("this {} does not select the pods of its own template", id.kind);
             let problem = Diagnostic::error("OP441", message).at(first_label(selector).span.clone(), "");
-            let why = hindrance(selector, [pods.labels].into_iter()).filter(|_| asks(selector));
+            let why = hindrance(selector, [pods.labels].into_iter()).filter(|_| is_restrictive(selector));
             self.problems.push(problem.help(why.unwrap_or_else(|| "give the template these labels".into())));
         }
         if let Some(name) = pods.object.node.at(&["spec", "serviceName"]).filter(|_| id.kind == "StatefulSet") {
-            self.look_up(Wanted { code: "OP443", ..wanted("Service", Severity::Error, name) });
+            self.look_up(Reference { code: "OP443", ..reference("Service", Severity::Error, name) });
         }
     }
 
     /// A Secret that is named elsewhere than in a pod, unless cert-manager is to make it. kustomize does not follow such names.
     pub(super) fn secret(&mut self, namespace: &str, name: &Node, by: &str) {
         if !self.is_issued(namespace, name.as_text().unwrap_or_default()) {
-            self.look_up(Wanted {
+            self.look_up(Reference {
                 code: "OP440",
                 severity: Severity::Warning,
                 group: "",

@@ -1,6 +1,6 @@
-//! Bindings: the role that is bound, and the service accounts that it is bound to.
+//! Checks the role and the service accounts that a binding references.
 
-use super::{Names, Wanted};
+use super::{Names, Reference};
 use crate::config::object::Object;
 use crate::diagnostic::{Diagnostic, Severity};
 
@@ -17,7 +17,7 @@ impl Names<'_> {
                 || !is_role && CLUSTER_ROLES.contains(&text)
                 || is_role && id.namespace == "kube-system" && text == "extension-apiserver-authentication-reader";
             if !is_brought {
-                self.look_up(Wanted {
+                self.look_up(Reference {
                     code: "OP439",
                     severity: Severity::Error,
                     group: "rbac.authorization.k8s.io",
@@ -46,7 +46,7 @@ impl Names<'_> {
                 || self.all.iter().any(|other| other.is("", "ServiceAccount") && other.first_id().name == text);
             // Accounts of other namespaces are others', unless one of this name is here.
             if text != "default" && (is_ours || is_here()) {
-                self.look_up(Wanted {
+                self.look_up(Reference {
                     code: "OP439",
                     severity: if is_ours { Severity::Error } else { Severity::Warning },
                     group: "",

@@ -1,7 +1,7 @@
-//! What selects pods and Services, and the ports that it asks of them.
+//! Checks selectors of pods and Services, and the ports that they reference.
 
 use super::pods::missing_port;
-use super::{Names, Pods, Wanted, asks, effective, first_label, hindrance, selects};
+use super::{Names, Pods, Reference, effective, first_label, hindrance, is_restrictive, selects};
 use crate::config::object::Object;
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -53,7 +53,9 @@ impl<'a> Names<'a> {
             .iter()
             .filter_map(Node::as_text)
             .collect();
-        let Some(selector) = object.node.at(&["spec", "selector"]).filter(|selector| asks(selector)) else { return };
+        let Some(selector) = object.node.at(&["spec", "selector"]).filter(|selector| is_restrictive(selector)) else {
+            return;
+        };
         let in_reach = |service: &&Object| {
             let namespace = service.id().namespace;
             let own = named.is_empty() && effective(&namespace) == effective(&id.namespace);
@@ -94,7 +96,7 @@ impl<'a> Names<'a> {
             let Some(name) = service.get("name") else { continue };
             let text = name.as_text().unwrap_or_default();
             let Some(found) = self.find("", "Service", Some(&id.namespace), text) else {
-                self.look_up(Wanted {
+                self.look_up(Reference {
                     code: "OP443",
                     severity: Severity::Error,
                     group: "",
@@ -119,7 +121,7 @@ impl<'a> Names<'a> {
         let (Some(name), Some(kind)) = (target.get("name"), target.text_at(&["kind"])) else { return };
         let api_version = target.text_at(&["apiVersion"]).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        self.look_up(Wanted {
+        self.look_up(Reference {
             code: "OP444",
             severity: Severity::Error,
             group,
@@ -134,7 +136,7 @@ impl<'a> Names<'a> {
     /// The pods that a selector selects in the object's namespace; `None` where it asks for nothing, or finds nothing,
     /// which is said.
     fn selected_pods(&mut self, object: &Object, selector: Option<&Node>, severity: Severity) -> Option<Vec<Pods<'a>>> {
-        let selector = selector.filter(|selector| asks(selector))?;
+        let selector = selector.filter(|selector| is_restrictive(selector))?;
         let id = object.id();
         let mut pods = self.pods_in(&id.namespace);
         let why = hindrance(selector, pods.iter().map(|pods| pods.labels));

@@ -1,6 +1,6 @@
-//! The Services that an API server calls, and the certificates that it trusts them by.
+//! Checks the Services and certificates that webhook configurations and CRDs reference.
 
-use super::{Names, Wanted};
+use super::{Names, Reference};
 use crate::config::object::Object;
 use crate::config::yaml::Node;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -29,7 +29,7 @@ impl Names<'_> {
         let by = format!("this {}", object.id().kind);
         let namespace = service.text_at(&["namespace"]).unwrap_or_default();
         let Some(found) = self.find("", "Service", Some(namespace), name.as_text().unwrap_or_default()) else {
-            self.look_up(Wanted {
+            self.look_up(Reference {
                 code: "OP443",
                 severity: Severity::Error,
                 group: "",
@@ -88,7 +88,7 @@ impl Names<'_> {
         let group = issuer.text_at(&["group"]).unwrap_or("cert-manager.io");
         // ClusterIssuers and those of other makers belong to the cluster.
         if let Some(name) = issuer.get("name").filter(|_| kind == "Issuer" && group == "cert-manager.io") {
-            self.look_up(Wanted {
+            self.look_up(Reference {
                 code: "OP445",
                 severity: Severity::Error,
                 group,

@@ -1,12 +1,11 @@
-//! Ranges of a text that was parsed → places in the file that it came from, which may hold it as a block of another
-//! document.
+//! Maps ranges of a parsed text to positions in its file, which may contain the text as a scalar of another document.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::{SourceFile, Span};
 
-pub enum Places {
+pub enum Origin {
     /// The text is the file from this byte on.
     File { file: Arc<SourceFile>, skipped: usize },
     /// The text is a literal block: where each of its lines starts in the text, and in the file.
@@ -15,7 +14,7 @@ pub enum Places {
     One(Span),
 }
 
-impl Places {
+impl Origin {
     pub fn shifted(file: &Arc<SourceFile>, skipped: usize) -> Self {
         Self::File { file: Arc::clone(file), skipped }
     }

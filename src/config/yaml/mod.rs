@@ -1,4 +1,4 @@
-//! YAML text → documents in which every key and value knows its place.
+//! Parses YAML text into documents in which every key and value has its source position.
 //!
 //! Values are what Kubernetes' own library makes of them (`scalar`); what it would refuse is refused. Anchors, aliases
 //! and merge keys are resolved here, so that nobody else meets them.
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle};
 use serde_json::Number;
 
-use self::block::Places;
+use self::block::Origin;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 
 /// A value, and where it stands: the scalar itself, or the first line of a mapping or sequence.
@@ -53,12 +53,12 @@ pub enum Dialect {
 pub fn documents(file: &Arc<SourceFile>, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
     // The mark is no text; the parser counts from behind it.
     let skipped = if file.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    read(&file.text[skipped..], &Places::shifted(file, skipped), dialect)
+    read(&file.text[skipped..], &Origin::shifted(file, skipped), dialect)
 }
 
 /// The documents in a text of a kustomization: a patch that it holds inline.
 pub fn documents_in(text: &str, span: &Span) -> Result<Vec<Node>, Box<Diagnostic>> {
-    read(text, &Places::within(text, span), Dialect::Kustomize)
+    read(text, &Origin::within(text, span), Dialect::Kustomize)
 }
 
 impl Node {
@@ -209,12 +209,12 @@ struct Key {
 /// What is wrong, and where in the text.
 type Problem = (Range<usize>, String);
 
-fn read(text: &str, places: &Places, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
+fn read(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Box<Diagnostic>> {
     read_text(text, places, dialect)
         .map_err(|(range, message)| Box::new(Diagnostic::error("OP430", message).at(places.span(range), "")))
 }
 
-fn read_text(text: &str, places: &Places, dialect: Dialect) -> Result<Vec<Node>, Problem> {
+fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>, Problem> {
     let mut documents = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let mut anchors: BTreeMap<usize, Node> = BTreeMap::new();
@@ -304,7 +304,7 @@ impl Open {
         Ok(())
     }
 
-    fn close(self, places: &Places, end: usize) -> Node {
+    fn close(self, places: &Origin, end: usize) -> Node {
         let mut node = Node { value: self.value, span: places.span(self.start..end.max(self.start)) };
         for entry in self.merged.iter().flat_map(Node::entries) {
             if node.get(&entry.key).is_none() {

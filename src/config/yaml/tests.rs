@@ -4,7 +4,7 @@ fn json(text: &str) -> Result<String, String> {
     let file = SourceFile::new("a.yaml", text);
     match documents(&file, Dialect::Kubectl) {
         Ok(documents) => Ok(documents.iter().map(|node| node.json().to_string()).collect::<Vec<_>>().join(" ")),
-        Err(problem) => Err(format!("{} at {}", problem.message, problem.place.unwrap().0)),
+        Err(problem) => Err(format!("{} at {}", problem.message, problem.span.unwrap().0)),
     }
 }
 

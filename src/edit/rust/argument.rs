@@ -1,4 +1,4 @@
-//! An argument of the `#[kube(…)]` above a type.
+//! Adds an argument to the `#[kube(…)]` attribute of a type.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ pub fn add_argument(text: &str, kind: &str, version: &str, argument: &str) -> Re
             help: format!("change it to this, then run the command again:\n    {argument},"),
         });
     }
-    let new = old.place(&source).insert(text, argument);
+    let new = old.version_argument(&source).insert(text, argument);
     if old.is_all_that_changed(&source, &new, (kind, version), &wanted) {
         return Ok(new);
     }
@@ -105,7 +105,7 @@ impl<'a> Kube<'a> {
         self.arguments().chain(&self.conditional).any(|argument| is_text(argument, name, value))
     }
 
-    fn place(&self, source: &Source) -> Place {
+    fn version_argument(&self, source: &Source) -> VersionArgument {
         let pairs = self.lists.iter().flat_map(|(attribute, arguments)| {
             let inside = source.range_of(arguments);
             arguments.pairs().map(move |pair| (*attribute, inside.clone(), pair))
@@ -114,7 +114,7 @@ impl<'a> Kube<'a> {
             .into_iter()
             .find(|(_, _, pair)| pair.value().path().is_ident("version"))
             .expect("a version is said outside of `cfg_attr`");
-        Place {
+        VersionArgument {
             attribute: source.range_of(attribute),
             inside,
             version: source.range_of(*version.value()),
@@ -126,7 +126,7 @@ impl<'a> Kube<'a> {
     fn is_all_that_changed(&self, old: &Source, new: &str, (kind, version): (&str, &str), wanted: &Meta) -> bool {
         let Ok(source) = Source::parse(new) else { return false };
         let Ok(kube) = find(&source.file, kind, version) else { return false };
-        let attribute = self.place(old).attribute;
+        let attribute = self.version_argument(old).attribute;
         let column = indent(old.text, attribute.start);
         let end = end_with_comments(old.text, attribute.end, column).unwrap_or(attribute.end);
         let is_wanted = |argument: &&Meta| *argument == wanted;
@@ -160,8 +160,8 @@ impl<'a> Visit<'a> for Types<'a> {
     fn visit_expr(&mut self, _: &'a Expr) {}
 }
 
-/// Where the version is said.
-struct Place {
+/// The positions around the `version` argument of `#[kube(…)]`.
+struct VersionArgument {
     attribute: Range<usize>,
     /// From the first argument to the last.
     inside: Range<usize>,
@@ -170,7 +170,7 @@ struct Place {
     comma: Option<usize>,
 }
 
-impl Place {
+impl VersionArgument {
     fn insert(&self, text: &str, argument: &str) -> String {
         let is_one_line = !text[self.attribute.clone()].contains('\n');
         if is_one_line && !self.fits_one_line(text, argument) && end_with_comment(text, self.attribute.end).is_some() {

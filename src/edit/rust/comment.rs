@@ -1,4 +1,4 @@
-//! A line comment about a function: above it, or in place of one that is there.
+//! Adds or replaces a line comment above a function.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The room between two siblings (modules, elements of a list), which holds nothing but spaces, commas and comments; and
+//! The gap between two siblings (modules, elements of a list), which holds nothing but spaces, commas and comments; and
 //! where in it a new sibling goes, so that each comment stays with the sibling that it is about.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! An element of the `vec![…]` that ends a function: the one line in a file of the user that lists things.
+//! Adds an element to the `vec![…]` at the end of a function.
 
 use std::ops::Range;
 
@@ -29,12 +29,12 @@ pub fn add_list_item(text: &str, function: &str, item: &str) -> Result<String, E
     let list = find(&source.file, function).map_err(refuse)?;
     let elements = parse_elements(list)
         .map_err(|_| refuse(format!("the `vec![…]` at the end of `fn {function}` is not a list of expressions")))?;
-    let place = Place::of(&source, list, &elements, &key(item));
-    if place.elements.iter().any(|element| element.key == key(item)) {
+    let point = InsertionPoint::of(&source, list, &elements, &key(item));
+    if point.elements.iter().any(|element| element.key == key(item)) {
         return Ok(text.into());
     }
-    for new in [place.insert(text, item), place.insert_in_line(text, item)] {
-        if place.is_all_that_changed(text, &elements, &new, function, &wanted) {
+    for new in [point.insert(text, item), point.insert_in_line(text, item)] {
+        if point.is_all_that_changed(text, &elements, &new, function, &wanted) {
             return Ok(new);
         }
     }
@@ -111,8 +111,8 @@ fn parse_elements(list: &Macro) -> syn::Result<Punctuated<Expr, Token![,]>> {
     list.parse_body_with(Punctuated::parse_terminated)
 }
 
-/// Where in a list the new element goes.
-struct Place {
+/// The position in a list at which the new element is inserted.
+struct InsertionPoint {
     /// Between the brackets.
     inside: Range<usize>,
     elements: Vec<Sibling>,
@@ -121,7 +121,7 @@ struct Place {
     index: usize,
 }
 
-impl Place {
+impl InsertionPoint {
     fn of(source: &Source, list: &Macro, elements: &Punctuated<Expr, Token![,]>, new_key: &str) -> Self {
         let inside = Self::brackets(source, list);
         let commas = elements.pairs().filter_map(|pair| pair.punct().map(|comma| source.range_of(comma).end)).collect();

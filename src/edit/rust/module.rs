@@ -1,4 +1,4 @@
-//! `pub mod NAME;` among the modules of a file.
+//! Adds `pub mod NAME;` to the modules of a file.
 
 use syn::{Attribute, File, Item, ItemMod};
 

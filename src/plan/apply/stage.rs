@@ -1,4 +1,4 @@
-//! New texts beside their targets, and the old ones kept, until all are put in place or none.
+//! Stages new contents in temporary files and keeps the old files, until all are replaced or none.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

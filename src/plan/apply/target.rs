@@ -1,4 +1,4 @@
-//! Where each step leads on disk, and whether one may write there. Changes nothing.
+//! Resolves the path of each step on disk, and checks that it may be written. Changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -88,10 +88,10 @@ impl<const N: usize> JsonSchema for Hole<N> {
 
 /// Runs `ask` on schemars' own code, with each `Hole<N>` standing for `shapes[N]`.
 pub fn with_holes<R>(shapes: Vec<Shape>, ask: impl FnOnce(&mut SchemaGenerator) -> R) -> R {
-    standing_for(shapes, || ask(&mut generator()))
+    with_shapes(shapes, || ask(&mut generator()))
 }
 
-fn standing_for<R>(shapes: Vec<Shape>, ask: impl FnOnce() -> R) -> R {
+fn with_shapes<R>(shapes: Vec<Shape>, ask: impl FnOnce() -> R) -> R {
     let before = HOLES.replace(shapes);
     let answer = ask();
     HOLES.set(before);
@@ -146,7 +146,7 @@ impl Entry {
 
     pub fn shape(&self, parameters: Vec<Shape>) -> Result<Shape, NoSchema> {
         match self {
-            Self::Linked(linked) => Ok(standing_for(parameters, linked.shape)),
+            Self::Linked(linked) => Ok(with_shapes(parameters, linked.shape)),
             Self::Kubernetes(ty) => ty.schema().map(Shape::from),
         }
     }
@@ -177,7 +177,7 @@ pub fn tuple(elements: Vec<Shape>) -> Option<Shape> {
         16 => of!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15),
         _ => return None,
     };
-    Some(standing_for(elements, shape))
+    Some(with_shapes(elements, shape))
 }
 
 /// A foreign type by its canonical path; one of Kubernetes in the version that the package is built for.

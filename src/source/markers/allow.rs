@@ -1,4 +1,4 @@
-//! The marker `+opctl:allow:CODE reason` → an [`Allow`], and what of the code it covers.
+//! Parses the marker `+opctl:allow:CODE reason` into an [`Allow`], with the range of code that it covers.
 
 use std::ops::Range;
 
@@ -13,26 +13,26 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
         let help = "use the code from the message, such as `OP417`; `opctl explain` lists them";
         problems.push(problem("OP110", &code.span, format!("there is no diagnostic `{}`", code.it), help));
     }
-    let place = arguments.place();
-    let range = covered(&place.file.text, &place.range);
-    let covers = Span { file: place.file.clone(), range };
-    Some(Allow { code: code.it.into(), reason: reason.it.into(), place, covers })
+    let span = arguments.marker_span();
+    let range = covered(&span.file.text, &span.range);
+    let covers = Span { file: span.file.clone(), range };
+    Some(Allow { code: code.it.into(), reason: reason.it.into(), span, covers })
 }
 
-/// What a comment at `place` is about.
-fn covered(text: &str, place: &Range<usize>) -> Range<usize> {
+/// The range of the item that a comment at `comment` is about.
+fn covered(text: &str, comment: &Range<usize>) -> Range<usize> {
     let is_code = |(token, _): &(Token, _)| !matches!(token, Token::LineComment | Token::BlockComment);
     let tokens: Vec<(Token, Range<usize>)> = Lexer::new(text).filter(is_code).collect();
-    let next = tokens.partition_point(|(_, range)| range.start < place.start);
-    let line = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
+    let next = tokens.partition_point(|(_, range)| range.start < comment.start);
+    let line = text[..comment.start].rfind('\n').map_or(0, |end| end + 1);
     let is_behind_code = next.checked_sub(1).is_some_and(|last| tokens[last].1.end > line);
     if is_behind_code {
         let start = start_of(&tokens, next - 1);
-        return tokens[start].1.start..end_of(text, &tokens, start, next - 1).max(place.end);
+        return tokens[start].1.start..end_of(text, &tokens, start, next - 1).max(comment.end);
     }
     // The comments up to there, of which some are markers.
     let comments = text[..tokens.get(next).map_or(text.len(), |(_, range)| range.start)].trim_end().len();
-    place.start..end_of(text, &tokens, next, next).max(comments)
+    comment.start..end_of(text, &tokens, next, next).max(comments)
 }
 
 /// The first token of the statement or item that has the token `last` in it.
@@ -98,8 +98,8 @@ mod tests {
     /// What the comment `// allow` covers.
     fn covered_in(text: &str) -> &str {
         let start = text.find("// allow").unwrap();
-        let place = start + 3..start + text[start..].find('\n').unwrap_or(text.len() - start);
-        &text[covered(text, &place)]
+        let comment = start + 3..start + text[start..].find('\n').unwrap_or(text.len() - start);
+        &text[covered(text, &comment)]
     }
 
     #[test]

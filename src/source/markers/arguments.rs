@@ -13,10 +13,10 @@ use crate::names::nearest;
 pub struct Arguments<'a> {
     pub marker: &'static Marker,
     line: &'a Line,
-    given: Vec<Given>,
+    given: Vec<GivenArgument>,
 }
 
-struct Given {
+struct GivenArgument {
     argument: &'static Argument,
     /// From the name to the last value.
     range: Range<usize>,
@@ -83,7 +83,7 @@ impl<'a> Arguments<'a> {
             let range = text.len() - rest.len()..text.len() - rest.len() + length;
             at = range.end;
             let value = Value { it: Scalar::Text(text[range.clone()].into()), span: self.line.span(&range) };
-            self.given.push(Given { argument, range, values: vec![value] });
+            self.given.push(GivenArgument { argument, range, values: vec![value] });
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Arguments<'a> {
         let before = problems.len();
         let values = written.into_iter().filter_map(|value| self.value(argument, value, problems)).collect();
         if problems.len() == before {
-            self.given.push(Given { argument, range, values });
+            self.given.push(GivenArgument { argument, range, values });
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a> Arguments<'a> {
             1 => format!("missing argument {}", names[0]),
             _ => format!("missing arguments {}", names.join(", ")),
         };
-        let problem = Diagnostic::error("OP107", message).at(self.place(), "");
+        let problem = Diagnostic::error("OP107", message).at(self.marker_span(), "");
         if self.marker.form == Form::Positional {
             return Some(problem.help(format!("write `+{}`", self.marker.usage())));
         }
@@ -204,7 +204,7 @@ impl<'a> Arguments<'a> {
         Some(missing.into_iter().map(help).fold(problem, Diagnostic::help))
     }
 
-    fn find(&self, name: &str) -> Option<&Given> {
+    fn find(&self, name: &str) -> Option<&GivenArgument> {
         debug_assert!(self.marker.argument(name).is_some(), "`{name}` is not in the table");
         self.given.iter().find(|given| given.argument.name == name)
     }
@@ -214,7 +214,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The marker itself, from `+` to its end.
-    pub fn place(&self) -> Span {
+    pub fn marker_span(&self) -> Span {
         self.line.whole()
     }
 

@@ -1,4 +1,4 @@
-//! Finds the comments of a Rust file, and knows nothing of what they say.
+//! Finds the comments of a Rust file, without interpreting them.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The comments of one Rust file → what its markers say.
+//! Parses the markers in the comments of a Rust file.
 //!
 //! A marker is a `// +kubebuilder:…` or `// +opctl:…` line anywhere in a file: above an item, in a function, on its own.
 //! The syntax is controller-gen's; the strictness is not: what looks like a marker must be one, or it is an error with its

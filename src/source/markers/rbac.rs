@@ -29,7 +29,7 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Rba
         verbs: list("verbs"),
         urls: list("urls"),
         is_of_runtime: false,
-        place: arguments.place(),
+        span: arguments.marker_span(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Every marker that opctl reads, with its arguments and the function that reads it. The parser, its messages and
+//! The table of all markers that opctl reads, each with its arguments and the function that parses it. The parser, its messages and
 //! `docs/reference/markers.md` all follow from these rows.
 
 use super::arguments::Arguments;

@@ -1,5 +1,4 @@
-//! The markers of webhooks → what stands in their configurations, in `spec.conversion` of a CRD, and whom the API server
-//! trusts.
+//! Parses the webhook markers: webhook configurations, `spec.conversion` of CRDs, and certificate authorities.
 //!
 //! What the API server says to the result is not known here.
 
@@ -25,7 +24,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
     }
     definition.texts("admissionReviewVersions", &arguments.texts("admissionReviewVersions"));
     if let Some(Value { it, span }) = arguments.integer("timeoutSeconds") {
-        definition.say("timeoutSeconds", it.into(), span);
+        definition.set("timeoutSeconds", it.into(), span);
     }
     // The core group has no name.
     let groups: Vec<_> = arguments
@@ -33,7 +32,7 @@ pub fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Web
         .into_iter()
         .map(|Value { it, span }| Value { it: if it == "core" { "" } else { it }, span })
         .collect();
-    definition.say("rules", json!([{}]), arguments.place());
+    definition.set("rules", json!([{}]), arguments.marker_span());
     definition.texts("rules[0].apiGroups", &groups);
     definition.texts("rules[0].apiVersions", &arguments.texts("versions"));
     definition.texts("rules[0].resources", &arguments.texts("resources"));
@@ -79,14 +78,14 @@ pub fn configuration(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> O
         }
         it.to_owned()
     });
-    Some(WebhookConfiguration { admission: admission(arguments)?, name, place: arguments.place() })
+    Some(WebhookConfiguration { admission: admission(arguments)?, name, span: arguments.marker_span() })
 }
 
 pub fn conversion(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Conversion> {
     let mut definition = Definition::default();
-    definition.say("strategy", "Webhook".into(), arguments.place());
+    definition.set("strategy", "Webhook".into(), arguments.marker_span());
     match &arguments.texts("conversionReviewVersions")[..] {
-        [] => definition.say("webhook.conversionReviewVersions", json!(["v1"]), arguments.place()),
+        [] => definition.set("webhook.conversionReviewVersions", json!(["v1"]), arguments.marker_span()),
         versions => definition.texts("webhook.conversionReviewVersions", versions),
     }
     definition.client("webhook.clientConfig", arguments, Some("/convert"), problems);
@@ -105,7 +104,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
         // What is given may be what was not understood.
         if problems.is_empty() {
             let help = "write `certificate=NAME` for cert-manager, or `file=PATH` for a certificate in PEM";
-            problems.push(problem("OP107", &arguments.place(), "an authority without its certificate", help));
+            problems.push(problem("OP107", &arguments.marker_span(), "an authority without its certificate", help));
         }
         return None;
     };
@@ -116,7 +115,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
         problems.push(problem("OP129", &span, message, "remove one of them"));
     }
     if name == "file" {
-        return Some(Authority { from: AuthorityFrom::File { path: it.into(), pem: String::new() }, place: span });
+        return Some(Authority { from: AuthorityFrom::File { path: it.into(), pem: String::new() }, span });
     }
     let (namespace, object) = it.split_once('/').unwrap_or((SYSTEM, it));
     if !is_dns_label(namespace) || !is_dns_subdomain(object) {
@@ -128,7 +127,7 @@ pub fn authority(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Optio
         "certificate" => AuthorityFrom::Certificate(namespace, object),
         _ => AuthorityFrom::Secret(namespace, object),
     };
-    Some(Authority { from, place: arguments.place() })
+    Some(Authority { from, span: arguments.marker_span() })
 }
 
 /// What is put together, and where it is said.
@@ -139,7 +138,7 @@ struct Definition {
 }
 
 impl Definition {
-    fn say(&mut self, path: &str, value: Json, span: Span) {
+    fn set(&mut self, path: &str, value: Json, span: Span) {
         let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
         let (outer, field) = pointer.rsplit_once('/').expect("it begins with `/`");
         let mut target = &mut self.value;
@@ -155,13 +154,13 @@ impl Definition {
 
     fn text(&mut self, path: &str, text: Option<Value<&str>>) {
         if let Some(Value { it, span }) = text {
-            self.say(path, it.into(), span);
+            self.set(path, it.into(), span);
         }
     }
 
     fn texts(&mut self, path: &str, texts: &[Value<&str>]) {
         let Some(first) = texts.first() else { return };
-        self.say(path, texts.iter().map(|text| text.it).collect(), first.span.clone());
+        self.set(path, texts.iter().map(|text| text.it).collect(), first.span.clone());
         for (index, text) in texts.iter().enumerate() {
             self.places.insert(format!("{path}[{index}]"), text.span.clone());
         }
@@ -185,15 +184,15 @@ impl Definition {
             ("namespace", "serviceNamespace", Some(SYSTEM)),
             ("path", "path", default_path),
         ] {
-            let default = default.map(|it| Value { it, span: arguments.place() });
+            let default = default.map(|it| Value { it, span: arguments.marker_span() });
             self.text(&service(field), arguments.text(argument).or(default));
         }
         if let Some(Value { it, span }) = arguments.integer("servicePort") {
-            self.say(&service("port"), it.into(), span);
+            self.set(&service("port"), it.into(), span);
         }
     }
 
     fn stated(self, arguments: &Arguments) -> Stated {
-        Stated { value: self.value, places: self.places, place: arguments.place() }
+        Stated { value: self.value, places: self.places, span: arguments.marker_span() }
     }
 }

@@ -1,4 +1,4 @@
-//! The types of the expressions in a body.
+//! Infers the types of the expressions in a function body.
 //!
 //! As rustc does, but without its strictness: what is expected goes in, what is found comes out, and where they meet
 //! they are made equal. An expression of which nothing is known has a type that anything may turn out to be.

@@ -7,10 +7,10 @@ use syn::{
 };
 
 use super::body::Body;
-use super::function::{Call, Fact, Give, Opening};
+use super::function::{Call, Fact, Opening, TypeArguments};
 use super::table::{Reach, Subresource};
 use super::types::{Atom, Decl, Type};
-use super::world::{Env, FnId, Named, Owner, What, inferred, use_path};
+use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
 use crate::diagnostic::Span;
 use crate::source::modules::{ModuleId, name};
 
@@ -26,19 +26,19 @@ impl Body<'_, '_> {
         match self.meaning(path.qself.as_ref(), &path.path) {
             Meaning::Value(ty) => ty,
             Meaning::Function(id, of, written) => {
-                let place = self.span(path);
+                let span = self.span(path);
                 let mut opening = self.open(id, of.as_ref(), &written);
                 let receiver = opening.env.itself.clone().filter(|_| opening.function.has_receiver());
-                let rest = opening.arguments(self.world, &mut self.vars, Give::Fresh(&written));
+                let rest = opening.arguments(self.world, &mut self.vars, TypeArguments::Fresh(&written));
                 let result = opening.result(self.world, &mut self.vars);
-                self.called(&opening, &[], place);
+                self.called(&opening, &[], span);
                 Type::Fn(receiver.into_iter().chain(rest).collect(), Rc::new(result))
             }
         }
     }
 
     fn open(&mut self, id: FnId, of: Option<&Type>, written: &[Type]) -> Opening {
-        let opening = Opening::new(self.world, &mut self.vars, id, Give::Fresh(written));
+        let opening = Opening::new(self.world, &mut self.vars, id, TypeArguments::Fresh(written));
         if let (Some(of), Some(itself)) = (of, &opening.env.itself) {
             self.vars.unify(itself, of);
         }
@@ -127,7 +127,7 @@ impl Body<'_, '_> {
         }
         let world = self.world;
         let last = path.segments.last()?;
-        let is_data = |decl: Decl| matches!(world.declaration(decl).what, What::Data(_));
+        let is_data = |decl: Decl| matches!(world.declaration(decl).what, DeclKind::Data(_));
         let itself = path.is_ident("Self");
         if itself || world.find(self.env.module, path).is_some() {
             let ty = world.lower_path(&mut self.vars, &self.env, None, path, &mut inferred);
@@ -195,8 +195,8 @@ impl Body<'_, '_> {
         if let Expr::Path(path) = &*call.func
             && let Meaning::Function(id, of, written) = self.meaning(path.qself.as_ref(), &path.path)
         {
-            let place = self.span(path);
-            return self.call(id, of.as_ref(), &written, &arguments, false, expected, place);
+            let span = self.span(path);
+            return self.call(id, of.as_ref(), &written, &arguments, false, expected, span);
         }
         let function = self.expr(&call.func, None);
         match self.vars.known(&function) {
@@ -222,8 +222,8 @@ impl Body<'_, '_> {
         let written = call.turbofish.as_ref().map(|written| self.written_in(written.args.iter())).unwrap_or_default();
         match self.world.method(&mut self.vars, &receiver, &wanted, &self.bounds) {
             Some((id, of)) => {
-                let place = self.span(&call.method);
-                self.call(id, Some(&of), &written, &arguments, true, expected, place)
+                let span = self.span(&call.method);
+                self.call(id, Some(&of), &written, &arguments, true, expected, span)
             }
             None => {
                 self.arguments(&arguments, &[]);
@@ -253,10 +253,10 @@ impl Body<'_, '_> {
         arguments: &[&Expr],
         is_method: bool,
         expected: Option<&Type>,
-        place: Span,
+        span: Span,
     ) -> Type {
         let mut opening = self.open(id, of, written);
-        let mut types = opening.arguments(self.world, &mut self.vars, Give::Fresh(written));
+        let mut types = opening.arguments(self.world, &mut self.vars, TypeArguments::Fresh(written));
         let result = opening.result(self.world, &mut self.vars);
         self.expect(&result, expected);
         self.world.settle(&mut self.vars);
@@ -271,7 +271,7 @@ impl Body<'_, '_> {
         if names_receiver && !found.is_empty() {
             found.remove(0);
         }
-        self.called(&opening, &found, place);
+        self.called(&opening, &found, span);
         result
     }
 
@@ -310,11 +310,11 @@ impl Body<'_, '_> {
     }
 
     /// Notes what a call asks.
-    fn called(&mut self, opening: &Opening, found: &[Type], place: Span) {
+    fn called(&mut self, opening: &Opening, found: &[Type], span: Span) {
         let function = &opening.function;
         if !function.is_table {
             if !opening.types.is_empty() {
-                self.calls.push(Call { id: opening.id, types: opening.types.clone(), place });
+                self.calls.push(Call { id: opening.id, types: opening.types.clone(), span });
             }
             return;
         }
@@ -358,10 +358,10 @@ impl Body<'_, '_> {
                 None => None,
             };
             let by = self.title(opening);
-            self.facts.push(Fact { asks: asks.clone(), kind, reach, when, subresource, by, place: place.clone() });
+            self.facts.push(Fact { asks: asks.clone(), kind, reach, when, subresource, by, span: span.clone() });
         }
         if function.body().is_some_and(|body| !body.stmts.is_empty()) {
-            self.calls.push(Call { id: opening.id, types: opening.types.clone(), place });
+            self.calls.push(Call { id: opening.id, types: opening.types.clone(), span });
         }
     }
 

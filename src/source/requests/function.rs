@@ -33,7 +33,7 @@ pub struct Fact {
     /// `Some(None)`: one that only runs tell.
     pub subresource: Option<Option<Rc<str>>>,
     pub by: String,
-    pub place: Span,
+    pub span: Span,
 }
 
 /// A call of a function with parameters.
@@ -41,12 +41,12 @@ pub struct Fact {
 pub struct Call {
     pub id: FnId,
     pub types: Vec<Type>,
-    pub place: Span,
+    pub span: Span,
 }
 
-/// What stands for the parameters of a function.
+/// The types that replace the generic parameters of a function.
 #[derive(Clone, Copy)]
-pub enum Give<'g> {
+pub enum TypeArguments<'g> {
     /// Nothing is known: they stand for themselves.
     Themselves,
     Types(&'g [Type]),
@@ -63,7 +63,7 @@ pub struct Opening {
     pub bounds: Bounds,
 }
 
-impl Give<'_> {
+impl TypeArguments<'_> {
     fn of(self, vars: &mut Vars, index: usize, name: &str, outer: usize) -> Type {
         match self {
             Self::Themselves => Type::Param(name.into()),
@@ -77,7 +77,7 @@ impl Give<'_> {
 }
 
 impl Opening {
-    pub fn new(world: &World, vars: &mut Vars, id: FnId, give: Give) -> Self {
+    pub fn new(world: &World, vars: &mut Vars, id: FnId, give: TypeArguments) -> Self {
         let function = world.function_of(id);
         let parameters = function.parameters();
         let own = function.signature().generics.type_params().count();
@@ -107,8 +107,8 @@ impl Opening {
             for (name, bound) in function.bounds() {
                 if let Some(ty) = world.structural(vars, &opening.env, bound, &mut inferred) {
                     match give {
-                        Give::Themselves => drop(opening.env.names.insert(name, ty)),
-                        Give::Types(_) | Give::Fresh(_) => {
+                        TypeArguments::Themselves => drop(opening.env.names.insert(name, ty)),
+                        TypeArguments::Types(_) | TypeArguments::Fresh(_) => {
                             // `Self` of an impl is no parameter.
                             if let Some(parameter) = opening.env.names.get(&name) {
                                 vars.unify(parameter, &ty);
@@ -125,16 +125,16 @@ impl Opening {
 
     /// What a method gives that is called on a type, whatever else it takes.
     pub fn called_on(world: &World, vars: &mut Vars, id: FnId, of: &Type) -> Type {
-        let mut opening = Self::new(world, vars, id, Give::Fresh(&[]));
+        let mut opening = Self::new(world, vars, id, TypeArguments::Fresh(&[]));
         if let Some(itself) = &opening.env.itself {
             vars.unify(itself, of);
         }
-        opening.arguments(world, vars, Give::Fresh(&[]));
+        opening.arguments(world, vars, TypeArguments::Fresh(&[]));
         opening.result(world, vars)
     }
 
     /// A type of the signature; what it leaves out becomes a parameter.
-    fn lower(&mut self, world: &World, vars: &mut Vars, ty: &Syntax, give: Give) -> Type {
+    fn lower(&mut self, world: &World, vars: &mut Vars, ty: &Syntax, give: TypeArguments) -> Type {
         let Self { env, types, bounds, .. } = self;
         world.lower(vars, env, ty, &mut |vars, elided| {
             if let Elided::Argument = elided {
@@ -151,7 +151,7 @@ impl Opening {
     }
 
     /// The types of the arguments, without the receiver.
-    pub fn arguments(&mut self, world: &World, vars: &mut Vars, give: Give) -> Vec<Type> {
+    pub fn arguments(&mut self, world: &World, vars: &mut Vars, give: TypeArguments) -> Vec<Type> {
         let function = self.function.clone();
         let typed = function.signature().inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) => Some(&*typed.ty),
@@ -202,7 +202,7 @@ impl World<'_> {
             return known.clone();
         }
         self.analyses.borrow_mut().insert(id, None);
-        let analysis = Rc::new(self.analyse(id, Give::Themselves));
+        let analysis = Rc::new(self.analyse(id, TypeArguments::Themselves));
         self.analyses.borrow_mut().insert(id, Some(analysis.clone()));
         Some(analysis)
     }
@@ -213,7 +213,7 @@ impl World<'_> {
         if let Some(known) = self.instances.borrow().get(&key) {
             return known.clone();
         }
-        let analysis = Rc::new(self.analyse(id, Give::Types(types)));
+        let analysis = Rc::new(self.analyse(id, TypeArguments::Types(types)));
         self.instances.borrow_mut().insert(key, analysis.clone());
         analysis
     }
@@ -222,7 +222,7 @@ impl World<'_> {
         self.analysis(id)?.result.clone()
     }
 
-    fn analyse(&self, id: FnId, give: Give) -> Analysis {
+    fn analyse(&self, id: FnId, give: TypeArguments) -> Analysis {
         let mut vars = Vars::default();
         let mut opening = Opening::new(self, &mut vars, id, give);
         let arguments = opening.arguments(self, &mut vars, give);

@@ -1,7 +1,7 @@
 //! Which resource the objects of a type are.
 
 use super::types::Type;
-use super::world::{What, World};
+use super::world::{DeclKind, World};
 use crate::source::kinds::Resource;
 use crate::source::resolve::Target;
 
@@ -14,16 +14,16 @@ impl World<'_> {
             Type::Named(decl, types) => {
                 let declaration = self.declaration(*decl);
                 match (&declaration.what, declaration.module) {
-                    (What::Data(input), _)
+                    (DeclKind::Data(input), _)
                         if input.attrs.iter().any(|attribute| attribute.path().is_ident("same_kind")) =>
                     {
                         drop(deriver);
                         self.resource(types.first()?)
                     }
-                    (What::Data(_), Some(module)) => {
+                    (DeclKind::Data(_), Some(module)) => {
                         deriver.resource_of(&Target::Item(module, declaration.path.last()?.clone()))
                     }
-                    (What::Elsewhere, _) => deriver.resource_of(&Target::Foreign(declaration.foreign.clone()?)),
+                    (DeclKind::Elsewhere, _) => deriver.resource_of(&Target::Foreign(declaration.foreign.clone()?)),
                     _ => None,
                 }
             }

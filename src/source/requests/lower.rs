@@ -14,7 +14,7 @@ use super::function::Opening;
 use super::table::when;
 use super::types::{Decl, Type, Vars};
 use super::world::type_parameters;
-use super::world::{Declaration, Elide, Elided, Env, FnId, Impl, Named, Owner, Shape, What, World, inferred};
+use super::world::{DeclKind, Declaration, Elide, Elided, Env, FnId, Impl, Named, Owner, Shape, World, inferred};
 use crate::source::modules::name;
 
 /// What the parameters of a function are known to be: their traits.
@@ -70,7 +70,7 @@ impl World<'_> {
     pub fn trait_of(&self, env: &Env, bound: &TypeParamBound) -> Option<Decl> {
         let TypeParamBound::Trait(bound) = bound else { return None };
         match self.find(env.module, &bound.path)? {
-            Named::Decl(decl) => matches!(self.declaration(decl).what, What::Trait(_)).then_some(decl),
+            Named::Decl(decl) => matches!(self.declaration(decl).what, DeclKind::Trait(_)).then_some(decl),
             Named::Alias(..) => None,
         }
     }
@@ -87,7 +87,7 @@ impl World<'_> {
             return Some(Type::Fn(inputs, Rc::new(output)));
         }
         match self.find(env.module, &bound.path)? {
-            Named::Decl(decl) => matches!(self.declaration(decl).what, What::Data(_))
+            Named::Decl(decl) => matches!(self.declaration(decl).what, DeclKind::Data(_))
                 .then(|| self.lower_declared(vars, env, decl, last, elide)),
             Named::Alias(..) => Some(self.lower_path(vars, env, None, &bound.path, elide)),
         }
@@ -163,7 +163,7 @@ impl World<'_> {
     fn lower_declared(&self, vars: &mut Vars, env: &Env, decl: Decl, segment: &PathSegment, elide: &mut Elide) -> Type {
         let declaration = self.declaration(decl);
         let (written, _) = self.arguments(vars, env, segment, elide);
-        if let What::Elsewhere = declaration.what {
+        if let DeclKind::Elsewhere = declaration.what {
             return Type::Named(decl, written.into());
         }
         let mut types: Vec<Type> = Vec::new();
@@ -213,7 +213,7 @@ impl World<'_> {
     /// A struct, or the variants of an enum.
     pub fn shapes(&self, decl: Decl) -> Rc<Vec<Shape>> {
         let declaration = self.declaration(decl);
-        let What::Data(input) = &declaration.what else { return Rc::default() };
+        let DeclKind::Data(input) = &declaration.what else { return Rc::default() };
         if let Some(shapes) = &*declaration.shapes.borrow() {
             return shapes.clone();
         }
@@ -418,7 +418,7 @@ impl World<'_> {
                 return Some(*id);
             }
             let declaration = self.declaration(decl);
-            if let (What::Trait(item), Some(module)) = (&declaration.what, declaration.module) {
+            if let (DeclKind::Trait(item), Some(module)) = (&declaration.what, declaration.module) {
                 let env = Env { module, names: HashMap::new(), itself: None, depth: 0 };
                 let supers = self.traits(&env, &item.supertraits);
                 let new: Vec<Decl> = supers.into_iter().filter(|decl| !open.contains(decl)).collect();
@@ -466,14 +466,14 @@ impl World<'_> {
 
     /// Whether a path names nothing but a trait.
     pub fn is_trait(&self, decl: Decl) -> bool {
-        matches!(self.declaration(decl).what, What::Trait(_))
+        matches!(self.declaration(decl).what, DeclKind::Trait(_))
     }
 }
 
 fn default_of(declaration: &Declaration, index: usize) -> Option<&Syntax> {
     match &declaration.what {
-        What::Data(input) => input.generics.type_params().nth(index)?.default.as_ref().map(|(_, ty)| ty),
-        What::Trait(item) => item.generics.type_params().nth(index)?.default.as_ref().map(|(_, ty)| ty),
-        What::Elsewhere => None,
+        DeclKind::Data(input) => input.generics.type_params().nth(index)?.default.as_ref().map(|(_, ty)| ty),
+        DeclKind::Trait(item) => item.generics.type_params().nth(index)?.default.as_ref().map(|(_, ty)| ty),
+        DeclKind::Elsewhere => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of macros in bodies: nothing is expanded, but what stands between their commas is mostly expressions.
+//! Analyses macro calls in bodies: macros are not expanded, but their comma-separated arguments are mostly expressions.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What the code asks of the API server, told from its source: the types of the expressions in all bodies are inferred,
+//! What the code requests from the API server, inferred from its source: the types of the expressions in all bodies are inferred,
 //! as far as they lead to the kinds of kube's `Api`s, controllers and watchers.
 //!
 //! Code counts whether it is called or not, but for tests. What a generic function asks counts where it is called with
@@ -27,7 +27,7 @@ use crate::model::{Reach, Request, Scope};
 
 /// What was found.
 pub struct Requests {
-    pub told: Vec<Request>,
+    pub resolved: Vec<Request>,
     /// Verbs of requests about kinds that are not known.
     pub unknown: BTreeSet<&'static str>,
     pub diagnostics: Vec<Diagnostic>,
@@ -37,7 +37,8 @@ pub struct Requests {
 pub fn read(modules: &Modules) -> Requests {
     let options = Options::default();
     let world = World::new(modules, &options);
-    let mut search = Search { world: &world, found: BTreeMap::new(), untold: BTreeMap::new(), seen: HashSet::new() };
+    let mut search =
+        Search { world: &world, found: BTreeMap::new(), unresolved: BTreeMap::new(), seen: HashSet::new() };
     for id in (0..world.functions.len()).map(FnId) {
         let function = &world.functions[id.0];
         if function.is_table || function.is_test() {
@@ -45,64 +46,64 @@ pub fn read(modules: &Modules) -> Requests {
         }
         if let Some(analysis) = world.analysis(id) {
             search.add(&analysis, &Known::all(&analysis), None);
-            // A kind that only a caller could tell, and that nobody can write, is not known where nobody tells.
+            // A kind that only a caller could determine, and that cannot be written, is unknown without a caller.
             let unwritten = analysis.facts.iter().filter(|fact| fact.kind.is_written() && !fact.kind.is_ground());
-            unwritten.for_each(|fact| search.wonder(&fact.place, fact));
+            unwritten.for_each(|fact| search.record_unresolved(&fact.span, fact));
         }
     }
     for (module, item) in &world.constants {
         let analysis = world.constant(*module, &item.ty, &item.expr);
         search.add(&analysis, &Known::all(&analysis), None);
     }
-    search.told()
+    search.finish()
 }
 
-/// A place in the source, in order.
-type Place = (String, usize);
+/// A position in the source: the path of the file and the offset.
+type Position = (String, usize);
 
-fn place(span: &Span) -> Place {
+fn position(span: &Span) -> Position {
     (span.file.path.clone(), span.range.start)
 }
 
 /// Where something is asked and from within which generic function, and what: verb, group, resource.
-type Key = (Place, Option<Place>, &'static str, String, String);
+type Key = (Position, Option<Position>, &'static str, String, String);
 
 struct Search<'w, 'm> {
     world: &'w World<'m>,
     /// Each with what is known of its namespaces.
     found: BTreeMap<Key, (Request, BTreeSet<Atom>)>,
     /// Requests about a kind that is not known: who asks, and the verbs.
-    untold: BTreeMap<Place, (Span, String, Vec<&'static str>)>,
-    seen: HashSet<(FnId, Vec<Type>, Option<Place>)>,
+    unresolved: BTreeMap<Position, (Span, String, Vec<&'static str>)>,
+    seen: HashSet<(FnId, Vec<Type>, Option<Position>)>,
 }
 
 /// What in a body does not depend on the parameters of its function.
 struct Known {
-    facts: HashSet<Place>,
-    calls: HashSet<(FnId, Place)>,
+    facts: HashSet<Position>,
+    calls: HashSet<(FnId, Position)>,
 }
 
 impl Known {
     fn all(analysis: &Analysis) -> Self {
-        let facts = analysis.facts.iter().filter(|fact| fact.kind.is_ground()).map(|fact| place(&fact.place));
+        let facts = analysis.facts.iter().filter(|fact| fact.kind.is_ground()).map(|fact| position(&fact.span));
         let calls = analysis.calls.iter().filter(|call| call.types.iter().all(Type::is_written));
-        Self { facts: facts.collect(), calls: calls.map(|call| (call.id, place(&call.place))).collect() }
+        Self { facts: facts.collect(), calls: calls.map(|call| (call.id, position(&call.span))).collect() }
     }
 }
 
 impl Search<'_, '_> {
-    /// What a body asks. What depends on its parameters is asked at `root`; without one, nowhere.
+    /// The requests of a body. Those that depend on its parameters are made at `root`; without one, nowhere.
     fn add(&mut self, analysis: &Analysis, known: &Known, root: Option<&Span>) {
         for fact in &analysis.facts {
-            if known.facts.contains(&place(&fact.place)) {
-                self.tell(fact, &fact.place, None);
+            if known.facts.contains(&position(&fact.span)) {
+                self.record(fact, &fact.span, None);
             } else if let Some(root) = root {
-                self.tell(fact, root, Some(&fact.place));
+                self.record(fact, root, Some(&fact.span));
             }
         }
         for call in &analysis.calls {
-            if known.calls.contains(&(call.id, place(&call.place))) {
-                self.follow(call, &call.place);
+            if known.calls.contains(&(call.id, position(&call.span))) {
+                self.follow(call, &call.span);
             } else if let Some(root) = root {
                 self.follow(call, root);
             }
@@ -114,7 +115,7 @@ impl Search<'_, '_> {
             Some((id, types)) => (id, types),
             None => (call.id, call.types.clone()),
         };
-        if !self.seen.insert((id, types.clone(), Some(place(root)))) || self.seen.len() > MANY {
+        if !self.seen.insert((id, types.clone(), Some(position(root)))) || self.seen.len() > MANY {
             return;
         }
         let Some(general) = self.world.analysis(id) else { return };
@@ -122,7 +123,7 @@ impl Search<'_, '_> {
         self.add(&analysis, &Known::all(&general), Some(root));
     }
 
-    fn tell(&mut self, fact: &Fact, at: &Span, within: Option<&Span>) {
+    fn record(&mut self, fact: &Fact, at: &Span, within: Option<&Span>) {
         let asks = &fact.asks;
         let resource = match (&asks.group, &asks.resource) {
             (Some(group), Some(plural)) => Some((group.clone(), plural.clone(), true)),
@@ -132,7 +133,7 @@ impl Search<'_, '_> {
             }
         };
         let Some((group, plural, is_namespaced)) = resource else {
-            return self.wonder(at, fact);
+            return self.record_unresolved(at, fact);
         };
         if fact.when.as_ref().is_some_and(|when| self.world.is_no(when)) {
             return;
@@ -148,13 +149,13 @@ impl Search<'_, '_> {
             _ => BTreeSet::new(),
         };
         for verb in &asks.verbs {
-            let key = (place(at), within.map(place), *verb, group.clone(), resource.clone());
+            let key = (position(at), within.map(position), *verb, group.clone(), resource.clone());
             let request = Request {
                 verb,
                 group: group.clone(),
                 resource: resource.clone(),
                 reach: Reach::Unknown,
-                place: at.clone(),
+                span: at.clone(),
                 by: fact.by.clone(),
                 within: within.cloned(),
                 optional: asks.optional,
@@ -163,25 +164,25 @@ impl Search<'_, '_> {
         }
     }
 
-    fn wonder(&mut self, at: &Span, fact: &Fact) {
-        let verbs = self.untold.remove(&place(at)).map(|(.., verbs)| verbs).unwrap_or_default();
-        self.untold.insert(place(at), (at.clone(), fact.by.clone(), [&verbs[..], &fact.asks.verbs].concat()));
+    fn record_unresolved(&mut self, at: &Span, fact: &Fact) {
+        let verbs = self.unresolved.remove(&position(at)).map(|(.., verbs)| verbs).unwrap_or_default();
+        self.unresolved.insert(position(at), (at.clone(), fact.by.clone(), [&verbs[..], &fact.asks.verbs].concat()));
     }
 
-    fn told(self) -> Requests {
-        let told = |(request, _): &(Request, _)| place(request.within.as_ref().unwrap_or(&request.place));
-        let told: BTreeSet<Place> = self.found.values().map(told).collect();
-        let untold = self.untold.into_iter().filter(|(place, _)| !told.contains(place));
-        let untold: Vec<_> = untold.map(|(_, untold)| untold).collect();
-        let unknown = untold.iter().flat_map(|(.., verbs)| verbs).copied().collect();
-        let diagnostics = untold.into_iter().map(|(span, by, _)| {
+    fn finish(self) -> Requests {
+        let outermost = |(request, _): &(Request, _)| position(request.within.as_ref().unwrap_or(&request.span));
+        let resolved: BTreeSet<Position> = self.found.values().map(outermost).collect();
+        let unresolved = self.unresolved.into_iter().filter(|(position, _)| !resolved.contains(position));
+        let unresolved: Vec<_> = unresolved.map(|(_, unresolved)| unresolved).collect();
+        let unknown = unresolved.iter().flat_map(|(.., verbs)| verbs).copied().collect();
+        let diagnostics = unresolved.into_iter().map(|(span, by, _)| {
             Diagnostic::warning("OP401", format!("cannot determine the kind of this `{by}` request"))
                 .at(span, "")
                 .help("name it where the `Api` is created: `Api::<Kind>::all(…)`")
         });
         let diagnostics = diagnostics.collect();
         let requests = self.found.into_values().map(|(request, atoms)| Request { reach: reach(&atoms), ..request });
-        Requests { told: requests.collect(), unknown, diagnostics }
+        Requests { resolved: requests.collect(), unknown, diagnostics }
     }
 }
 

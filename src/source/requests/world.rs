@@ -63,7 +63,7 @@ pub struct Declaration {
     /// The name, or the whole path of what is declared elsewhere.
     pub path: Vec<String>,
     pub foreign: Option<Foreign>,
-    pub what: What,
+    pub what: DeclKind,
     /// The names of its type parameters, and behind them as many phantoms as its fields have.
     pub generics: Vec<String>,
     pub is_transparent: bool,
@@ -84,7 +84,7 @@ pub struct Known {
     pub no: Decl,
 }
 
-pub enum What {
+pub enum DeclKind {
     Data(Rc<DeriveInput>),
     Trait(Rc<ItemTrait>),
     Elsewhere,
@@ -510,7 +510,7 @@ impl<'a> World<'a> {
                 let known = self.by_target.borrow().get(&key).copied();
                 Some(Named::Decl(known.unwrap_or_else(|| {
                     let path = foreign.path.clone();
-                    self.declare(key, None, path, Some(foreign), What::Elsewhere, Vec::new(), false)
+                    self.declare(key, None, path, Some(foreign), DeclKind::Elsewhere, Vec::new(), false)
                 })))
             }
             Target::Module(_) | Target::Hidden(_) => None,
@@ -529,13 +529,13 @@ impl<'a> World<'a> {
             Some(TypeDecl::Data(input)) => {
                 let generics = type_parameters(&input.generics).collect();
                 let is_transparent = input.attrs.iter().any(|attribute| attribute.path().is_ident("transparent"));
-                self.declare(key, Some(module), path, None, What::Data(input.clone()), generics, is_transparent)
+                self.declare(key, Some(module), path, None, DeclKind::Data(input.clone()), generics, is_transparent)
             }
             Some(TypeDecl::Alias(_)) => return None,
             None => {
                 let item = here.traits.get(declared)?;
                 let generics = type_parameters(&item.generics).collect();
-                self.declare(key, Some(module), path, None, What::Trait(item.clone()), generics, false)
+                self.declare(key, Some(module), path, None, DeclKind::Trait(item.clone()), generics, false)
             }
         })
     }
@@ -547,7 +547,7 @@ impl<'a> World<'a> {
         module: Option<ModuleId>,
         path: Vec<String>,
         foreign: Option<Foreign>,
-        what: What,
+        what: DeclKind,
         generics: Vec<String>,
         is_transparent: bool,
     ) -> Decl {

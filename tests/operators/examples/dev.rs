@@ -9,7 +9,7 @@ use super::eventually;
 use super::example::Example;
 use crate::common;
 use crate::control_plane::skipped;
-use crate::place;
+use crate::workdir;
 
 const TYPE: &str = "src/api/cache/v1alpha1/memcached.rs";
 const RECONCILE: &str = "src/controller/cache/memcached/deployment.rs";
@@ -20,7 +20,7 @@ fn every_change_takes_effect_and_an_error_none() {
         return skipped("opctl dev", "KUBEBUILDER_ASSETS is not set");
     }
     // All managers are compiled to one path, and this one runs from there.
-    let _alone = place::alone();
+    let _cargo = workdir::lock_cargo();
     let project = Project::copied();
     let mut dev = Dev::start(&project);
     eventually("the operator runs", || dev.runs() == 1);

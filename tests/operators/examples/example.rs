@@ -9,7 +9,7 @@ use std::{env, fs};
 use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::manager::Manager;
-use crate::place;
+use crate::workdir;
 
 /// A folder below `examples`.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ impl Example {
     /// The binary, compiled once for all tests; a copy, since all examples are compiled to the same path.
     pub fn manager(self) -> PathBuf {
         static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
         let copy = || {
             common::output(common::cargo(&self.path(), &["build", "--locked", "--bin", "manager"]));

@@ -8,7 +8,7 @@ use std::process::Command;
 use super::example::Example;
 use crate::common;
 use crate::control_plane::skipped;
-use crate::place;
+use crate::workdir;
 
 #[test]
 fn every_example_passes_its_integration_test() {
@@ -19,7 +19,7 @@ fn every_example_passes_its_integration_test() {
     for name in ["etcd", "kube-apiserver"] {
         symlink(Path::new(&assets).join(name), programs.path().join(name)).unwrap();
     }
-    let _alone = place::alone();
+    let _cargo = workdir::lock_cargo();
     for folder in ["application", "hpa", "label-operator", "memcached", "mysrv"] {
         let mut make = common::for_operators(Command::new("make"));
         make.current_dir(Example { folder, name: "" }.path()).args(["test-integration"]);

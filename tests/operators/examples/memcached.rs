@@ -127,7 +127,7 @@ fn fails_without_each_permission_that_check_calls_missing() {
     MEMCACHED.make(&cluster, &["install"]);
     let whole = Trial { name: "whole".into(), lacks: String::new(), operator: mutants::read(None) };
     let mutants = mutants::mutants().into_iter().map(|mutant| {
-        let around = |place: &Span| place.range.clone();
+        let around = |span: &Span| span.range.clone();
         let home = Home::default();
         let missing = opctl::grants::missing(&mutant.operator, &home, around);
         assert!(missing.iter().any(|missing| missing.verbs() == [mutant.verb.as_str()]), "{}", mutant.verb);

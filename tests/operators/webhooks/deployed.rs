@@ -18,7 +18,7 @@ use super::operator::{Operator, free_port, object};
 use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::manager::Manager;
-use crate::place::kubectl;
+use crate::workdir::kubectl;
 
 const SECRET: [&str; 4] = ["secret", "shop-webhook-certificate", "-n", "shop-system"];
 

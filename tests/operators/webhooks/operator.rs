@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::project::{Place, Project};
+use super::project::{BuildFolder, Project};
 use super::trees::{OWN, POD, two_versions};
 use crate::common;
 use crate::control_plane::ControlPlane;
-use crate::place;
+use crate::workdir;
 
 pub struct Operator {
-    place: Place,
+    folder: BuildFolder,
     pub manager: PathBuf,
 }
 
@@ -49,18 +49,18 @@ impl Operator {
         project.shell("opctl manifests");
         project.is_sound();
 
-        let place = Place::new("operator", "");
-        let _alone = place::alone();
-        place.take(&project.files());
-        place.cargo(&["fmt", "--check"], &[]);
-        place.cargo(&["build", "--locked", "--bin", "manager"], &[]);
+        let folder = BuildFolder::new("operator", "");
+        let _cargo = workdir::lock_cargo();
+        folder.take(&project.files());
+        folder.cargo(&["fmt", "--check"], &[]);
+        folder.cargo(&["build", "--locked", "--bin", "manager"], &[]);
         let manager = Path::new(env!("CARGO_TARGET_TMPDIR")).join("webhooks-manager");
         fs::copy(common::operators_target().join("debug/manager"), &manager).unwrap();
-        Self { place, manager }
+        Self { folder, manager }
     }
 
     pub fn folder(&self) -> PathBuf {
-        self.place.folder()
+        self.folder.folder()
     }
 }
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use crate::common;
-use crate::place::{self, lock, replace};
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
+use crate::workdir::{self, cargo_lock, sync};
 
 pub type Files = BTreeMap<String, Vec<u8>>;
 
@@ -24,7 +24,7 @@ impl Project {
     /// Begins with what another one has.
     pub fn of(files: &Files, lines: &[&str]) -> Self {
         let project = Self { sandbox: Sandbox::new() };
-        replace(&project.folder(), files);
+        sync(&project.folder(), files);
         for line in lines {
             project.shell(line);
         }
@@ -69,14 +69,14 @@ impl Project {
     }
 }
 
-/// Where a project is compiled. The sources change from project to project, and the dependencies are compiled once.
-pub struct Place {
+/// The folder in which projects are compiled one after another, so that their dependencies are compiled once.
+pub struct BuildFolder {
     folder: PathBuf,
     /// Below it, that of a workspace's member.
     member: &'static str,
 }
 
-impl Place {
+impl BuildFolder {
     pub fn new(name: &str, member: &'static str) -> Self {
         Self { folder: common::operators_target().join("webhooks").join(name), member }
     }
@@ -87,15 +87,15 @@ impl Place {
         let manifest = String::from_utf8(files[&path].clone()).unwrap();
         let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).unwrap();
         // cargo tells packages below its target folder apart by their names and versions, not by where they are.
-        let place = self.folder.file_name().unwrap().display();
+        let folder = self.folder.file_name().unwrap().display();
         let with_version = |text: &str| {
             let version = format!("name = \"{name}\"\nversion = \"0.1.0");
             assert!(text.contains(&version), "{text}");
-            text.replacen(&version, &format!("{version}-{place}"), 1).into_bytes()
+            text.replacen(&version, &format!("{version}-{folder}"), 1).into_bytes()
         };
-        files.insert("Cargo.lock".into(), with_version(&lock(name, !self.member.is_empty())));
+        files.insert("Cargo.lock".into(), with_version(&cargo_lock(name, !self.member.is_empty())));
         files.insert(path, with_version(&manifest));
-        replace(&self.folder, &files);
+        sync(&self.folder, &files);
         // rustfmt would take the settings of a folder further up.
         fs::write(self.folder.with_file_name("rustfmt.toml"), "").unwrap();
     }
@@ -107,13 +107,13 @@ impl Place {
     /// Without a warning, and as its own tests expect; gives what these say.
     pub fn compiles(&self, files: &Files) -> String {
         self.lints(files);
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         self.cargo(&["test", "--locked"], &[])
     }
 
     /// Without a warning.
     pub fn lints(&self, files: &Files) {
-        let _alone = place::alone();
+        let _cargo = workdir::lock_cargo();
         self.take(files);
         self.cargo(&["fmt", "--check"], &[]);
         self.cargo(&["clippy", "--locked", "--all-targets", "--", "-D", "warnings"], &[]);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::project::Project;
 use super::trees::{CONVERSION, DEFAULTING, Tree, VALIDATION};
 use crate::common;
-use crate::place::kubectl;
+use crate::workdir::kubectl;
 
 pub struct Rendered(Vec<Value>);
 

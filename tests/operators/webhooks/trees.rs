@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use super::project::{Files, Place, Project};
+use super::project::{BuildFolder, Files, Project};
 use super::rendered::Rendered;
 use crate::control_plane;
-use crate::place::kubectl;
+use crate::workdir::kubectl;
 
 /// What a project is asked for, in one command.
 #[derive(Clone, Copy)]
@@ -127,16 +127,16 @@ fn cert_manager_is_a_marker_in_the_rust() {
 /// beside it; with OPCTL_WEBHOOKS=all those of every tree run.
 #[test]
 fn the_rust_of_every_tree_compiles_and_passes_its_tests() {
-    let place = Place::new("tree", "");
+    let folder = BuildFolder::new("tree", "");
     let all = std::env::var_os("OPCTL_WEBHOOKS").is_some_and(|trees| trees == "all");
     for tree in Tree::all(false) {
         let is_whole =
             tree.webhooks == if tree.is_own { DEFAULTING | VALIDATION | CONVERSION } else { DEFAULTING | VALIDATION };
         if !(all || is_whole || tree.webhooks == CONVERSION) {
-            place.lints(&tree.make().files());
+            folder.lints(&tree.make().files());
             continue;
         }
-        let tested = place.compiles(&tree.make().files());
+        let tested = folder.compiles(&tree.make().files());
         assert!(tested.contains("::the_manifests_list_every_webhook ... ok\n"), "{tested}");
         assert!(tested.contains("\ntest config_crd_equals_the_compiled_types ... ok\n"), "{tested}");
         let converts = tested.contains("::conversion::tests::nothing_is_lost ... ok\n");

@@ -1,6 +1,6 @@
 //! The same words again, in another order, about edited files, and about kinds whose names are taken.
 
-use super::project::{Files, Place, Project};
+use super::project::{BuildFolder, Files, Project};
 use super::trees::{OWN, POD, two_versions};
 
 const FLAGS: [&str; 3] = ["--defaulting", "--validation", "--conversion --spoke v1alpha1"];
@@ -98,7 +98,7 @@ fn names_that_are_taken() {
     let selector = "  namespaceSelector:\n    matchExpressions:\n    - key: kubernetes.io/metadata.name\n      \
                     operator: In\n      values:\n      - shop-system\n";
     assert_eq!(manifests.matches(selector).count(), 6, "{manifests}");
-    Place::new("taken", "").compiles(&project.files());
+    BuildFolder::new("taken", "").compiles(&project.files());
 }
 
 /// A type of the user's for a kind of another project.
@@ -124,5 +124,5 @@ fn a_member_of_a_workspace() {
     let manifests = project.read("operators/shop/config/webhook/manifests.yaml");
     let selector = "      operator: In\n      values:\n      - a\n      - b\n";
     assert_eq!(manifests.matches(selector).count(), 3, "{manifests}");
-    Place::new("workspace", "operators/shop/").compiles(&project.files());
+    BuildFolder::new("workspace", "operators/shop/").compiles(&project.files());
 }

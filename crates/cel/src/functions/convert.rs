@@ -1,4 +1,4 @@
-//! From one type to another: `int('1')`.
+//! Type conversions: `int('1')`.
 //!
 //! Source: `ConvertToType` of the types in cel-go's `common/types`.
 

@@ -1,4 +1,4 @@
-//! Parts of times and durations.
+//! Accessors of timestamps and durations.
 //!
 //! Source: cel-go's `common/types/timestamp.go` and `duration.go`, with times in UTC where no zone is named.
 

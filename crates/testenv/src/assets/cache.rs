@@ -1,4 +1,5 @@
-//! Where downloads are kept: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release. It is complete or does not exist.
+//! The cache of downloaded releases: `CACHE/kubernetes/1.36.0-linux-amd64/` is a release. It is complete or does not
+//! exist.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -1,4 +1,4 @@
-//! Why programs were not found or downloaded, and the other ways to get them.
+//! Errors of finding or downloading the binaries, with alternative ways to get them.
 
 use std::io;
 use std::path::{Path, PathBuf};

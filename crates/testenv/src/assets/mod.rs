@@ -1,4 +1,4 @@
-//! The programs of a control plane: in a given folder, on PATH or in the cache, or downloaded into the cache.
+//! Finds the binaries of a control plane in a given folder, on PATH or in the cache, or downloads them into the cache.
 //!
 //! No environment variable is read: where to look is a [`Search`]. Progress is reported as [`Event`]s. Only the cache is
 //! written to.

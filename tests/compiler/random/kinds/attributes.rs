@@ -21,7 +21,7 @@ pub const RULES: [&str; 10] = [
 
 /// What is possible for a field where it stands.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct FieldContext {
     pub module: usize,
     /// Defaults may be said: not in generics, nor in the fields of a variant.
     pub defaults: bool,
@@ -31,22 +31,22 @@ pub struct Place {
 }
 
 impl World {
-    pub fn field(&mut self, name: &str, ty: &Ty, place: Place) -> String {
+    pub fn field(&mut self, name: &str, ty: &Ty, context: FieldContext) -> String {
         let mut text = self.docs("    ");
         let (mut serde, mut schemars) = (Vec::new(), Vec::new());
         let behind = self.behind(ty).clone();
-        if place.flatten && self.can_flatten(&behind) && self.dice.percent(15) {
-            return format!("{text}    #[serde(flatten)]\n    pub {name}: {},\n", self.written(ty, place.module));
+        if context.flatten && self.can_flatten(&behind) && self.dice.percent(15) {
+            return format!("{text}    #[serde(flatten)]\n    pub {name}: {},\n", self.written(ty, context.module));
         }
         let with = self.dice.percent(3);
         if with {
             let ty = self.plain_type(1);
-            schemars.push(format!("with = \"{}\"", self.written(&ty, place.module)));
+            schemars.push(format!("with = \"{}\"", self.written(&ty, context.module)));
         } else if self.dice.percent(3) {
             let function = self.new_name("schema_");
             let schema = self.hand_schema();
             self.item(
-                place.module,
+                context.module,
                 format!("pub fn {function}(_: &mut schemars::SchemaGenerator) -> schemars::Schema {{\n    schemars::json_schema!({schema})\n}}\n"),
             );
             schemars.push(format!("schema_with = \"{function}\""));
@@ -59,26 +59,26 @@ impl World {
             _ => {}
         }
         let mut optional = false;
-        if place.defaults && self.has_default(ty) && self.dice.percent(25) {
+        if context.defaults && self.has_default(ty) && self.dice.percent(25) {
             optional = true;
             serde.push("default".into());
-        } else if place.defaults
+        } else if context.defaults
             && self.dice.percent(20)
-            && let Some(function) = self.default_function(ty, place.module)
+            && let Some(function) = self.default_function(ty, context.module)
         {
             optional = true;
             serde.push(format!("default = \"{function}\""));
         }
         if (optional && self.dice.percent(30) || self.dice.percent(5))
-            && let Some(skip) = self.skip(&behind, place.module)
+            && let Some(skip) = self.skip(&behind, context.module)
         {
             serde.push(format!("skip_serializing_if = \"{skip}\""));
         }
         match self.dice.below(60) {
-            0 if place.defaults && self.has_default(ty) => serde.push("skip".into()),
-            1 if place.defaults && self.has_default(ty) => serde.push("skip_deserializing".into()),
+            0 if context.defaults && self.has_default(ty) => serde.push("skip".into()),
+            1 if context.defaults && self.has_default(ty) => serde.push("skip_deserializing".into()),
             2 => serde.push("skip_serializing".into()),
-            3 if place.defaults => schemars.push("skip".into()),
+            3 if context.defaults => schemars.push("skip".into()),
             4 if optional => schemars.push("!default".into()),
             _ => {}
         }
@@ -112,20 +112,20 @@ impl World {
         }
         text += &indented(&self.listed("schemars", &schemars));
         if self.dice.percent(30) {
-            text += &indented(&self.validation(&behind, place.module));
+            text += &indented(&self.validation(&behind, context.module));
             text.truncate(text.trim_end().len());
             text.push('\n');
         }
-        if place.rules && self.dice.percent(30) {
+        if context.rules && self.dice.percent(30) {
             text += &format!("    #[x_kube(validation = {})]\n", self.rule());
-        } else if place.rules
+        } else if context.rules
             && matches!(&behind, Ty::Foreign(path, _) if path.ends_with("Vec"))
             && self.dice.percent(40)
         {
             let strategy = self.dice.pick(&["Atomic", "Set", "Map(vec![\"name\".into(), \"type\".to_string()])"]);
             text += &format!("    #[x_kube(merge_strategy = ListMerge::{strategy})]\n");
         }
-        format!("{text}    pub {name}: {},\n", self.written(ty, place.module))
+        format!("{text}    pub {name}: {},\n", self.written(ty, context.module))
     }
 
     /// What serde can merge into a struct at run time: something with fields, or a map.

@@ -1,6 +1,6 @@
 //! What a kind declares: structs, enums, newtypes, generics, aliases, schemas by hand, and the custom resource.
 
-use super::attributes::{DERIVES, Place, RULES};
+use super::attributes::{DERIVES, FieldContext, RULES};
 use super::indented;
 use super::world::{Shape, Ty, World};
 
@@ -103,10 +103,10 @@ impl World {
             text += &format!("#[x_kube(validation = {})]\n", self.rule());
         }
 
-        let place = Place { module, defaults: true, flatten: !deny && !container_default, rules: kube_schema };
+        let context = FieldContext { module, defaults: true, flatten: !deny && !container_default, rules: kube_schema };
         text += &format!("pub struct {name} {{\n");
         for (field, ty) in names.iter().zip(&types) {
-            text += &self.field(field, ty, place);
+            text += &self.field(field, ty, context);
         }
         text += "}\n";
         if let Some(literal) = manual {
@@ -223,7 +223,7 @@ impl World {
         text += &self.listed("serde", &serde);
         text += &self.schemars_of_container();
         text += &format!("pub enum {name} {{\n");
-        let place = Place { module, defaults: false, flatten: false, rules: false };
+        let context = FieldContext { module, defaults: false, flatten: false, rules: false };
         for _ in 0..count {
             let variant = self.variant_name();
             text += &self.docs("    ");
@@ -248,7 +248,7 @@ impl World {
                 for _ in 0..self.dice.between(1, 3) {
                     let ty = self.ty(1);
                     let field = self.field_name();
-                    text += &indented(&self.field(&field, &ty, place).replace("pub ", ""));
+                    text += &indented(&self.field(&field, &ty, context).replace("pub ", ""));
                 }
                 text += "    },\n";
             }
@@ -314,7 +314,7 @@ impl World {
             text += "#[serde(rename_all = \"camelCase\")]\n";
         }
         let default = self.dice.pick(&["", "", " = String"]);
-        let place = Place { module, defaults: false, flatten: false, rules: false };
+        let context = FieldContext { module, defaults: false, flatten: false, rules: false };
         text += &format!("pub struct {name}<T{default}> {{\n");
         for index in 0..self.dice.between(1, 4) {
             let ty = match self.dice.below(if index == 0 { 5 } else { 7 }) {
@@ -325,7 +325,7 @@ impl World {
                 _ => self.ty(1),
             };
             let field = self.field_name();
-            text += &self.field(&field, &ty, place);
+            text += &self.field(&field, &ty, context);
         }
         text += "}\n";
         self.item(module, text);

@@ -72,7 +72,7 @@ impl Pair {
         Ok(Self { leaf: leaf.signed_by(&key, &ca)?.pem(), key: key.serialize_pem(), bundle: ca.pem() })
     }
 
-    pub fn judge(&self, names: &[String], now: SystemTime) -> Verdict {
+    pub fn verify(&self, names: &[String], now: SystemTime) -> Verdict {
         match (self.check(names, now), self.check(names, now + SPARE)) {
             (Ok(()), Ok(())) => Verdict::Good,
             (Ok(()), Err(_)) => Verdict::Ending,

@@ -111,7 +111,7 @@ impl Issuer {
         loop {
             let secret = api.get_opt(name).await?;
             let found = secret.as_ref().map(read);
-            let verdict = found.as_ref().map(|pair| pair.judge(names, now));
+            let verdict = found.as_ref().map(|pair| pair.verify(names, now));
             let (why, before) = match (found, verdict) {
                 (Some(pair), Some(Verdict::Good)) => return Ok(pair),
                 (Some(pair), Some(Verdict::Ending)) => ("the old one expires soon".to_owned(), Some(pair)),

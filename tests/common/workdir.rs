@@ -1,4 +1,4 @@
-//! Operators at places of their own, the same every time, so that cargo knows what it compiled before.
+//! Operators in folders of their own whose paths never change, so that cargo reuses what it compiled before.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,13 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::tree::tree;
 
 /// One cargo at a time: all projects have the same target folder, and all managers the same name there.
-pub fn alone() -> MutexGuard<'static, ()> {
+pub fn lock_cargo() -> MutexGuard<'static, ()> {
     static CARGO: Mutex<()> = Mutex::new(());
     CARGO.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives a folder these files and no others, and leaves alone what is the same.
-pub fn replace(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
+/// Makes a folder contain exactly these files. Unchanged files are not written.
+pub fn sync(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
     fs::create_dir_all(folder).unwrap();
     let before = tree(folder);
     for path in before.keys().filter(|path| !files.contains_key(*path)) {
@@ -36,8 +36,8 @@ fn is_as_old_as_opctl(file: &Path) {
     fs::File::options().append(true).open(file).unwrap().set_modified(opctl.modified().unwrap()).unwrap();
 }
 
-/// The committed Cargo.lock, which is that of one project, with this name for it and maybe the workspace's other member.
-pub fn lock(name: &str, in_workspace: bool) -> String {
+/// The committed Cargo.lock of one project with its package renamed to `name`; `in_workspace` adds the second member.
+pub fn cargo_lock(name: &str, in_workspace: bool) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/Cargo.lock");
     let text = fs::read_to_string(file).unwrap();
     let (head, packages) = text.split_once("[[package]]\n").unwrap();
@@ -54,7 +54,7 @@ pub fn lock(name: &str, in_workspace: bool) -> String {
     format!("{head}{}", packages.join("\n"))
 }
 
-/// That of KUBEBUILDER_ASSETS, or else on the path.
+/// The `kubectl` in KUBEBUILDER_ASSETS, or else on the PATH.
 pub fn kubectl() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);

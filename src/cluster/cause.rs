@@ -1,11 +1,11 @@
-//! kubectl's words about what went wrong → what it was.
+//! Classifies kubectl's error output into a [`FailureCause`].
 
 use std::fmt;
 
 use super::KubectlError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum FailureCause {
     /// kubectl does not start.
     NoKubectl,
     /// Nobody answers there.
@@ -43,29 +43,29 @@ impl fmt::Display for Denial {
 }
 
 impl KubectlError {
-    pub fn trouble(&self) -> Trouble {
-        let Self::Failed { said, .. } = self else { return Trouble::NoKubectl };
+    pub fn cause(&self) -> FailureCause {
+        let Self::Failed { stderr, .. } = self else { return FailureCause::NoKubectl };
         let mut denials: Vec<Denial> = Vec::new();
-        for denial in said.lines().filter_map(denial) {
+        for denial in stderr.lines().filter_map(denial) {
             if !denials.contains(&denial) {
                 denials.push(denial);
             }
         }
-        let has = |words: &[&str]| words.iter().any(|words| said.contains(words));
+        let has = |words: &[&str]| words.iter().any(|words| stderr.contains(words));
         // Not whatever else is refused: a webhook that cannot be called is no cluster that cannot be reached.
         if has(&["The connection to the server ", "Unable to connect to the server", "connect: connection refused - "])
         {
-            Trouble::Unreachable
+            FailureCause::Unreachable
         } else if has(&["You must be logged in to the server", "(Unauthorized)"]) {
-            Trouble::Unauthorized
+            FailureCause::Unauthorized
         } else if has(&["cannot locate context", "current-context must exist", "error: context \""]) {
-            Trouble::NoContext
+            FailureCause::NoContext
         } else if !denials.is_empty() {
-            Trouble::Forbidden(denials)
+            FailureCause::Forbidden(denials)
         } else if has(&["is attempting to grant RBAC permissions not currently held"]) {
-            Trouble::Escalation
+            FailureCause::Escalation
         } else {
-            Trouble::Other
+            FailureCause::Other
         }
     }
 }
@@ -90,17 +90,19 @@ fn denial(line: &str) -> Option<Denial> {
 mod tests {
     use super::*;
 
-    fn trouble(said: &str) -> Trouble {
-        KubectlError::Failed { command: "kubectl".into(), said: said.into() }.trouble()
+    fn cause(stderr: &str) -> FailureCause {
+        KubectlError::Failed { command: "kubectl".into(), stderr: stderr.into() }.cause()
     }
 
     #[test]
     fn denials_are_read_once_each() {
-        let said = "Error from server (Forbidden): customresourcedefinitions.apiextensions.k8s.io \"a\" is forbidden: User \
+        let stderr = "Error from server (Forbidden): customresourcedefinitions.apiextensions.k8s.io \"a\" is forbidden: User \
             \"few\" cannot patch resource \"customresourcedefinitions\" in API group \"apiextensions.k8s.io\" at the cluster scope\n";
         let pods = "Error from server (Forbidden): pods is forbidden: User \"few\" cannot list resource \"pods\" in API \
             group \"\" in the namespace \"shop\"";
-        let Trouble::Forbidden(denials) = trouble(&format!("{said}{said}{pods}")) else { panic!("not forbidden") };
+        let FailureCause::Forbidden(denials) = cause(&format!("{stderr}{stderr}{pods}")) else {
+            panic!("not forbidden")
+        };
         let shown: Vec<String> = denials.iter().map(ToString::to_string).collect();
         let crds = "user `few` may not patch `customresourcedefinitions.apiextensions.k8s.io` at the cluster scope";
         assert_eq!(shown, [crds, "user `few` may not list `pods` in the namespace `shop`"]);
@@ -110,24 +112,24 @@ mod tests {
     fn a_webhook_that_does_not_answer_is_no_unreachable_cluster() {
         let webhook = "Error from server (InternalError): Internal error occurred: failed calling webhook \"x\": Post \
             \"https://a.b.svc\": dial tcp 10.0.0.1:443: connect: connection refused";
-        assert_eq!(trouble(webhook), Trouble::Other);
+        assert_eq!(cause(webhook), FailureCause::Other);
         let server = "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?";
-        assert_eq!(trouble(server), Trouble::Unreachable);
+        assert_eq!(cause(server), FailureCause::Unreachable);
         assert_eq!(
-            trouble("Unable to connect to the server: dial tcp: lookup a.b: no such host"),
-            Trouble::Unreachable
+            cause("Unable to connect to the server: dial tcp: lookup a.b: no such host"),
+            FailureCause::Unreachable
         );
-        assert_eq!(trouble("error: You must be logged in to the server (Unauthorized)"), Trouble::Unauthorized);
+        assert_eq!(cause("error: You must be logged in to the server (Unauthorized)"), FailureCause::Unauthorized);
     }
 
     #[test]
     fn contexts_that_are_not_there_are_told_apart() {
-        for said in [
+        for stderr in [
             "error: cannot locate context nope",
             "error: current-context must exist in order to minify",
             "error: context \"nope\" does not exist",
         ] {
-            assert_eq!(trouble(said), Trouble::NoContext, "{said}");
+            assert_eq!(cause(stderr), FailureCause::NoContext, "{stderr}");
         }
     }
 }

@@ -1,21 +1,21 @@
-//! What is told when kubectl fails: what it was, and the ways out.
+//! Turns errors of kubectl into messages with help.
 
 use super::Cluster;
-use crate::cluster::{KubectlError, Trouble};
+use crate::cluster::{FailureCause, KubectlError};
 use crate::commands::error::{Failed, Refusal};
 
 impl Cluster<'_> {
-    /// What is said when kubectl fails to do something.
-    pub fn told(&self, purpose: &str, error: &KubectlError) -> Failed {
-        Failed(match error.trouble() {
-            Trouble::NoKubectl => no_kubectl(error),
-            Trouble::Unreachable => unreachable(error, true),
-            Trouble::Unauthorized => {
-                Refusal::new(format!("cannot {purpose}: the cluster does not accept this user: {}", words(error))).help(
-                    "log in again, or choose another one with `--context`; `kubectl config get-contexts` lists them",
-                )
-            }
-            Trouble::Forbidden(denials) => {
+    /// The error for a user when kubectl cannot `purpose`.
+    pub fn failure(&self, purpose: &str, error: &KubectlError) -> Failed {
+        Failed(match error.cause() {
+            FailureCause::NoKubectl => no_kubectl(error),
+            FailureCause::Unreachable => unreachable(error, true),
+            FailureCause::Unauthorized => Refusal::new(format!(
+                "cannot {purpose}: the cluster does not accept this user: {}",
+                message(error)
+            ))
+            .help("log in again, or choose another one with `--context`; `kubectl config get-contexts` lists them"),
+            FailureCause::Forbidden(denials) => {
                 let list: Vec<String> = denials.iter().map(ToString::to_string).collect();
                 let message = match &list[..] {
                     [one] => format!("cannot {purpose}: {one}"),
@@ -32,18 +32,20 @@ impl Cluster<'_> {
                     .help("ask somebody who administers the cluster for these rights, or to run this")
                     .help(format!("`opctl doctor` lists the rights of this user; for one: `{check}`"))
             }
-            Trouble::Escalation => Refusal::new(format!("cannot {purpose}: {}", words(error))).help(
+            FailureCause::Escalation => Refusal::new(format!("cannot {purpose}: {}", message(error))).help(
                 "whoever makes a role must have all of its rights: let somebody run this who administers the cluster",
             ),
-            Trouble::NoContext | Trouble::Other => Refusal::new(format!("cannot {purpose}: {}", words(error))),
+            FailureCause::NoContext | FailureCause::Other => {
+                Refusal::new(format!("cannot {purpose}: {}", message(error)))
+            }
         })
     }
 }
 
-/// kubectl's own.
-pub fn words(error: &KubectlError) -> String {
+/// kubectl's own message.
+pub fn message(error: &KubectlError) -> String {
     match error {
-        KubectlError::Failed { said, .. } => said.trim_start_matches("error: ").to_owned(),
+        KubectlError::Failed { stderr, .. } => stderr.trim_start_matches("error: ").to_owned(),
         error => error.to_string(),
     }
 }
@@ -61,7 +63,7 @@ pub fn no_kubectl(error: &KubectlError) -> Refusal {
 }
 
 pub fn unreachable(error: &KubectlError, has_context: bool) -> Refusal {
-    let refusal = Refusal::new(format!("cannot reach the cluster: {}", words(error)));
+    let refusal = Refusal::new(format!("cannot reach the cluster: {}", message(error)));
     if has_context {
         refusal
             .help("start it, or choose another one with `--context`; `kubectl config get-contexts` lists them")

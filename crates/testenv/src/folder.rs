@@ -59,7 +59,7 @@ impl Scratch {
     ///
     /// If the guard process no longer runs.
     pub fn watch(&mut self, process: u32) -> Result<(), TestenvError> {
-        self.tell(|guard| guard.watch(process))
+        self.with_guard(|guard| guard.watch(process))
     }
 
     /// Releases a process that has exited, since another one may get its id.
@@ -68,7 +68,7 @@ impl Scratch {
     ///
     /// If the guard process no longer runs.
     pub fn forget(&mut self, process: u32) -> Result<(), TestenvError> {
-        self.tell(|guard| guard.forget(process))
+        self.with_guard(|guard| guard.forget(process))
     }
 
     /// Leaves the folder and its processes as they are when this process ends.
@@ -92,9 +92,9 @@ impl Scratch {
         Ok(path)
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut Guard) -> std::io::Result<()>) -> Result<(), TestenvError> {
-        let told = self.guard.as_mut().map_or(Ok(()), what);
-        told.map_err(|error| TestenvError::io("watch over", &self.folder, error))
+    fn with_guard(&mut self, action: impl FnOnce(&mut Guard) -> std::io::Result<()>) -> Result<(), TestenvError> {
+        let result = self.guard.as_mut().map_or(Ok(()), action);
+        result.map_err(|error| TestenvError::io("watch over", &self.folder, error))
     }
 
     fn dismiss(&mut self) -> Result<(), TestenvError> {

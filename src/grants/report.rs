@@ -1,30 +1,30 @@
-//! What is said of a permission that is missing, too narrow, or wider than anyone can oversee.
+//! Diagnostics about permissions that are missing, too narrow, or wider than anyone can oversee.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Answer, Home, Missing, answers, rule, value};
+use super::{Decision, Home, Missing, decisions, rule, value};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Operator, RbacRule, Reach, Request};
 
-/// So many further requests are named.
-const MANY: usize = 3;
+/// The maximum number of further requests in a message.
+const MAX_OTHERS: usize = 3;
 
 impl Missing<'_> {
     /// As an error at the first request; `around` is the function that asks.
-    pub fn told(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
+    pub fn to_diagnostic(&self, rules: &[RbacRule], around: &Range<usize>) -> Diagnostic {
         let first = self.first();
         let verbs = listed(self.verbs());
-        let place = match self.namespace {
+        let scope = match self.namespace {
             Some(rule::SYSTEM) => " in the operator's own namespace".into(),
             Some(namespace) => format!(" in the namespace `{namespace}`"),
             None => String::new(),
         };
-        let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{place}", resource(first)))
-            .at(first.place.clone(), format!("`{}` asks for it", first.by));
-        let others = self.requests.iter().filter(|request| request.place != first.place);
-        let mut error = others.take(MANY).fold(error, |error, request| {
-            error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.place))
+        let error = Diagnostic::error("OP415", format!("no marker grants {verbs} on `{}`{scope}", resource(first)))
+            .at(first.span.clone(), format!("`{}` asks for it", first.by));
+        let others = self.requests.iter().filter(|request| request.span != first.span);
+        let mut error = others.take(MAX_OTHERS).fold(error, |error, request| {
+            error.help(format!("`{}` asks for `{}` too, at {}", request.by, request.verb, request.span))
         });
         if let Some(within) = &first.within {
             error = error.help(format!("the request itself is made at {within}"));
@@ -41,31 +41,31 @@ impl Missing<'_> {
 /// Requests that markers grant in part of where they go, or that no Role of a namespaced operator can grant.
 pub fn too_narrow(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
     let mut found: BTreeMap<_, Narrow> = BTreeMap::new();
-    for (request, answer) in operator.requests.iter().zip(answers(operator, home)) {
-        let why = match answer {
+    for (request, decision) in operator.requests.iter().zip(decisions(operator, home)) {
+        let cause = match decision {
             _ if request.optional => continue,
-            Answer::Granted(_) => continue,
-            _ if rule::is_out_of_reach(request, home) => Why::OnlyRoles,
-            Answer::TooNarrow(rules) => Why::Rule(rules[0]),
-            Answer::Missing => continue,
+            Decision::Granted(_) => continue,
+            _ if rule::is_out_of_reach(request, home) => NarrowCause::OnlyRoles,
+            Decision::TooNarrow(rules) => NarrowCause::Rule(rules[0]),
+            Decision::Missing => continue,
         };
-        let place = &request.place;
-        let key = (&place.file.path, place.range.start, &request.group, &request.resource);
-        let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), why });
+        let span = &request.span;
+        let key = (&span.file.path, span.range.start, &request.group, &request.resource);
+        let narrow = found.entry(key).or_insert_with(|| Narrow { request, verbs: Vec::new(), cause });
         narrow.verbs.push(request.verb);
     }
-    found.into_values().map(|narrow| narrow.told(operator)).collect()
+    found.into_values().map(|narrow| narrow.into_diagnostic(operator)).collect()
 }
 
 struct Narrow<'a> {
     /// The first of those at one place on one resource.
     request: &'a Request,
     verbs: Vec<&'static str>,
-    why: Why,
+    cause: NarrowCause,
 }
 
 #[derive(Clone, Copy)]
-enum Why {
+enum NarrowCause {
     /// The operator is namespaced, and this is in all namespaces.
     OnlyRoles,
     /// The rule of this number grants a part.
@@ -73,19 +73,19 @@ enum Why {
 }
 
 impl Narrow<'_> {
-    fn told(mut self, operator: &Operator) -> Diagnostic {
+    fn into_diagnostic(mut self, operator: &Operator) -> Diagnostic {
         let request = self.request;
         self.verbs.sort_unstable();
         self.verbs.dedup();
         let (verbs, resource) = (listed(self.verbs), resource(request));
-        let said = |message: String| {
-            Diagnostic::error("OP416", message).at(request.place.clone(), format!("`{}` asks for it", request.by))
+        let error = |message: String| {
+            Diagnostic::error("OP416", message).at(request.span.clone(), format!("`{}` asks for it", request.by))
         };
-        match self.why {
-            Why::OnlyRoles => said(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
+        match self.cause {
+            NarrowCause::OnlyRoles => error(format!("no Role can grant {verbs} on `{resource}` in the whole cluster"))
                 .help("ask in one namespace: `Api::namespaced` or `Api::default_namespaced` instead of `Api::all`")
                 .help("or let the operator have a ClusterRole: `namespaced: false` in PROJECT, then `opctl manifests`"),
-            Why::Rule(number) => {
+            NarrowCause::Rule(number) => {
                 let marker = &operator.rbac[number];
                 match &marker.namespace {
                     Some(namespace) => {
@@ -99,14 +99,14 @@ impl Narrow<'_> {
                         );
                         let severity =
                             if request.reach == Reach::Cluster { Severity::Error } else { Severity::Warning };
-                        Diagnostic { severity, ..said(message) }
-                            .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.place))
+                        Diagnostic { severity, ..error(message) }
+                            .help(format!("leave `namespace={namespace}` out of the marker at {}", marker.span))
                             .help(format!("or ask in that namespace: `Api::namespaced(client, \"{namespace}\")`"))
                     }
                     None => {
                         let names = listed(marker.resource_names.iter().map(String::as_str));
-                        said(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
-                            .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.place))
+                        error(format!("{verbs} on `{resource}` is granted by name only ({names}), and has no name in it"))
+                            .help(format!("grant it in a marker without `resourceNames`; the other is at {}", marker.span))
                             .help("or, if a field selector selects `metadata.name`, allow it: `// +opctl:allow:OP416 it selects the name`")
                     }
                 }
@@ -118,7 +118,7 @@ impl Narrow<'_> {
 /// `*` in a marker grants what nobody has thought of.
 pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
     let rules = operator.rbac.iter().filter(|rule| rule.urls.is_empty() && !rule.is_of_runtime);
-    let told = rules.flat_map(|rule| {
+    let warnings = rules.flat_map(|rule| {
         let lists = [("groups", &rule.groups), ("resources", &rule.resources), ("verbs", &rule.verbs)];
         lists.into_iter().filter_map(|(argument, words)| {
             let word = words.iter().find(|word| word.starts_with('*'))?;
@@ -130,7 +130,7 @@ pub fn wildcards(operator: &Operator) -> Vec<Diagnostic> {
             )
         })
     });
-    told.collect()
+    warnings.collect()
 }
 
 /// What the code asks for, of all that the wildcard in this argument grants.
@@ -152,7 +152,7 @@ fn asked(operator: &Operator, rule: &RbacRule, argument: &str) -> String {
     }
 }
 
-/// As kubectl says it: `deployments.apps/status`.
+/// As kubectl writes it: `deployments.apps/status`.
 pub fn resource(Request { group, resource, .. }: &Request) -> String {
     kubectl_name(group, resource)
 }

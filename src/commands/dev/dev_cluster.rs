@@ -1,4 +1,4 @@
-//! Where the operator runs: a cluster, and who it is there.
+//! Prepares the development cluster and the operator's service account for `opctl dev`.
 
 use std::path::PathBuf;
 
@@ -13,20 +13,20 @@ use crate::commands::testenv::failed;
 use crate::commands::{Console, kubectl};
 use crate::names::ProjectName;
 
-/// The operator's, in the folder of the place.
+/// The operator's, in the folder of the cluster.
 pub const KUBECONFIG: &str = "operator.kubeconfig";
 
-/// A cluster of its own, or that of a context of the user's, with a folder for what is needed beside it.
-pub enum Place {
-    Own(Box<Environment>),
-    Users(String, Scratch),
+/// A temporary test environment, or the cluster of a context of the user's with a folder for temporary files.
+pub enum DevCluster {
+    Local(Box<Environment>),
+    Existing(String, Scratch),
 }
 
-impl Place {
+impl DevCluster {
     pub fn scratch(&mut self) -> &mut Scratch {
         match self {
-            Self::Own(environment) => environment.scratch(),
-            Self::Users(_, scratch) => scratch,
+            Self::Local(environment) => environment.scratch(),
+            Self::Existing(_, scratch) => scratch,
         }
     }
 
@@ -34,7 +34,7 @@ impl Place {
     pub fn kubectl(&self, args: &DevArgs) -> Kubectl {
         let kubectl = |context| kubectl::find(args.program.kubectl.as_deref(), context);
         match self {
-            Self::Own(environment) => {
+            Self::Local(environment) => {
                 let mut kubectl = Kubectl { kubeconfig: Some(environment.kubeconfig()), ..kubectl(None) };
                 if args.program.kubectl.is_none()
                     && let Some(own) = environment.assets().program("kubectl")
@@ -43,7 +43,7 @@ impl Place {
                 }
                 kubectl
             }
-            Self::Users(context, _) => kubectl(Some(context)),
+            Self::Existing(context, _) => kubectl(Some(context)),
         }
     }
 }
@@ -74,10 +74,11 @@ impl Account {
         let cluster = Cluster::with(kubectl.clone(), console);
         // As long as a long day.
         let token = ["create", "token", &self.name, "--namespace", &self.namespace, "--duration", "24h"];
-        let token =
-            kubectl.output(&token, "").map_err(|error| cluster.told("make a token of the service account", &error))?;
+        let token = kubectl
+            .output(&token, "")
+            .map_err(|error| cluster.failure("make a token of the service account", &error))?;
         let view = ["config", "view", "--minify", "--flatten", "--raw", "-o", "json"];
-        let view = kubectl.output(&view, "").map_err(|error| cluster.told("read the kubeconfig", &error))?;
+        let view = kubectl.output(&view, "").map_err(|error| cluster.failure("read the kubeconfig", &error))?;
         let mut view = cluster::items(&view).into_iter().next().unwrap_or_default();
         view["users"] = json!([{ "name": "operator", "user": { "token": token.trim() } }]);
         view["contexts"][0]["context"]["user"] = json!("operator");
