@@ -7,7 +7,7 @@ use super::attributes::SchemaOverride;
 use super::constants::Function;
 use super::known::Shape;
 use super::types::{Derived, Deriver, Refused, Scope};
-use super::values::Value;
+use super::values::{Hint, Value};
 use crate::diagnostic::{Diagnostic, Span};
 
 impl Deriver<'_> {
@@ -28,7 +28,7 @@ impl Deriver<'_> {
         let Some(function) = associated(implementation, "schema_name", at) else {
             return self.not_evident(&implementation.self_ty, at);
         };
-        match self.body(&function.item.block, at, None)? {
+        match self.body(&function.item.block, at, &Hint::Text)? {
             Value::Text(text) => Ok(text),
             _ => self.not_evident(&function.item.block, at),
         }
@@ -52,8 +52,9 @@ impl Deriver<'_> {
 
     /// The schema that a function makes; else a refusal at what is not evident in it.
     fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
-        let made = function
-            .map(|function| self.if_needed(|deriver| deriver.body(&function.item.block, &function.scope, None)));
+        let made = function.map(|function| {
+            self.if_needed(|deriver| deriver.body(&function.item.block, &function.scope, &Hint::Unknown))
+        });
         let place = match made {
             Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {
                 return Ok(Schema::try_from(schema).expect("tried").into());

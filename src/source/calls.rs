@@ -11,8 +11,9 @@ use syn::{
 
 use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
+use super::numbers::{integer_type, range_of};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
-use super::values::{Data, Local, Value, is_pointer, range_of, same_text};
+use super::values::{Data, Hint, Local, Value, has_attributes, is_pointer};
 
 /// A struct or a variant, as what makes its values is named.
 struct Constructor {
@@ -36,44 +37,57 @@ impl Constructor {
 }
 
 impl Deriver<'_> {
-    pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
+    pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
-                Some(Local::Value(bound)) => return self.known(bound.0),
-                Some(Local::Expression(value, at)) => return self.evaluate(&value, &at, expected),
+                Some(Local::Value { value, .. }) => return self.known(*value),
+                Some(Local::Expression(value, at, Some(ty))) => return self.evaluate(&value, &at, &Hint::Type(*ty)),
+                // Other uses may say its type.
+                Some(Local::Expression(value, at, None)) => return self.evaluate(&value, &at, hint.unless_free()),
                 None => {}
             }
         }
-        let segments: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
-        let words: Vec<&str> = segments.iter().map(String::as_str).collect();
         if let Some((at, (ty, value))) = self.const_item(path, scope) {
-            return self.evaluate(&value, &at, Some(&(ty, at.clone())));
+            if has_attributes(quote::ToTokens::to_token_stream(&value)) {
+                return self.not_evident(&value, &at);
+            }
+            return self.evaluate(&value, &at, &Hint::Type((ty, at.clone())));
         }
-        if let Some(constructor) = self.constructor(path, scope, expected)?
+        if let Some(constructor) = self.constructor(path, scope, hint)?
             && matches!(constructor.fields, syn::Fields::Unit)
         {
             return Ok(constructor.data(BTreeMap::new()));
         }
-        match words[..] {
-            ["None"] | [.., "Option", "None"] => Ok(Value::Option(None)),
-            [.., ty, limit @ ("MAX" | "MIN")] if range_of(ty).is_some() && ty != "u128" => {
-                let range = range_of(ty).expect("checked");
-                Ok(Value::Integer(if limit == "MAX" { *range.end() } else { *range.start() }))
+        if let Some(Owner { ty, last }) = self.owner(path, scope)
+            && let Some(Resolved::Known { path: of, .. }) = self.meaning(&ty)?
+        {
+            let number = of.last().filter(|_| of.len() == 1).and_then(|of| integer_type(of));
+            match (of.last().map(String::as_str), last.as_str(), number) {
+                (Some("Option"), "None", _) => return Ok(Value::Option(None)),
+                (_, limit @ ("MAX" | "MIN"), Some(ty)) if !matches!((ty, limit), ("u128", "MAX")) => {
+                    let range = range_of(ty).expect("an integer");
+                    return Ok(Value::Integer(if limit == "MAX" { *range.end() } else { *range.start() }, ty));
+                }
+                _ => {}
             }
-            [.., "Value", "Null"] => Ok(Value::Json(Json::Null)),
+        }
+        let foreign = self.foreign(path, scope);
+        match foreign.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["serde_json", "Value", "Null"] => Ok(Value::Json(Json::Null)),
+            _ if path.path.is_ident("None") && !self.is_item(path, scope) => Ok(Value::Option(None)),
             _ => self.not_evident(path, scope),
         }
     }
 
-    pub fn struct_literal(&mut self, literal: &ExprStruct, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
+    pub fn struct_literal(&mut self, literal: &ExprStruct, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let path = ExprPath { attrs: Vec::new(), qself: literal.qself.clone(), path: literal.path.clone() };
-        let Some(constructor) = self.constructor(&path, scope, expected)? else {
+        let Some(constructor) = self.constructor(&path, scope, hint)? else {
             return self.not_evident(literal, scope);
         };
         let rest = match &literal.rest {
             Some(rest) => {
                 let itself = constructor.scope.generics.get("Self").cloned();
-                match self.evaluate(rest, scope, itself.as_ref())? {
+                match self.evaluate(rest, scope, &Hint::of(itself.as_ref()))? {
                     Value::Data(data) => data.fields,
                     _ => return self.not_evident(rest, scope),
                 }
@@ -90,7 +104,7 @@ impl Deriver<'_> {
             let value = match given {
                 Some(given) => {
                     let ty = (field.ty.clone(), constructor.scope.clone());
-                    self.evaluate_if_needed(&given.expr, scope, Some(&ty))
+                    self.evaluate_if_needed(&given.expr, scope, &Hint::Type(ty))
                 }
                 None => match rest.get(&key) {
                     Some(value) => value.clone(),
@@ -102,13 +116,29 @@ impl Deriver<'_> {
         Ok(constructor.data(fields))
     }
 
+    /// Whether a path is `Some` of std.
+    pub fn is_option_some(&mut self, path: &ExprPath, scope: &Scope) -> bool {
+        if path.path.is_ident("Some") {
+            return !self.is_item(path, scope);
+        }
+        match self.owner(path, scope) {
+            Some(Owner { ty, last }) if last == "Some" => {
+                matches!(self.meaning(&ty), Ok(Some(Resolved::Known { path, .. })) if path.last().is_some_and(|last| last == "Option"))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value is of the struct or variant that a path in a pattern names.
+    pub fn is_variant(&mut self, path: &ExprPath, data: &Data, scope: &Scope) -> Derived<bool> {
+        match self.constructor(path, scope, &Hint::Unknown)? {
+            Some(constructor) if Rc::ptr_eq(&constructor.input, &data.input) => Ok(constructor.variant == data.variant),
+            _ => self.not_evident(path, scope),
+        }
+    }
+
     /// What a path makes values of: a struct, or a variant of an enum.
-    fn constructor(
-        &mut self,
-        path: &ExprPath,
-        scope: &Scope,
-        expected: Option<&Typed>,
-    ) -> Derived<Option<Constructor>> {
+    fn constructor(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Option<Constructor>> {
         let owned = match self.owner_of_all(path, scope) {
             Some(ty) => Some((ty, None)),
             None => {
@@ -117,9 +147,7 @@ impl Deriver<'_> {
             }
         };
         let Some((ty, variant)) = owned else { return Ok(None) };
-        let Resolved::Data { module, input, scope: inner, .. } = self.resolved(&ty.0, &ty.1)? else {
-            return Ok(None);
-        };
+        let Some(Resolved::Data { module, input, scope: inner, .. }) = self.meaning(&ty)? else { return Ok(None) };
         let fields = match (&input.data, &variant) {
             (syn::Data::Struct(data), None) => Some(data.fields.clone()),
             (syn::Data::Enum(data), Some(variant)) => {
@@ -129,75 +157,81 @@ impl Deriver<'_> {
         };
         let Some(fields) = fields else { return Ok(None) };
         // `Outer { … }` does not say its arguments; what is expected does.
-        let scope = match expected {
-            Some((ty, at)) => match self.resolved(ty, at)? {
-                Resolved::Data { input: other, scope, .. } if Rc::ptr_eq(&input, &other) => scope,
-                _ => inner,
-            },
-            None => inner,
+        let expected = match hint.ty() {
+            Some(ty) => self.meaning(ty)?,
+            None => None,
         };
+        let mut scope = match expected {
+            Some(Resolved::Data { input: other, scope, .. }) if Rc::ptr_eq(&input, &other) => scope,
+            _ => inner,
+        };
+        scope.leave_open(&input.generics);
         Ok(Some(Constructor { module, input, scope, variant, fields }))
     }
 
-    pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
+    pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        if let Some(function) = self.function(path, scope, expected) {
-            let value = self.apply(&function, &arguments, None, expr, scope, expected)?;
-            return Ok(value);
+        if let Some(function) = self.function(path, scope, hint.ty()) {
+            return self.apply(&function, &arguments, None, expr, scope);
         }
-        if let Some(constructor) = self.constructor(path, scope, expected)? {
+        if let Some(constructor) = self.constructor(path, scope, hint)? {
             if !matches!(constructor.fields, syn::Fields::Unnamed(_)) || constructor.fields.len() != arguments.len() {
                 return self.not_evident(expr, scope);
             }
             let mut fields = BTreeMap::new();
             for (index, (field, value)) in constructor.fields.iter().zip(&arguments).enumerate() {
                 let ty = (field.ty.clone(), constructor.scope.clone());
-                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, Some(&ty)));
+                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::Type(ty)));
             }
             return Ok(constructor.data(fields));
         }
-        let segments: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
-        let words: Vec<&str> = segments.iter().map(String::as_str).collect();
-        match (&words[..], arguments.as_slice()) {
-            (["Some"] | [.., "Option", "Some"], [inner]) => {
-                let ty = self.element_type(expected, 0)?;
-                Ok(Value::Option(Some(Box::new(self.evaluate(inner, scope, ty.as_ref())?))))
-            }
-            ([.., "default"], []) => match (self.owner(path, scope), expected) {
-                (Some(Owner { ty, .. }), _) if !is_default_trait(&ty) => {
-                    let ty = self.or_expected(ty, expected)?;
-                    self.default_of(&ty.0, &ty.1)
-                }
-                (_, Some((ty, at))) => self.default_of(ty, at),
-                _ => self.not_evident(expr, scope),
-            },
-            ([.., "json_schema"], [_]) => match self.owner(path, scope) {
-                Some(Owner { ty, .. }) => Ok(Value::Json(self.shape(&ty.0, &ty.1)?.schema.to_value())),
-                None => self.not_evident(expr, scope),
-            },
-            ([.., "from_value"] | [.., "Schema", "try_from"], [json]) => {
+        if let [inner] = arguments[..]
+            && self.is_option_some(path, scope)
+        {
+            let inner_hint = self.element(hint, 0)?;
+            return Ok(Value::Option(Some(Box::new(self.evaluate(inner, scope, &inner_hint)?))));
+        }
+        let foreign = self.foreign(path, scope);
+        let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
+        match (&foreign[..], arguments.as_slice()) {
+            (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
-                if expected.is_some() {
+                if !matches!(hint, Hint::Unknown) {
                     return self.not_evident(expr, scope);
                 }
-                self.evaluate(json, scope, None)
+                return self.evaluate(json, scope, hint);
             }
-            ([.., "Value", "from" | "String" | "Bool"], [value]) | ([.., "to_value"], [value]) => {
-                let value = self.evaluate(value, scope, None)?;
-                Ok(Value::Json(self.serialized(value, expr, scope)?))
+            (["serde_json", "Value", "from" | "String" | "Bool"] | ["serde_json", "to_value"], [value]) => {
+                let hint = if foreign.last() == Some(&"String") { Hint::Text } else { Hint::Free };
+                let value = self.evaluate(value, scope, &hint)?;
+                return Ok(Value::Json(self.serialized(value, expr, scope)?));
             }
-            ([.., "from"], [value]) if self.owner_is_data(path, scope)? => {
-                let owner = self.owner(path, scope).map(|owner| owner.ty);
-                self.converted(value, expr, scope, owner.as_ref())
+            _ => {}
+        }
+        let owner = self.owner(path, scope);
+        let function = path.path.segments.last().map(|last| name(&last.ident)).unwrap_or_default();
+        match (function.as_str(), arguments.as_slice(), owner) {
+            ("default", [], Some(Owner { ty, .. })) if !is_default_trait(&ty) => {
+                let ty = self.or_expected(ty, hint.ty())?;
+                self.default_of(&ty.0, &ty.1)
             }
-            _ => self.known_call(path, &arguments, expr, scope, expected),
+            ("default", [], _) if is_default(path) && !self.is_item_of_type("Default", scope) => match hint.ty() {
+                Some((ty, at)) if !self.is_own_trait("Default", scope.module) => self.default_of(ty, at),
+                _ => self.not_evident(expr, scope),
+            },
+            ("json_schema", [_], Some(Owner { ty, .. })) => {
+                Ok(Value::Json(self.shape(&ty.0, &ty.1)?.schema.to_value()))
+            }
+            ("from", [value], Some(Owner { ty, .. })) if self.is_data(&ty)? => {
+                self.converted(value, expr, scope, &Hint::Type(ty))
+            }
+            _ => self.known_call(path, &arguments, expr, scope, hint),
         }
     }
 
-    fn owner_is_data(&mut self, path: &ExprPath, scope: &Scope) -> Derived<bool> {
-        let Some(Owner { ty, .. }) = self.owner(path, scope) else { return Ok(false) };
-        Ok(matches!(self.resolved(&ty.0, &ty.1)?, Resolved::Data { .. }))
+    fn is_data(&mut self, ty: &Typed) -> Derived<bool> {
+        Ok(matches!(self.meaning(ty)?, Some(Resolved::Data { .. })))
     }
 
     /// A function of a type of std or Kubernetes.
@@ -207,66 +241,66 @@ impl Deriver<'_> {
         arguments: &[&Expr],
         expr: &Expr,
         scope: &Scope,
-        expected: Option<&Typed>,
+        hint: &Hint,
     ) -> Derived<Value> {
-        // A type of one field, such as `Quantity("1Gi".into())`.
+        // A type of one field: `Quantity("1Gi".into())`.
         if let (Some(ty), [value]) = (self.owner_of_all(path, scope), arguments)
-            && let Resolved::Known { path, .. } = self.resolved(&ty.0, &ty.1)?
-            && matches!(path.last().map(String::as_str), Some("Quantity" | "Wrapping" | "Reverse"))
+            && let Some(Resolved::Known { path, .. }) = self.meaning(&ty)?
+            && path.last().is_some_and(|last| last == "Quantity")
         {
-            let inner = self.element_type(expected, 0)?.filter(|_| arguments.is_empty());
-            let value = self.evaluate(value, scope, inner.as_ref())?;
-            return Ok(match value {
-                Value::Text(text) => Value::Json(text.into()),
-                value => value,
-            });
+            return Ok(Value::Json(self.text(value, scope)?.into()));
         }
         let Some(Owner { ty, last: function }) = self.owner(path, scope) else { return self.not_evident(expr, scope) };
-        let Resolved::Known { path, .. } = self.resolved(&ty.0, &ty.1)? else { return self.not_evident(expr, scope) };
-        let ty = self.or_expected(ty, expected)?;
+        let ty = self.or_expected(ty, hint.ty())?;
+        let Some(Resolved::Known { path, arguments: of_type, .. }) = self.meaning(&ty)? else {
+            return self.not_evident(expr, scope);
+        };
         let of = path.last().map(String::as_str).unwrap_or_default();
         match (of, function.as_str(), arguments) {
-            ("IntOrString", "Int" | "String", [value]) => {
-                let value = self.evaluate(value, scope, None)?;
-                Ok(Value::Json(self.serialized(value, expr, scope)?))
+            ("IntOrString", "Int", [value]) => Ok(Value::Json(
+                self.integer(value, scope, "i32")?.to_string().parse().map_or(Json::Null, |number: i64| number.into()),
+            )),
+            ("IntOrString", "String", [value]) => Ok(Value::Json(self.text(value, scope)?.into())),
+            ("Duration", "from_secs", [value]) if path[0] == "std" => {
+                let secs = self.integer(value, scope, "u64")? as u64;
+                Ok(Value::Json(json!({ "secs": secs, "nanos": 0 })))
             }
-            ("Duration", "from_secs" | "from_millis", [value]) if path[0] == "std" => {
-                match (self.evaluate(value, scope, None)?, function.as_str()) {
-                    (Value::Integer(secs), "from_secs") => Ok(Value::Json(json!({ "secs": secs as u64, "nanos": 0 }))),
-                    (Value::Integer(millis), _) => Ok(Value::Json(
-                        json!({ "secs": (millis / 1000) as u64, "nanos": (millis % 1000 * 1_000_000) as u64 }),
-                    )),
-                    _ => self.not_evident(expr, scope),
-                }
+            ("Duration", "from_millis", [value]) if path[0] == "std" => {
+                let millis = self.integer(value, scope, "u64")? as u64;
+                Ok(Value::Json(json!({ "secs": millis / 1000, "nanos": millis % 1000 * 1_000_000 })))
             }
-            (_, "new" | "with_capacity", []) | (_, "with_capacity", [_]) if !is_pointer(&path) => {
+            (_, "new", []) | (_, "with_capacity", [_]) if !is_pointer(&path) => {
                 match super::values::default_of_std(&path) {
-                    Some(empty @ (Value::List(_) | Value::Map(_) | Value::Text(_))) => Ok(empty),
+                    Some(empty @ (Value::List(..) | Value::Map(..) | Value::Text(_))) => Ok(empty),
                     _ => self.not_evident(expr, scope),
                 }
             }
             (nonzero, "new", [value]) if nonzero.starts_with("NonZero") => {
-                let value = self.evaluate(value, scope, None)?;
-                Ok(Value::Option((value != Value::Integer(0)).then(|| Box::new(value))))
+                let ty = integer_type(&nonzero["NonZero".len()..].to_lowercase());
+                let ty = self.or_not_evident(ty, expr, scope)?;
+                let number = self.integer(value, scope, ty)?;
+                Ok(Value::Option((number != 0).then(|| Box::new(Value::Integer(number, ty)))))
             }
-            (atomic, "new", [value]) if atomic.starts_with("Atomic") => self.evaluate(value, scope, None),
-            (_, "new" | "from", [value]) if is_pointer(&path) => {
-                let inner = match self.resolved(&ty.0, &ty.1)? {
-                    Resolved::Known { arguments, .. } => arguments.into_iter().next(),
-                    _ => None,
+            // The arithmetic of `Wrapping` and the order of `Reverse` are their own.
+            (pointer, "new", [value]) if is_pointer(&path) && !matches!(pointer, "Wrapping" | "Reverse" | "Cow") => {
+                self.evaluate(value, scope, &Hint::of(of_type.first()))
+            }
+            // `Vec` alone does not say of what; what the place says of its elements may.
+            (_, "from" | "from_iter", [value]) if of_type.is_empty() && hint.ty().is_none() => {
+                let source = match (of.ends_with("Map"), hint) {
+                    (false, Hint::List(_)) => hint.clone(),
+                    _ => Hint::Unknown,
                 };
-                self.evaluate(value, scope, inner.as_ref())
+                let made = match self.evaluate(value, scope, &source) {
+                    Ok(Value::List("array", list)) if super::conversions::collection(of, Vec::new()).is_some() => {
+                        super::conversions::collection(of, list)
+                    }
+                    Ok(_) => return self.converted(value, expr, scope, &Hint::Type(ty)),
+                    Err(refused) => return Err(refused),
+                };
+                self.or_not_evident(made, expr, scope)
             }
-            ("Option", "from", [value]) => {
-                let inner = self.element_type(expected, 0)?;
-                Ok(Value::Option(Some(Box::new(self.evaluate(value, scope, inner.as_ref())?))))
-            }
-            ("f32" | "f64", "from", [value]) => match self.evaluate(value, scope, None)? {
-                Value::Integer(number) => Ok(Value::Float(number as f64)),
-                value @ Value::Float(_) => Ok(value),
-                _ => self.not_evident(expr, scope),
-            },
-            (_, "from" | "from_iter", [value]) => self.converted(value, expr, scope, Some(&ty)),
+            (_, "from", [value]) => self.converted(value, expr, scope, &Hint::Type(ty)),
             _ => self.not_evident(expr, scope),
         }
     }
@@ -274,199 +308,90 @@ impl Deriver<'_> {
     /// `Vec` does not say its argument; what is expected does.
     pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
         let Some(expected) = expected else { return Ok(ty) };
-        Ok(match (self.resolved(&ty.0, &ty.1)?, self.resolved(&expected.0, &expected.1)?) {
-            (Resolved::Known { path: left, .. }, Resolved::Known { path: right, .. }) if left == right => {
+        Ok(match (self.meaning(&ty)?, self.meaning(expected)?) {
+            (Some(Resolved::Known { path: left, arguments, .. }), Some(Resolved::Known { path: right, .. }))
+                if left == right && arguments.is_empty() =>
+            {
                 expected.clone()
             }
-            (Resolved::Data { input: left, .. }, Resolved::Data { input: right, .. }) if Rc::ptr_eq(&left, &right) => {
+            (Some(Resolved::Data { input: left, arguments, .. }), Some(Resolved::Data { input: right, .. }))
+                if Rc::ptr_eq(&left, &right) && arguments.is_empty() =>
+            {
                 expected.clone()
             }
             _ => ty,
         })
     }
 
-    /// `value.into()`, `T::from(value)`.
-    fn converted(&mut self, value: &Expr, expr: &Expr, scope: &Scope, to: Option<&Typed>) -> Derived<Value> {
-        let Some((ty, at)) = to else { return self.evaluate(value, scope, None) };
-        match self.resolved(ty, at)? {
-            Resolved::Data { module, input, scope: inner, .. } => {
-                // Another derive may make conversions that are not seen.
-                let is_plain = !super::attributes::derives(&input.attrs, "From");
-                let conversion = self.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
-                let Some((at, item)) = conversion else {
-                    // `T` is `From<T>`, too.
-                    let value = self.evaluate(value, scope, None)?;
-                    return match &value {
-                        Value::Data(data) if Rc::ptr_eq(&data.input, &input) => Ok(value),
-                        _ => self.not_evident(expr, scope),
-                    };
-                };
-                match Function::in_impl(&item, "from", at, &input, &inner) {
-                    Some(function) => self.apply(&function, &[value], None, expr, scope, to),
-                    None => self.not_evident(expr, scope),
-                }
-            }
-            Resolved::Known { path, .. } if is_pointer(&path) => {
-                let inner = self.pointee(to)?;
-                self.converted(value, expr, scope, inner.as_ref())
-            }
-            Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "Option") => {
-                let inner = self.element_type(to, 0)?;
-                match self.evaluate(value, scope, None)? {
-                    value @ Value::Option(_) => Ok(value),
-                    _ => Ok(Value::Option(Some(Box::new(self.evaluate(value, scope, inner.as_ref())?)))),
-                }
-            }
-            Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "String") => {
-                Ok(match self.evaluate(value, scope, None)? {
-                    Value::Char(letter) => Value::Text(letter.to_string()),
-                    value => value,
-                })
-            }
-            // The elements of a literal list are of the type that the collection has.
-            Resolved::Known { .. } if matches!(value, Expr::Array(_) | Expr::Macro(_) | Expr::Repeat(_)) => {
-                self.list_as(value, scope, to)
-            }
-            _ => self.evaluate(value, scope, None),
-        }
-    }
-
-    fn pointee(&mut self, pointer: Option<&Typed>) -> Derived<Option<Typed>> {
-        let Some((ty, scope)) = pointer else { return Ok(None) };
-        Ok(match self.resolved(ty, scope)? {
-            Resolved::Known { arguments, .. } => arguments.into_iter().next(),
-            _ => None,
-        })
-    }
-
-    /// A literal list as what a collection is made from; a map is made from pairs.
-    fn list_as(&mut self, list: &Expr, scope: &Scope, to: Option<&Typed>) -> Derived<Value> {
-        let (key, value) = (self.element_type(to, 0)?, self.element_type(to, 1)?);
-        let (Expr::Array(array), Some(key), Some(value)) = (list, key, value) else {
-            return self.evaluate_unfitted_list(list, scope, to);
-        };
-        let mut entries = Vec::new();
-        for pair in &array.elems {
-            match pair {
-                Expr::Tuple(pair) if pair.elems.len() == 2 => entries.push((
-                    self.evaluate(&pair.elems[0], scope, Some(&key))?,
-                    self.evaluate(&pair.elems[1], scope, Some(&value))?,
-                )),
-                _ => return self.not_evident(pair, scope),
-            }
-        }
-        Ok(Value::Map(entries))
-    }
-
-    pub fn method_call(
-        &mut self,
-        call: &ExprMethodCall,
-        expr: &Expr,
-        scope: &Scope,
-        expected: Option<&Typed>,
-    ) -> Derived<Value> {
+    /// A method of the source, or one of these of std.
+    pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
+        if self.may_be_of_own_trait(&method, scope) {
+            return self.not_evident(expr, scope);
+        }
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        match (method.as_str(), arguments.as_slice()) {
-            ("into", []) => return self.converted(&call.receiver, expr, scope, expected),
+        let given = call.turbofish.as_ref().and_then(|list| match list.args.first() {
+            Some(GenericArgument::Type(ty)) => Some((ty.clone(), scope.clone())),
+            _ => None,
+        });
+        let of_receiver = match (method.as_str(), arguments.as_slice()) {
+            ("into", []) => return self.converted(&call.receiver, expr, scope, hint),
+            ("collect", []) => return self.collected(call, expr, scope, hint, given),
             ("subschema_for", []) => {
-                let ty = call.turbofish.as_ref().and_then(|list| match list.args.first() {
-                    Some(GenericArgument::Type(ty)) => Some(ty),
-                    _ => None,
-                });
-                return match ty {
-                    Some(ty) => Ok(Value::Json(self.shape(ty, scope)?.schema.to_value())),
+                return match given {
+                    Some((ty, _)) => Ok(Value::Json(self.shape(&ty, scope)?.schema.to_value())),
                     None => self.not_evident(expr, scope),
                 };
             }
-            (
-                "clone" | "to_owned" | "to_vec" | "into_iter" | "iter" | "collect" | "to_value" | "as_ref" | "as_slice"
-                | "cloned" | "copied",
-                [],
-            ) if matches!(&*call.receiver, Expr::Array(_) | Expr::Macro(_) | Expr::MethodCall(_)) => {
-                return self.evaluate_unfitted_list(&call.receiver, scope, expected);
-            }
-            _ => {}
-        }
-        let receiver = self.evaluate(&call.receiver, scope, None)?;
-        match (receiver, method.as_str(), arguments.as_slice()) {
+            ("clone" | "to_owned", []) => hint.clone(),
+            ("iter" | "into_iter" | "to_vec" | "cloned" | "copied", []) => Hint::List(Box::new(self.element(hint, 0)?)),
+            _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
+            _ => Hint::Unknown,
+        };
+        let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
+        let value = match (receiver, method.as_str(), arguments.as_slice()) {
+            (value, "clone", []) => self.clones(&value).then_some(value),
             (Value::Data(data), method, arguments) => {
-                if method == "clone" && arguments.is_empty() {
-                    return Ok(Value::Data(data));
-                }
-                match self.method(&data, method) {
-                    Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope, expected),
+                return match self.method(&data, method) {
+                    Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
                     None => self.not_evident(expr, scope),
-                }
-            }
-            (Value::Integer(number), "to_string", []) => Ok(Value::Text(number.to_string())),
-            (Value::Bool(value), "to_string", []) => Ok(Value::Text(value.to_string())),
-            (Value::Char(letter), "to_string", []) => Ok(Value::Text(letter.to_string())),
-            (
-                Value::Text(text),
-                "to_string" | "to_owned" | "as_str" | "as_ref" | "to_lowercase" | "to_uppercase",
-                [],
-            ) => Ok(Value::Text(match method.as_str() {
-                "to_lowercase" => text.to_lowercase(),
-                "to_uppercase" => text.to_uppercase(),
-                _ => text,
-            })),
-            (value, "clone" | "to_vec" | "into_iter" | "iter" | "collect" | "as_ref" | "copied" | "cloned", []) => {
-                Ok(value)
-            }
-            (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
-                Ok(Value::Json(json))
-            }
-            (Value::Json(json), "try_into", []) if expected.is_none() => Ok(Value::Json(json)),
-            (Value::Option(Some(value)), "unwrap", []) | (Value::Option(Some(value)), "expect", [_]) => Ok(*value),
-            (Value::Option(value), "is_none", []) => Ok(Value::Bool(value.is_none())),
-            (Value::Option(value), "is_some", []) => Ok(Value::Bool(value.is_some())),
-            (Value::Text(text), "is_empty", []) => Ok(Value::Bool(text.is_empty())),
-            (Value::List(list), "is_empty", []) => Ok(Value::Bool(list.is_empty())),
-            (Value::Map(entries), "is_empty", []) => Ok(Value::Bool(entries.is_empty())),
-            (Value::Text(text), "len", []) => Ok(Value::Integer(text.len() as i128)),
-            (Value::List(list), "len", []) => Ok(Value::Integer(list.len() as i128)),
-            (Value::Integer(base), "pow", [exponent]) => {
-                let exponent = u32::try_from(self.integer(exponent, scope)?).ok();
-                match exponent.and_then(|exponent| base.checked_pow(exponent)) {
-                    Some(power) => Ok(Value::Integer(power)),
-                    None => self.not_evident(expr, scope),
-                }
-            }
-            (Value::List(list), "map", [Expr::Path(path)])
-                if ["String::from", "ToString::to_string", "str::to_string", "str::to_owned", "ToOwned::to_owned"]
-                    .iter()
-                    .any(|known| same_text(path, &syn::parse_str::<ExprPath>(known).expect("a path")))
-                    && list.iter().all(|value| matches!(value, Value::Text(_))) =>
-            {
-                Ok(Value::List(list))
-            }
-            (Value::List(list), "map", [Expr::Closure(closure)]) => {
-                let [Pat::Ident(parameter)] = closure.inputs.iter().collect::<Vec<_>>()[..] else {
-                    return self.not_evident(expr, scope);
                 };
-                let mut values = Vec::new();
-                for value in list {
-                    let mut inner = scope.clone();
-                    inner.bind(&parameter.ident, Local::value(value, None));
-                    values.push(self.evaluate(&closure.body, &inner, None)?);
-                }
-                Ok(Value::List(values))
             }
-            _ => self.not_evident(expr, scope),
-        }
-    }
-
-    /// A list before it is what is expected: what is done to it comes in between.
-    fn evaluate_unfitted_list(&mut self, list: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
-        let element = self.element_type(expected, 0)?;
-        match list {
-            Expr::Array(array) => {
-                let values = array.elems.iter().map(|value| self.evaluate(value, scope, element.as_ref()));
-                Ok(Value::List(super::types::all(values)?))
+            (Value::Text(text), "to_owned" | "as_str", []) => Some(Value::Text(text)),
+            (value, "to_string", []) => super::macros::displayed(&value).map(Value::Text),
+            (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
+                Some(Value::Json(json))
             }
-            _ => self.evaluate(list, scope, None),
-        }
+            (Value::Json(json), "try_into", []) if matches!(hint, Hint::Unknown) => Some(Value::Json(json)),
+            (Value::Option(Some(value)), "unwrap", []) | (Value::Option(Some(value)), "expect", [_]) => Some(*value),
+            (Value::Option(value), "is_none", []) => Some(Value::Bool(value.is_none())),
+            (Value::Option(value), "is_some", []) => Some(Value::Bool(value.is_some())),
+            (Value::Text(text), "is_empty", []) => Some(Value::Bool(text.is_empty())),
+            (Value::Text(text), "len", []) => Some(Value::Integer(text.len() as i128, "usize")),
+            (Value::List(kind, list), "is_empty", []) if is_sequence(kind) => Some(Value::Bool(list.is_empty())),
+            (Value::List(kind, list), "len", []) if is_sequence(kind) => {
+                Some(Value::Integer(list.len() as i128, "usize"))
+            }
+            (Value::Map(_, entries), "is_empty", []) => Some(Value::Bool(entries.is_empty())),
+            (Value::Integer(base, ty), "pow", [exponent]) => {
+                let exponent = u32::try_from(self.integer(exponent, scope, "u32")?).ok();
+                let power = exponent.and_then(|exponent| base.checked_pow(exponent));
+                power.and_then(|power| super::numbers::in_range(power, ty))
+            }
+            (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
+                (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
+                _ => None,
+            },
+            (Value::List(kind, list), "iter" | "into_iter", []) if kind != "tuple" => {
+                Some(Value::List("iterator", list))
+            }
+            (value @ Value::List("iterator", _), "cloned" | "copied", []) => self.clones(&value).then_some(value),
+            (Value::List("iterator", list), "map", [function]) => {
+                return self.mapped(list, function, expr, scope, hint);
+            }
+            _ => None,
+        };
+        self.or_not_evident(value, expr, scope)
     }
 
     /// A function of the source, called.
@@ -477,7 +402,6 @@ impl Deriver<'_> {
         receiver: Option<Value>,
         expr: &Expr,
         scope: &Scope,
-        expected: Option<&Typed>,
     ) -> Derived<Value> {
         let mut given = arguments.iter();
         let mut values = Vec::new();
@@ -487,12 +411,12 @@ impl Deriver<'_> {
         for input in function.item.sig.inputs.iter().skip(values.len()) {
             let Some(argument) = given.next() else { return self.not_evident(expr, scope) };
             let ty = function.parameter_type(input);
-            values.push((self.evaluate(argument, scope, ty.as_ref())?, ty));
+            values.push((self.evaluate(argument, scope, &Hint::of(ty.as_ref()))?, ty));
         }
         if given.next().is_some() {
             return self.not_evident(expr, scope);
         }
-        self.applied(function, values, expr, scope, expected)
+        self.applied(function, values, expr, scope)
     }
 
     /// A function of the source, with what its parameters are.
@@ -502,41 +426,86 @@ impl Deriver<'_> {
         values: Vec<(Value, Option<Typed>)>,
         expr: &impl syn::spanned::Spanned,
         scope: &Scope,
-        expected: Option<&Typed>,
     ) -> Derived<Value> {
         let item = &function.item;
         // A body that was skipped in reading is empty.
         let gives = matches!(item.sig.output, ReturnType::Type(..));
-        if gives && item.block.stmts.is_empty() || item.sig.asyncness.is_some() || values.len() != item.sig.inputs.len()
+        if gives && item.block.stmts.is_empty()
+            || item.sig.asyncness.is_some()
+            || values.len() != item.sig.inputs.len()
+            || !item.attrs.iter().all(changes_nothing)
         {
             return self.not_evident(expr, scope);
         }
         let mut inner = function.scope.clone();
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
             match input {
-                FnArg::Receiver(_) => {
-                    let itself = inner.generics.get("Self").cloned();
-                    inner.bind(&quote::format_ident!("self"), Local::value(value, itself));
+                FnArg::Receiver(receiver) => {
+                    if is_exclusive(receiver) {
+                        return self.not_evident(expr, scope);
+                    }
+                    inner.bind(&quote::format_ident!("self"), Local::value(value));
                 }
                 FnArg::Typed(typed) => {
                     let Pat::Ident(pattern) = &*typed.pat else { return self.not_evident(expr, scope) };
+                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || is_exclusive(&*typed.ty) {
+                        return self.not_evident(expr, scope);
+                    }
                     // `T` of the function is what is given for it.
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
-                    inner.bind(&pattern.ident, Local::value(value, ty));
+                    let mutable = pattern.mutability.is_some();
+                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable };
+                    inner.bind(&pattern.ident, local);
                 }
             }
         }
+        inner.leave_open(&item.sig.generics);
         let returned = match &item.sig.output {
-            ReturnType::Type(_, ty) if !matches!(**ty, Type::ImplTrait(_)) && !is_schema(ty) => {
-                Some(((**ty).clone(), inner.clone()))
-            }
-            _ => None,
+            ReturnType::Type(_, ty) if is_schema(ty) => Hint::Unknown,
+            ReturnType::Type(_, ty) => Hint::Type(((**ty).clone(), inner.clone())),
+            ReturnType::Default => Hint::Unknown,
         };
-        let value = self.body(&item.block, &inner, returned.as_ref().or(expected))?;
+        let value = self.body(&item.block, &inner, &returned)?;
         self.known(value)
     }
+}
+
+/// `&mut T`, or something with one in it; `mut self`.
+fn is_exclusive(ty: &impl quote::ToTokens) -> bool {
+    super::modules::mentions(ty.to_token_stream(), "mut")
+}
+
+/// Whether an attribute of a function leaves it as it is; `cfg` was decided when it was read.
+fn changes_nothing(attribute: &syn::Attribute) -> bool {
+    const INERT: [&str; 12] = [
+        "allow",
+        "cfg",
+        "cold",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "forbid",
+        "inline",
+        "must_use",
+        "track_caller",
+        "warn",
+    ];
+    attribute.path().segments.first().is_some_and(|first| {
+        INERT.iter().any(|inert| first.ident == inert) || first.ident == "rustfmt" || first.ident == "clippy"
+    })
+}
+
+fn is_sequence(kind: &str) -> bool {
+    !matches!(kind, "tuple" | "iterator")
+}
+
+/// `Default::default`.
+fn is_default(path: &ExprPath) -> bool {
+    let mut segments = path.path.segments.iter().rev().skip(1);
+    segments.next().is_some_and(|of| of.ident == "Default")
 }
 
 fn is_default_trait(ty: &Typed) -> bool {

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use syn::{DeriveInput, Expr, ExprPath, FnArg, ImplItem, ItemFn, ItemImpl, Path, PathArguments, Type, TypePath};
 
 use super::modules::{ModuleId, TypeDecl, UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, impl_scope};
-use super::values::Value;
+use super::values::{Hint, Value};
 
 /// A function of the source, and what the names in it mean.
 pub struct Function {
@@ -19,7 +19,9 @@ pub struct Function {
 impl Function {
     /// The function of this name in an `impl` for a type whose parameters mean what they mean in `scope`.
     pub fn in_impl(item: &ItemImpl, function: &str, at: ModuleId, input: &DeriveInput, scope: &Scope) -> Option<Self> {
-        Some(Self { scope: impl_scope(item, at, input, scope), item: function_of(item, function)? })
+        let mut scope = impl_scope(item, at, input, scope);
+        scope.leave_open(&item.generics);
+        Some(Self { scope, item: function_of(item, function)? })
     }
 
     /// The type of a parameter, where it is one of the function's own types.
@@ -54,31 +56,24 @@ pub struct Owner {
 impl Deriver<'_> {
     /// A string known at compile time.
     pub fn text(&mut self, expr: &Expr, scope: &Scope) -> Derived<String> {
-        match self.evaluate(expr, scope, None)? {
+        match self.evaluate(expr, scope, &Hint::Text)? {
             Value::Text(text) => Ok(text),
-            Value::Char(letter) => Ok(letter.to_string()),
-            Value::Integer(number) => Ok(number.to_string()),
-            Value::Bool(value) => Ok(value.to_string()),
             _ => self.not_evident(expr, scope),
         }
     }
 
-    pub fn integer(&mut self, expr: &Expr, scope: &Scope) -> Derived<i128> {
-        match self.evaluate(expr, scope, None)? {
-            Value::Integer(number) => Ok(number),
+    /// An integer of this type, unless it says its own.
+    pub fn integer(&mut self, expr: &Expr, scope: &Scope, ty: &'static str) -> Derived<i128> {
+        match self.evaluate(expr, scope, &Hint::Number(ty))? {
+            Value::Integer(number, _) => Ok(number),
             _ => self.not_evident(expr, scope),
         }
     }
 
     /// A number as it stands in a schema.
     pub fn number(&mut self, expr: &Expr, scope: &Scope) -> Derived<Json> {
-        match self.evaluate(expr, scope, None)? {
-            Value::Integer(number) => match (u64::try_from(number), i64::try_from(number)) {
-                (Ok(number), _) => Ok(number.into()),
-                (_, Ok(number)) => Ok(number.into()),
-                _ => self.not_evident(expr, scope),
-            },
-            Value::Float(number) => Ok(json!(number)),
+        match self.evaluate(expr, scope, &Hint::Free)? {
+            number @ (Value::Integer(..) | Value::Single(_) | Value::Double(_)) => self.serialized(number, expr, scope),
             _ => self.not_evident(expr, scope),
         }
     }
@@ -126,9 +121,39 @@ impl Deriver<'_> {
         if path.qself.is_some() {
             return None;
         }
-        match resolve(self.modules, scope.module, &use_path(&path.path), Namespace::Value)? {
-            Target::Item(module, name) => Some((module, name)),
+        let path = use_path(&path.path);
+        match resolve(self.modules, scope.module, &path, Namespace::Value)? {
+            Target::Item(module, name) if !self.may_be_made(scope.module, &path) => Some((module, name)),
             _ => None,
+        }
+    }
+
+    /// The canonical path of something of another crate.
+    pub fn foreign(&self, path: &ExprPath, scope: &Scope) -> Vec<String> {
+        match resolve(self.modules, scope.module, &use_path(&path.path), Namespace::Value) {
+            Some(Target::Foreign(foreign)) if path.qself.is_none() => foreign.path,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a path in a pattern names a constant, a static or a variant.
+    pub fn is_item(&mut self, path: &ExprPath, scope: &Scope) -> bool {
+        self.importing(path, scope).is_some()
+            || self.owner_of_all(path, scope).is_some()
+            || resolve(self.modules, scope.module, &use_path(&path.path), Namespace::Value).is_some()
+    }
+
+    pub fn is_constant_item(&mut self, path: &ExprPath, scope: &Scope) -> bool {
+        self.const_item(path, scope).is_some()
+    }
+
+    /// Whether a type or trait of this name is in the module, so that it is not std's.
+    pub fn is_item_of_type(&self, name: &str, scope: &Scope) -> bool {
+        let path = UsePath { global: false, segments: vec![name.into()] };
+        match resolve(self.modules, scope.module, &path, Namespace::Type) {
+            None => false,
+            Some(Target::Foreign(foreign)) => foreign.path[0] != "std",
+            Some(_) => true,
         }
     }
 
@@ -152,7 +177,10 @@ impl Deriver<'_> {
             let (last, owner) = used.segments.split_last()?;
             Some((UsePath { global: used.global, segments: owner.to_vec() }, last.clone()))
         });
-        let owners = named.chain(module.globs.iter().map(|glob| (glob.clone(), ident.clone())));
+        let owners = named.chain(
+            // What a macro makes goes before what a glob brings.
+            module.globs.iter().filter(|_| module.macros.is_empty()).map(|glob| (glob.clone(), ident.clone())),
+        );
         let mut enums = owners.filter(|(owner, variant)| {
             let Some(Target::Item(at, declared)) = resolve(self.modules, scope.module, owner, Namespace::Type) else {
                 return false;
@@ -213,7 +241,7 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
 pub fn function_of(item: &ItemImpl, function: &str) -> Option<Rc<ItemFn>> {
     item.items.iter().find_map(|found| match found {
         ImplItem::Fn(found) if name(&found.sig.ident) == function => Some(Rc::new(ItemFn {
-            attrs: Vec::new(),
+            attrs: found.attrs.clone(),
             vis: syn::Visibility::Inherited,
             modifiers: found.modifiers.clone(),
             sig: found.sig.clone(),

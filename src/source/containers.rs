@@ -138,10 +138,13 @@ impl Deriver<'_> {
     /// The number of a variant without fields.
     pub fn discriminant(&mut self, input: &DeriveInput, variant: &str, scope: &Scope) -> Derived<i128> {
         let syn::Data::Enum(data) = &input.data else { return self.not_evident(&input.ident, scope) };
+        let repr = input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr"));
+        let repr = repr.filter_map(|attribute| attribute.parse_args::<syn::Ident>().ok());
+        let ty = repr.filter_map(|repr| super::numbers::integer_type(&repr.to_string())).next().unwrap_or("isize");
         let mut next = 0;
         for found in &data.variants {
             if let Some((_, discriminant)) = &found.discriminant {
-                next = self.integer(discriminant, scope)?;
+                next = self.integer(discriminant, scope, ty)?;
             }
             if name(&found.ident) == variant {
                 return Ok(next);

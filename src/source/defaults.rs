@@ -6,16 +6,16 @@ use serde_json::Value as Json;
 use syn::{DeriveInput, ExprPath, ImplItem, Type};
 
 use super::attributes::derives;
-use super::constants::Function;
+use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
-use super::values::{Data, Value, default_of_std, is_pointer};
+use super::values::{Data, Hint, Value, default_of_std, is_pointer};
 use crate::diagnostic::Diagnostic;
 
 impl Deriver<'_> {
     /// The value that the function at `path` returns.
     pub fn made_by(&mut self, path: &ExprPath, ty: &Typed, scope: &Scope) -> Derived<Value> {
-        self.evaluate(&syn::parse_quote!(#path()), scope, Some(ty))
+        self.evaluate(&syn::parse_quote!(#path()), scope, &Hint::Type(ty.clone()))
     }
 
     /// The fields of a value of the type that `scope` is in.
@@ -33,7 +33,9 @@ impl Deriver<'_> {
 
     /// `T::default()`.
     pub fn default_of(&mut self, ty: &Type, scope: &Scope) -> Derived<Value> {
-        match self.resolved(ty, scope)? {
+        let typed = (ty.clone(), scope.clone());
+        let Some(resolved) = self.meaning(&typed)? else { return self.not_evident(ty, scope) };
+        match resolved {
             Resolved::Known { path, entry, arguments } => {
                 // Smart pointers have the default of what they point to.
                 if let ([(inner, scope), ..], true) = (arguments.as_slice(), is_pointer(&path)) {
@@ -43,15 +45,18 @@ impl Deriver<'_> {
                 value.map_or_else(|| self.not_evident(ty, scope), Ok)
             }
             Resolved::Tuple(types) if types.is_empty() => Ok(Value::Unit),
-            Resolved::Tuple(types) => Ok(Value::List(all(types.iter().map(|(ty, scope)| self.default_of(ty, scope)))?)),
+            Resolved::Tuple(types) => {
+                Ok(Value::List("tuple", all(types.iter().map(|(ty, scope)| self.default_of(ty, scope)))?))
+            }
             Resolved::Array(element, length) => {
                 let value = self.default_of(&element.0, &element.1)?;
                 self.repeated(value, &length, &element.1)
             }
-            Resolved::Slice(_) => Ok(Value::List(Vec::new())),
+            Resolved::Slice(_) => Ok(Value::List("array", Vec::new())),
             Resolved::Data { module, input, scope, .. } => {
                 // serde calls `<T>::default()`: a function of the type itself goes before the trait's.
-                if self.has_own_default(module, &name(&input.ident)) {
+                let is_own = self.is_own_trait("Default", module);
+                if is_own || self.has_own_default(module, &name(&input.ident)) {
                     return self.not_evident(&input.ident, &scope);
                 }
                 if !derives(&input.attrs, "Default") {
@@ -60,8 +65,7 @@ impl Deriver<'_> {
                         implementation.and_then(|(at, item)| Function::in_impl(&item, "default", at, &input, &scope));
                     return match function {
                         Some(function) => {
-                            let itself = scope.generics.get("Self").cloned();
-                            let value = self.applied(&function, Vec::new(), &input.ident, &scope, itself.as_ref())?;
+                            let value = self.applied(&function, Vec::new(), &input.ident, &scope)?;
                             match &value {
                                 Value::Data(data) if std::rc::Rc::ptr_eq(&data.input, &input) => Ok(value),
                                 _ => self.not_evident(&input.ident, &scope),
@@ -145,21 +149,18 @@ impl Deriver<'_> {
     /// Whether a `skip_serializing_if` function is true of a value.
     pub fn skips(&mut self, function: &ExprPath, value: &Value, ty: &Typed) -> Derived<bool> {
         let scope = &ty.1;
-        if let Some(found) = self.function(function, scope, None) {
-            let argument = (value.clone(), Some(ty.clone()));
-            if let Value::Bool(skips) = self.applied(&found, vec![argument], function, scope, None)? {
-                return Ok(skips);
+        let skips = match self.function(function, scope, None) {
+            Some(found) => {
+                let argument = (value.clone(), Some(ty.clone()));
+                match self.applied(&found, vec![argument], function, scope)? {
+                    Value::Bool(skips) => Some(skips),
+                    _ => None,
+                }
             }
-        }
-        let last = function.path.segments.last().map(|last| name(&last.ident)).unwrap_or_default();
-        match (last.as_str(), value) {
-            ("is_none", Value::Option(value)) => return Ok(value.is_none()),
-            ("is_some", Value::Option(value)) => return Ok(value.is_some()),
-            ("is_empty", Value::Text(text)) => return Ok(text.is_empty()),
-            ("is_empty", Value::List(list)) => return Ok(list.is_empty()),
-            ("is_empty", Value::Map(entries)) => return Ok(entries.is_empty()),
-            ("not", Value::Bool(value)) => return Ok(!value),
-            _ => {}
+            None => self.skips_by_std(function, value, scope)?,
+        };
+        if let Some(skips) = skips {
+            return Ok(skips);
         }
         let span = self.span(scope, function);
         self.refuse(
@@ -167,5 +168,27 @@ impl Deriver<'_> {
                 .at(span, "")
                 .help("use `Option::is_none`, `Vec::is_empty`, or a function that is one comparison"),
         )
+    }
+    /// `Option::is_none`, `Vec::is_empty`, `std::ops::Not::not` and the like.
+    fn skips_by_std(&mut self, function: &ExprPath, value: &Value, scope: &Scope) -> Derived<Option<bool>> {
+        let path = self.foreign(function, scope);
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        if let (["std", "ops", "Not", "not"], Value::Bool(value)) = (path.as_slice(), value) {
+            return Ok(Some(!value));
+        }
+        let Some(Owner { ty, last: method }) = self.owner(function, scope) else { return Ok(None) };
+        let of = match self.meaning(&ty)? {
+            Some(Resolved::Known { path, .. }) => path.last().cloned().unwrap_or_default(),
+            Some(Resolved::Slice(_)) => "array".into(),
+            _ => return Ok(None),
+        };
+        Ok(match (of.as_str(), method.as_str(), value) {
+            ("Option", "is_none", Value::Option(value)) => Some(value.is_none()),
+            ("Option", "is_some", Value::Option(value)) => Some(value.is_some()),
+            ("String" | "str" | "SmolStr", "is_empty", Value::Text(text)) => Some(text.is_empty()),
+            (of, "is_empty", Value::List(kind, list)) if *kind == of || of == "array" => Some(list.is_empty()),
+            (of, "is_empty", Value::Map(kind, entries)) if *kind == of => Some(entries.is_empty()),
+            _ => None,
+        })
     }
 }

@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 use syn::Expr;
 
 use super::types::{Derived, Deriver, Scope, all};
+use super::values::Hint;
 
 impl Deriver<'_> {
     /// An expression of no particular type, as JSON: an example.
     pub fn untyped(&mut self, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        let value = self.evaluate(expr, scope, None)?;
+        let value = self.evaluate(expr, scope, &Hint::Free)?;
         self.serialized(value, expr, scope)
     }
 

@@ -16,7 +16,7 @@ use super::known::kubernetes;
 use super::modules::{ModuleId, TypeDecl, UsePath, name};
 use super::resolve::{Foreign, Namespace, Target, follow, resolve};
 use super::types::{Deriver, Scope, impl_scope};
-use super::values::Value;
+use super::values::{Hint, Value};
 use crate::model::Scope as Reach;
 
 /// What a request is about.
@@ -129,11 +129,11 @@ impl Deriver<'_> {
                 ImplItem::Const(found) if found.ident == constant => Some(&found.expr),
                 _ => None,
             }) {
-                Some(expr) => self.evaluate_if_needed(expr, &impl_scope(item, at, input, scope), None),
+                Some(expr) => self.evaluate_if_needed(expr, &impl_scope(item, at, input, scope), &Hint::Text),
                 None => {
                     let function = Function::in_impl(item, function, at, input, scope)?;
                     let [Stmt::Expr(expr, None)] = function.item.block.stmts.as_slice() else { return None };
-                    self.evaluate_if_needed(text_in_cow(expr), &function.scope, None)
+                    self.evaluate_if_needed(text_in_cow(expr), &function.scope, &Hint::Text)
                 }
             };
             match value {

@@ -11,9 +11,10 @@ use super::attributes::{Common, derives};
 use super::known::parsed;
 use super::locate::{declaration, has_spec, status_type};
 use super::modules::{ModuleId, Modules};
+use super::numbers::range_of;
 use super::package::Package;
 use super::types::{Deriver, Resolved, Scope, Typed};
-use super::values::{is_pointer, range_of};
+use super::values::is_pointer;
 use super::{Options, Source};
 use crate::diagnostic::Span;
 use crate::model::Api;
@@ -69,7 +70,7 @@ impl Walk<'_> {
             Ok(Resolved::Data { module, input, scope, arguments }) => self.data(module, &input, &scope, &arguments),
             Ok(Resolved::Known { path, arguments, .. }) => self.known(&path, &arguments),
             Ok(Resolved::Array(item, length)) => {
-                let length = self.deriver.integer(&length, &item.1).ok();
+                let length = self.deriver.integer(&length, &item.1, "usize").ok();
                 match length.and_then(|length| usize::try_from(length).ok()) {
                     Some(length) => Reads::List { items: Box::new(self.typed(&item)), length: Some(length) },
                     None => Reads::Unknown,
@@ -112,7 +113,7 @@ impl Walk<'_> {
             ("str" | "String" | "Path" | "PathBuf" | "SmolStr", _) => Reads::Text,
             ("ArrayString", [(capacity, scope), ..]) => {
                 let capacity = syn::parse2(capacity.to_token_stream()).ok();
-                let capacity = capacity.and_then(|capacity| self.deriver.integer(&capacity, scope).ok());
+                let capacity = capacity.and_then(|capacity| self.deriver.integer(&capacity, scope, "usize").ok());
                 capacity.and_then(|most| usize::try_from(most).ok()).map_or(Reads::Unknown, Reads::ShortText)
             }
             ("Value", _) => Reads::Anything,

@@ -50,12 +50,15 @@ impl Deriver<'_> {
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
             && !derives(&input.attrs, "Serialize")
         {
-            if !self.implementations("Serialize", *module, &name(&input.ident)).is_empty()
-                || derives(&input.attrs, "Serialize_repr")
-            {
-                return self.written_by_hand(&input.ident, inner);
+            let is_by_hand = !self.implementations("Serialize", *module, &name(&input.ident)).is_empty();
+            if !is_by_hand && !derives(&input.attrs, "Serialize_repr") {
+                return Ok(false);
             }
-            return Ok(false);
+            // One of a generic type may hold for some arguments only.
+            return match input.generics.type_params().next() {
+                Some(_) => self.written_by_hand(&input.ident, inner),
+                None => Ok(true),
+            };
         }
         let is_phantom =
             matches!(&resolved, Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "PhantomData"));
@@ -136,23 +139,24 @@ impl Deriver<'_> {
         match self.known(value)? {
             Value::Unit | Value::Option(None) => Ok(Json::Null),
             Value::Bool(value) => Ok(value.into()),
-            Value::Integer(number) => match (u64::try_from(number), i64::try_from(number)) {
+            Value::Integer(number, _) => match (u64::try_from(number), i64::try_from(number)) {
                 (Ok(number), _) => Ok(number.into()),
                 (_, Ok(number)) => Ok(number.into()),
                 _ => self.not_evident(node, scope),
             },
-            Value::Float(number) => Ok(json!(number)),
+            Value::Single(number) => Ok(json!(number)),
+            Value::Double(number) => Ok(json!(number)),
             Value::Char(letter) => Ok(letter.to_string().into()),
             Value::Text(text) => Ok(text.into()),
             Value::Option(Some(value)) => self.serialized(*value, node, scope),
-            Value::List(list) => {
+            Value::List(_, list) => {
                 let mut values = Vec::new();
                 for value in list {
                     values.push(self.serialized(value, node, scope)?);
                 }
                 Ok(values.into())
             }
-            Value::Map(entries) => {
+            Value::Map(_, entries) => {
                 let mut object = Map::new();
                 for (key, value) in entries {
                     let key = match self.serialized(key, node, scope)? {

@@ -18,6 +18,7 @@ use super::known::{self, Entry, NoSchema, Shape};
 use super::kubernetes_version::Unclear;
 use super::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name, span_of};
 use super::resolve::{Foreign, Namespace, Target, follow, made_by_macro, resolve};
+use super::shadows::Shadows;
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Enumeration, Underivable};
@@ -44,6 +45,10 @@ pub struct Deriver<'a> {
     pub enums: Vec<Enumeration>,
     /// How many functions and constants are being evaluated: one that needs itself would not end.
     pub evaluating: usize,
+    /// How many expressions the evaluation at hand took.
+    pub steps: usize,
+    /// The macros and traits of the project (`None`), and of other crates by their roots.
+    pub shadows: HashMap<Option<ModuleId>, Rc<Shadows>>,
     impls: Vec<Implementation>,
     /// The modules whose impls are in the list.
     listed: BTreeSet<ModuleId>,
@@ -75,6 +80,14 @@ impl Scope {
         Self { module, generics: Rc::default(), locals: Rc::default() }
     }
 
+    /// Type parameters that nothing is known of are not taken for types of the same name.
+    pub fn leave_open(&mut self, generics: &Generics) {
+        let open = (syn::parse_quote!(_), self.clone());
+        for parameter in generics.type_params() {
+            Rc::make_mut(&mut self.generics).entry(name(&parameter.ident)).or_insert_with(|| open.clone());
+        }
+    }
+
     /// The scope within something generic: its parameters stand for the arguments that `outer` means.
     fn within(module: ModuleId, generics: &Generics, arguments: Vec<Typed>, itself: Option<Typed>) -> Self {
         let mut scope = Self::of(module);
@@ -94,9 +107,11 @@ impl Scope {
             let Some((ty, at)) = arguments.next().or_else(|| Some((default?, scope.clone()))) else { continue };
             match parameter {
                 // `List<LENGTH>` has the look of a type.
-                GenericParam::Const(_) => {
+                GenericParam::Const(parameter) => {
                     if let Ok(value) = syn::parse2(ty.to_token_stream()) {
-                        Rc::make_mut(&mut scope.locals).insert(name(ident), Local::Expression(Box::new(value), at));
+                        let ty = Box::new((parameter.ty.clone(), scope.clone()));
+                        let local = Local::Expression(Box::new(value), at, Some(ty));
+                        Rc::make_mut(&mut scope.locals).insert(name(ident), local);
                     }
                 }
                 _ => {
@@ -137,6 +152,8 @@ impl<'a> Deriver<'a> {
             underivable: Vec::new(),
             enums: Vec::new(),
             evaluating: 0,
+            steps: 0,
+            shadows: HashMap::new(),
             open: Vec::new(),
             done: HashMap::new(),
             impls: Vec::new(),
@@ -277,7 +294,7 @@ impl<'a> Deriver<'a> {
                 let items = self.shape(&element.0, &element.1)?.schema;
                 Ok(json_schema!({ "type": "array", "items": items }).into())
             }
-            Resolved::Array(element, length) => match self.integer(&length, &element.1)? {
+            Resolved::Array(element, length) => match self.integer(&length, &element.1, "usize")? {
                 0 => Ok(json_schema!({ "type": "array", "maxItems": 0 }).into()),
                 length @ 1..=32 => {
                     let length = i64::try_from(length).expect("at most 32");
@@ -303,7 +320,7 @@ impl<'a> Deriver<'a> {
             && !matches!(value, syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Reference(_))
             && (!matches!(value, syn::Expr::Path(_)) || self.is_constant(ty, scope))
         {
-            return Ok(self.integer(&value, scope)?.to_string());
+            return Ok(self.integer(&value, scope, "i128")?.to_string());
         }
         if let Type::Path(TypePath { qself: None, path, .. }) = ty
             && let Some((bound, outer)) = path.get_ident().and_then(|ident| scope.generics.get(&name(ident)).cloned())
@@ -325,9 +342,11 @@ impl<'a> Deriver<'a> {
             Resolved::Data { module, input, arguments, .. } => self.identity_of(module, &input, &arguments),
             Resolved::Known { path, arguments, .. } => Ok(format!("{}<{}>", path.join("::"), list(self, &arguments)?)),
             Resolved::Tuple(types) => Ok(format!("({})", list(self, &types)?)),
-            Resolved::Array(element, length) => {
-                Ok(format!("[{};{}]", self.identity(&element.0, &element.1)?, self.integer(&length, &element.1)?))
-            }
+            Resolved::Array(element, length) => Ok(format!(
+                "[{};{}]",
+                self.identity(&element.0, &element.1)?,
+                self.integer(&length, &element.1, "usize")?
+            )),
             Resolved::Slice(element) => Ok(format!("[{}]", self.identity(&element.0, &element.1)?)),
         }
     }

@@ -1,36 +1,52 @@
-//! Evaluates expressions whose value the source determines uniquely.
+//! Evaluates expressions whose value follows from the source by the rules below; all else is OP014, "only a compiler knows".
 //!
-//! Literals, constants, arithmetic, constructors, struct literals, functions and methods of the source whose bodies are
-//! made of these, and what std does to such values without surprise. All else is OP014; nothing is guessed. Everything
-//! here is pure, so evaluating twice changes nothing.
+//! - **Types.** Each value carries its type: integers and floats by name, collections by kind. A number without a suffix
+//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. If nothing
+//!   says it, the number is refused; only where certainly nothing else can say it is it an `i32` or `f64` ([`Hint::Free`]).
+//! - **Numbers** (`numbers`). Both operands have the same type, and the result is in its range: overflow is refused. `f32`
+//!   is computed as `f32`.
+//! - **Names.** A name is a `let`, a parameter, a constant, a function or a constructor that resolution finds, also in a
+//!   pattern. Behind a glob, it is refused if a macro of the module could make it.
+//! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
+//!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
+//!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
+//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of this body.
+//!   `&mut`, assignments and loops are refused.
+//! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
+//!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
+//! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
+//!
+//! Everything here is pure, so evaluating twice changes nothing.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use serde_json::Value as Json;
-use syn::punctuated::Punctuated;
-use syn::{BinOp, Block, DeriveInput, Expr, ExprMacro, Lit, Pat, Stmt, Token, Type, UnOp};
+use syn::{Block, DeriveInput, Expr, ExprMacro, ExprPath, Pat, Stmt, Type, UnOp};
 
 use super::attributes::derives;
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use crate::diagnostic::Diagnostic;
 
-/// A value of Rust.
-#[derive(Clone, Debug, PartialEq)]
+/// A value of Rust. References and smart pointers are what they point to.
+#[derive(Clone, Debug)]
 pub enum Value {
     Unit,
     Bool(bool),
-    Integer(i128),
-    /// An `f32` is the `f64` that it is exactly.
-    Float(f64),
+    /// With the name of its type.
+    Integer(i128, &'static str),
+    Single(f32),
+    Double(f64),
     Char(char),
     Text(String),
     Option(Option<Box<Value>>),
-    /// Any sequence, also a set, an array, a tuple.
-    List(Vec<Value>),
-    Map(Vec<(Value, Value)>),
+    /// A collection by its type's name; also an `array` (or slice), a `tuple`, an `iterator`.
+    List(&'static str, Vec<Value>),
+    /// By its type's name, in the order of the keys.
+    Map(&'static str, Vec<(Value, Value)>),
     Data(Data),
     /// A value whose type serializes as this, and of which nothing else is known.
     Json(Json),
@@ -50,45 +66,96 @@ pub struct Data {
     pub fields: BTreeMap<String, Value>,
 }
 
-impl PartialEq for Data {
-    fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.input, &other.input) && self.variant == other.variant && self.fields == other.fields
+/// What the place of an expression says about its type.
+#[derive(Clone, Debug)]
+pub enum Hint {
+    /// Something that is not looked at decides.
+    Unknown,
+    /// Nothing else decides: numbers are `i32` and `f64`.
+    Free,
+    Type(Typed),
+    Number(&'static str),
+    Text,
+    /// `serde_json::Value`.
+    Json,
+    /// Some sequence of these.
+    List(Box<Hint>),
+    Pair(Box<Hint>, Box<Hint>),
+}
+
+impl Hint {
+    pub fn of(ty: Option<&Typed>) -> Self {
+        ty.map_or(Self::Unknown, |ty| Self::Type(ty.clone()))
+    }
+
+    pub fn ty(&self) -> Option<&Typed> {
+        match self {
+            Self::Type(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// Of something that is compared with this value, or added to it.
+    pub fn like(value: &Value) -> Self {
+        match value {
+            Value::Integer(_, ty) => Self::Number(ty),
+            Value::Single(_) => Self::Number("f32"),
+            Value::Double(_) => Self::Number("f64"),
+            Value::Data(data) => Self::of(data.scope.generics.get("Self")),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Where a name or a branch may decide, too.
+    pub fn unless_free(&self) -> &Self {
+        if matches!(self, Self::Free) { &Self::Unknown } else { self }
     }
 }
 
 /// What a name of a function's body stands for.
 #[derive(Clone, Debug)]
 pub enum Local {
-    Value(Box<(Value, Option<Typed>)>),
-    /// A constant argument, or what is of the type that its use expects.
-    Expression(Box<Expr>, Scope),
+    Value {
+        value: Box<Value>,
+        hint: Hint,
+        mutable: bool,
+    },
+    /// A constant argument, with the type of its parameter, or what is of the type that its use expects.
+    Expression(Box<Expr>, Scope, Option<Box<Typed>>),
 }
 
 impl Local {
-    pub fn value(value: Value, ty: Option<Typed>) -> Self {
-        Self::Value(Box::new((value, ty)))
+    pub fn value(value: Value) -> Self {
+        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false }
     }
 }
 
 impl Deriver<'_> {
-    /// The value of an expression, of this type if one is expected.
-    pub fn evaluate(&mut self, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
-        // Deeper than anyone writes a constant.
-        if self.evaluating > 40 {
+    /// The value of an expression; `hint` is what its place says about its type.
+    pub fn evaluate(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        if self.evaluating == 0 {
+            self.steps = 0;
+        }
+        self.steps += 1;
+        // Deeper and longer than anyone writes a constant.
+        if self.evaluating > 40 || self.steps > 50_000 {
             return self.not_evident(expr, scope);
         }
         self.evaluating += 1;
-        let value = self.evaluate_unchecked(expr, scope, expected);
+        let value = self.evaluate_unchecked(expr, scope, hint);
         self.evaluating -= 1;
-        match expected {
-            Some(expected) => self.fit(value?, expected, expr, scope),
-            None => value,
+        let value = value?;
+        if let Hint::Type(ty) = hint
+            && !self.is_of(&value, ty)?
+        {
+            return self.not_evident(expr, scope);
         }
+        Ok(value)
     }
 
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
-    pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Value {
-        self.if_needed(|deriver| deriver.evaluate(expr, scope, expected))
+    pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Value {
+        self.if_needed(|deriver| deriver.evaluate(expr, scope, hint))
     }
 
     pub fn if_needed(&mut self, evaluate: impl FnOnce(&mut Self) -> Derived<Value>) -> Value {
@@ -118,77 +185,75 @@ impl Deriver<'_> {
         )
     }
 
-    fn evaluate_unchecked(&mut self, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
+    pub fn or_not_evident<T>(
+        &mut self,
+        value: Option<T>,
+        node: &impl syn::spanned::Spanned,
+        scope: &Scope,
+    ) -> Derived<T> {
+        value.map_or_else(|| self.not_evident(node, scope), Ok)
+    }
+
+    fn evaluate_unchecked(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         match expr {
-            Expr::Paren(inner) => self.evaluate(&inner.expr, scope, expected),
-            Expr::Group(inner) => self.evaluate(&inner.expr, scope, expected),
-            Expr::Reference(inner) => self.evaluate(&inner.expr, scope, expected),
-            Expr::Block(block) if block.label.is_none() => self.block(&block.block, scope, expected),
-            Expr::Const(block) => self.block(&block.block, scope, expected),
-            Expr::Lit(literal) => self.literal(&literal.lit, expr, scope, expected),
-            Expr::Path(path) => self.path_value(path, scope, expected),
-            Expr::Unary(unary) => {
-                // 128 is no `i8`, but -128 is.
-                let value = self.evaluate_unchecked(&unary.expr, scope, expected)?;
-                match (&unary.op, value) {
-                    (UnOp::Deref(_), value) => Ok(value),
-                    (UnOp::Neg(_), Value::Integer(number)) => Ok(Value::Integer(-number)),
-                    (UnOp::Neg(_), Value::Float(number)) => Ok(Value::Float(-number)),
-                    (UnOp::Not(_), Value::Bool(value)) => Ok(Value::Bool(!value)),
-                    _ => self.not_evident(expr, scope),
-                }
-            }
-            Expr::Binary(binary) => self.binary(binary, expr, scope, expected),
+            Expr::Paren(inner) => self.evaluate(&inner.expr, scope, hint),
+            Expr::Group(inner) => self.evaluate(&inner.expr, scope, hint),
+            Expr::Reference(inner) if inner.mutability.is_none() => self.evaluate(&inner.expr, scope, hint),
+            Expr::Block(block) if block.label.is_none() => self.block(&block.block, scope, hint),
+            Expr::Const(block) => self.block(&block.block, scope, hint),
+            Expr::Lit(literal) => self.literal(&literal.lit, false, expr, scope, hint),
+            Expr::Path(path) => self.path_value(path, scope, hint),
+            Expr::Unary(unary) => self.unary(unary, expr, scope, hint),
+            Expr::Binary(binary) => self.binary(binary, expr, scope, hint),
             Expr::Cast(cast) => self.cast(cast, expr, scope),
             Expr::Array(array) => {
-                let element = self.element_type(expected, 0)?;
-                Ok(Value::List(all(array.elems.iter().map(|value| self.evaluate(value, scope, element.as_ref())))?))
+                let element = match hint {
+                    // The elements have one type, and any of them may say it.
+                    Hint::Free if !array.elems.iter().all(super::numbers::is_untyped) => Hint::Unknown,
+                    hint => self.element(hint, 0)?,
+                };
+                Ok(Value::List("array", all(array.elems.iter().map(|value| self.evaluate(value, scope, &element)))?))
             }
             Expr::Repeat(repeat) => {
-                let element = self.element_type(expected, 0)?;
-                let value = self.evaluate(&repeat.expr, scope, element.as_ref())?;
+                let element = self.element(hint, 0)?;
+                let value = self.evaluate(&repeat.expr, scope, &element)?;
                 self.repeated(value, &repeat.len, scope)
             }
             Expr::Tuple(tuple) => {
                 let values = all(tuple.elems.iter().enumerate().map(|(index, value)| {
-                    let element = self.element_type(expected, index)?;
-                    self.evaluate(value, scope, element.as_ref())
+                    let element = self.element(hint, index)?;
+                    self.evaluate(value, scope, &element)
                 }))?;
-                Ok(if values.is_empty() { Value::Unit } else { Value::List(values) })
+                Ok(if values.is_empty() { Value::Unit } else { Value::List("tuple", values) })
             }
-            Expr::Struct(literal) => self.struct_literal(literal, scope, expected),
-            Expr::Call(call) => self.call(call, expr, scope, expected),
-            Expr::MethodCall(call) => self.method_call(call, expr, scope, expected),
-            Expr::Macro(call) => self.macro_value(call, expr, scope, expected),
+            Expr::Struct(literal) => self.struct_literal(literal, scope, hint),
+            Expr::Call(call) => self.call(call, expr, scope, hint),
+            Expr::MethodCall(call) => self.method_call(call, expr, scope, hint),
+            Expr::Macro(call) => self.macro_value(call, expr, scope, hint),
             Expr::Field(field) => {
                 let key = match &field.member {
                     syn::Member::Named(ident) => name(ident),
                     syn::Member::Unnamed(index) => index.index.to_string(),
                 };
-                let found = match self.evaluate(&field.base, scope, None)? {
+                let found = match self.evaluate(&field.base, scope, &Hint::Unknown)? {
                     Value::Data(mut data) => data.fields.remove(&key),
-                    Value::List(list) => key.parse().ok().and_then(|index: usize| list.into_iter().nth(index)),
+                    Value::List("tuple", list) => key.parse().ok().and_then(|index: usize| list.into_iter().nth(index)),
                     _ => None,
                 };
-                match found {
-                    Some(value) => self.known(value),
-                    None => self.not_evident(expr, scope),
-                }
+                let found = self.or_not_evident(found, expr, scope)?;
+                self.known(found)
             }
             Expr::If(branch) => match (self.condition(&branch.cond, scope)?, &branch.else_branch) {
-                (Some(inner), _) => self.block(&branch.then_branch, &inner, expected),
-                (None, Some((_, other))) => self.evaluate(other, scope, expected),
+                (Some(inner), _) => self.block(&branch.then_branch, &inner, hint.unless_free()),
+                (None, Some((_, other))) => self.evaluate(other, scope, hint.unless_free()),
                 (None, None) => self.not_evident(expr, scope),
             },
             Expr::Match(choice) => {
-                let value = self.evaluate(&choice.expr, scope, None)?;
+                let value = self.evaluate(&choice.expr, scope, &Hint::Unknown)?;
                 for arm in &choice.arms {
-                    if arm.attrs.iter().any(is_cfg) {
-                        return self.not_evident(arm, scope);
-                    }
                     let mut inner = scope.clone();
                     if self.matches(&arm.pat, &value, &mut inner)? {
-                        return self.evaluate(&arm.body, &inner, expected);
+                        return self.evaluate(&arm.body, &inner, hint.unless_free());
                     }
                 }
                 self.not_evident(expr, scope)
@@ -197,74 +262,94 @@ impl Deriver<'_> {
         }
     }
 
+    fn unary(&mut self, unary: &syn::ExprUnary, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        if let (UnOp::Neg(_), Expr::Lit(literal)) = (&unary.op, super::numbers::without_parens(&unary.expr)) {
+            // 128 is no `i8`, but -128 is.
+            return self.literal(&literal.lit, true, expr, scope, hint);
+        }
+        let value = self.evaluate(&unary.expr, scope, hint)?;
+        let result = match (&unary.op, value) {
+            (UnOp::Deref(_), Value::Data(data)) => {
+                let derefs = !self.implementations("Deref", data.module, &name(&data.input.ident)).is_empty();
+                (!derefs && !derives(&data.input.attrs, "Deref")).then_some(Value::Data(data))
+            }
+            (UnOp::Deref(_), value) => Some(value),
+            (UnOp::Neg(_), value) => super::numbers::negative(value),
+            (UnOp::Not(_), Value::Bool(value)) => Some(Value::Bool(!value)),
+            _ => None,
+        };
+        self.or_not_evident(result, expr, scope)
+    }
+
     /// The scope in which a condition holds, with what `if let` binds; `None`: it does not hold.
     fn condition(&mut self, condition: &Expr, scope: &Scope) -> Derived<Option<Scope>> {
         if let Expr::Let(binding) = condition {
-            let value = self.evaluate(&binding.expr, scope, None)?;
+            let value = self.evaluate(&binding.expr, scope, &Hint::Unknown)?;
             let mut inner = scope.clone();
             return Ok(self.matches(&binding.pat, &value, &mut inner)?.then_some(inner));
         }
-        match self.evaluate(condition, scope, None)? {
+        match self.evaluate(condition, scope, &Hint::Unknown)? {
             Value::Bool(holds) => Ok(holds.then(|| scope.clone())),
             _ => self.not_evident(condition, scope),
         }
     }
 
-    /// The value of a body: `let`s, changes of what they bind, an expression.
-    pub fn block(&mut self, block: &Block, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
-        let mut scope = scope.clone();
-        let result = match block.stmts.last() {
-            Some(Stmt::Expr(Expr::Path(path), None)) => path.path.get_ident().map(name),
+    /// The value of a block: `let`s, changes of what they bind, an expression.
+    pub fn block(&mut self, block: &Block, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        let Some((last, statements)) = block.stmts.split_last() else { return Ok(Value::Unit) };
+        let last = match last {
+            Stmt::Expr(expr, None) => expr.clone(),
+            Stmt::Macro(statement) if statement.semi_token.is_none() => {
+                Expr::Macro(ExprMacro { attrs: Vec::new(), mac: statement.mac.clone() })
+            }
+            _ => return self.not_evident(last, scope),
+        };
+        // What the body gives in the end has the type that is expected of the body.
+        let result = match &last {
+            Expr::Path(path) => path.path.get_ident(),
             _ => None,
         };
-        for (index, statement) in block.stmts.iter().enumerate() {
+        let result = statements.iter().rposition(|statement| {
+            matches!(statement, Stmt::Local(local) if result.is_some() && bound(local).map(|(ident, ..)| ident) == result)
+        });
+        let mut scope = scope.clone();
+        for (index, statement) in statements.iter().enumerate() {
             match statement {
-                Stmt::Expr(expr, end) if index + 1 == block.stmts.len() => {
-                    if end.is_none() {
-                        return self.evaluate(expr, &scope, expected);
-                    }
-                    return self.not_evident(expr, &scope);
+                Stmt::Local(local) => {
+                    let is_result = result == Some(index);
+                    self.bind_local(local, if is_result { hint } else { &Hint::Unknown }, &mut scope)?;
                 }
-                Stmt::Macro(statement) if index + 1 == block.stmts.len() && statement.semi_token.is_none() => {
-                    let call = Expr::Macro(ExprMacro { attrs: Vec::new(), mac: statement.mac.clone() });
-                    return self.evaluate(&call, &scope, expected);
-                }
-                Stmt::Local(local) if local.attrs.is_empty() => {
-                    let (pattern, ty) = match &local.pat {
-                        Pat::Type(typed) => (&*typed.pat, Some(((*typed.ty).clone(), scope.clone()))),
-                        pattern => (pattern, None),
-                    };
-                    let (Pat::Ident(pattern), Some(init)) = (pattern, &local.init) else {
-                        return self.not_evident(local, &scope);
-                    };
-                    if init.diverge.is_some() {
-                        return self.not_evident(local, &scope);
-                    }
-                    // What the body gives in the end has the type that is expected of the body.
-                    let is_result = result.as_ref() == Some(&name(&pattern.ident));
-                    let ty = ty.or_else(|| expected.filter(|_| is_result).cloned());
-                    let value = self.evaluate(&init.expr, &scope, ty.as_ref())?;
-                    let local = match (&value, &ty) {
-                        // Single or double, its use decides.
-                        (Value::Float(_), None) => Local::Expression(init.expr.clone(), scope.clone()),
-                        _ => Local::value(value, ty),
-                    };
-                    scope.bind(&pattern.ident, local);
-                }
-                Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.attrs.is_empty() => {
-                    self.change(call, &mut scope)?;
-                }
+                Stmt::Expr(Expr::MethodCall(call), Some(_)) => self.change(call, &mut scope)?,
                 _ => return self.not_evident(statement, &scope),
             }
         }
-        match block.stmts.is_empty() {
-            true => Ok(Value::Unit),
-            false => self.not_evident(block, &scope),
+        self.evaluate(&last, &scope, hint)
+    }
+
+    fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<()> {
+        let (Some((ident, mutable, ty)), Some(init)) = (bound(local), &local.init) else {
+            return self.not_evident(local, scope);
+        };
+        if init.diverge.is_some() {
+            return self.not_evident(local, scope);
         }
+        let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::Type((ty.clone(), scope.clone())));
+        let local = match self.evaluate_if_needed(&init.expr, scope, &hint) {
+            // Its use may say the type.
+            Value::Unknown(_) if !mutable && is_harmless(init.expr.to_token_stream(), scope) => {
+                Local::Expression(init.expr.clone(), scope.clone(), None)
+            }
+            value => Local::Value { value: Box::new(self.known(value)?), hint, mutable },
+        };
+        scope.bind(ident, local);
+        Ok(())
     }
 
     /// The value of a function's body, which may end with `return`.
-    pub fn body(&mut self, block: &Block, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
+    pub fn body(&mut self, block: &Block, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        if has_attributes(block.to_token_stream()) {
+            return self.not_evident(block, scope);
+        }
         let mut block = block.clone();
         if let Some(Stmt::Expr(Expr::Return(returned), _)) = block.stmts.last()
             && let Some(value) = returned.expr.clone()
@@ -272,10 +357,10 @@ impl Deriver<'_> {
             block.stmts.pop();
             block.stmts.push(Stmt::Expr(*value, None));
         }
-        self.block(&block, scope, expected)
+        self.block(&block, scope, hint)
     }
 
-    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a name of this body.
+    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a `let mut` of this body.
     fn change(&mut self, call: &syn::ExprMethodCall, scope: &mut Scope) -> Derived<()> {
         let mut receiver = &*call.receiver;
         if let Expr::MethodCall(inner) = receiver
@@ -287,247 +372,49 @@ impl Deriver<'_> {
             Expr::Path(path) => path.path.get_ident().map(name),
             _ => None,
         };
-        let Some(local) = local else { return self.not_evident(call, scope) };
-        let Some(Local::Value(bound)) = scope.locals.get(&local).cloned() else {
+        let method = call.method.to_string();
+        let found = local.and_then(|local| Some((scope.locals.get(&local).cloned()?, local)));
+        let Some((Local::Value { mut value, hint, mutable: true }, local)) = found else {
             return self.not_evident(call, scope);
         };
-        let (mut value, ty) = *bound;
-        let method = call.method.to_string();
+        if self.may_be_of_own_trait(&method, scope) {
+            return self.not_evident(call, scope);
+        }
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        match (&mut value, method.as_str(), arguments.as_slice()) {
+        match (&mut *value, method.as_str(), arguments.as_slice()) {
             (Value::Json(Json::Object(object)), "insert", [key, new]) => {
                 let key = self.text(key, scope)?;
-                let new = self.evaluate(new, scope, None)?;
+                let new = self.evaluate(new, scope, &Hint::Json)?;
                 object.insert(key, self.serialized(new, call, scope)?);
             }
             (Value::Json(Json::Object(object)), "remove", [key]) => {
                 object.remove(&self.text(key, scope)?);
             }
-            (Value::List(list), "push" | "push_back", [new]) => {
-                let element = self.element_type(ty.as_ref(), 0)?;
-                list.push(self.evaluate(new, scope, element.as_ref())?);
+            (Value::List("Vec", list), "push", [new]) | (Value::List("VecDeque", list), "push_back", [new]) => {
+                let element = self.element(&hint, 0)?;
+                list.push(self.evaluate(new, scope, &element)?);
             }
-            (Value::Map(entries), "insert", [key, new]) => {
-                let (key_type, new_type) = (self.element_type(ty.as_ref(), 0)?, self.element_type(ty.as_ref(), 1)?);
-                let key = self.evaluate(key, scope, key_type.as_ref())?;
-                let new = self.evaluate(new, scope, new_type.as_ref())?;
-                entries.push((key, new));
+            (Value::Map(kind, entries), "insert", [key, new]) => {
+                let hints = (self.element(&hint, 0)?, self.element(&hint, 1)?);
+                entries.push((self.evaluate(key, scope, &hints.0)?, self.evaluate(new, scope, &hints.1)?));
+                let map = super::conversions::map(kind, std::mem::take(entries));
+                *value = self.or_not_evident(map, call, scope)?;
             }
             _ => return self.not_evident(call, scope),
         }
-        Rc::make_mut(&mut scope.locals).insert(local, Local::value(value, ty));
+        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true });
         Ok(())
     }
 
-    fn literal(&mut self, literal: &Lit, expr: &Expr, scope: &Scope, expected: Option<&Typed>) -> Derived<Value> {
-        let is_single = match literal {
-            Lit::Float(number) if number.suffix() == "f64" => false,
-            Lit::Float(number) if number.suffix().is_empty() => match expected {
-                Some((ty, at)) => {
-                    matches!(self.resolved(ty, at)?, Resolved::Known { path, .. } if path == ["f32"])
-                }
-                None => false,
-            },
-            Lit::Float(_) => true,
-            Lit::Int(number) => number.suffix() == "f32",
-            _ => false,
-        };
-        let float = |digits: &str| {
-            if is_single { digits.parse::<f32>().map(f64::from).ok() } else { digits.parse::<f64>().ok() }
-        };
-        let value = match literal {
-            Lit::Str(text) => Some(Value::Text(text.value())),
-            Lit::Bool(value) => Some(Value::Bool(value.value)),
-            Lit::Char(letter) => Some(Value::Char(letter.value())),
-            Lit::Byte(byte) => Some(Value::Integer(byte.value().into())),
-            Lit::Int(number) if matches!(number.suffix(), "f32" | "f64") => {
-                float(number.base10_digits()).map(Value::Float)
-            }
-            Lit::Int(number) => number.base10_parse().ok().map(Value::Integer),
-            Lit::Float(number) => float(number.base10_digits()).map(Value::Float),
-            _ => None,
-        };
-        value.map_or_else(|| self.not_evident(expr, scope), Ok)
-    }
-
-    fn binary(
-        &mut self,
-        binary: &syn::ExprBinary,
-        expr: &Expr,
-        scope: &Scope,
-        expected: Option<&Typed>,
-    ) -> Derived<Value> {
-        let compares = matches!(
-            binary.op,
-            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_)
-        );
-        let operands = if compares {
-            local_type(&binary.left, scope).or_else(|| local_type(&binary.right, scope))
-        } else {
-            expected.cloned().filter(|_| !matches!(binary.op, BinOp::And(_) | BinOp::Or(_)))
-        };
-        let left = self.evaluate(&binary.left, scope, operands.as_ref())?;
-        match (&binary.op, &left) {
-            (BinOp::And(_), Value::Bool(false)) | (BinOp::Or(_), Value::Bool(true)) => return Ok(left),
-            _ => {}
-        }
-        // The right side of a shift has a type of its own.
-        let operands = operands.filter(|_| !matches!(binary.op, BinOp::Shl(_) | BinOp::Shr(_)));
-        let right = self.evaluate(&binary.right, scope, operands.as_ref())?;
-        let value = match (&binary.op, left, right) {
-            (BinOp::And(_) | BinOp::Or(_), Value::Bool(_), Value::Bool(right)) => Some(Value::Bool(right)),
-            (BinOp::Eq(_), left, right) => Some(Value::Bool(self.equal(&left, &right, expr, scope)?)),
-            (BinOp::Ne(_), left, right) => Some(Value::Bool(!self.equal(&left, &right, expr, scope)?)),
-            (op, left, right) => arithmetic(op, left, right),
-        };
-        value.map_or_else(|| self.not_evident(expr, scope), Ok)
-    }
-
-    /// `==`, where it is derived all the way down.
-    fn equal(&mut self, left: &Value, right: &Value, expr: &Expr, scope: &Scope) -> Derived<bool> {
-        fn is_derived(value: &Value) -> bool {
-            match value {
-                Value::Data(data) => derives(&data.input.attrs, "PartialEq") && data.fields.values().all(is_derived),
-                Value::Option(Some(value)) => is_derived(value),
-                Value::List(list) => list.iter().all(is_derived),
-                Value::Map(entries) => entries.iter().all(|(key, value)| is_derived(key) && is_derived(value)),
-                Value::Unknown(_) => false,
-                _ => true,
-            }
-        }
-        if !is_derived(left) || !is_derived(right) {
-            return self.not_evident(expr, scope);
-        }
-        Ok(left == right)
-    }
-
-    fn cast(&mut self, cast: &syn::ExprCast, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        let to = match &*cast.ty {
-            Type::Path(path) => path.path.get_ident().map(ToString::to_string).unwrap_or_default(),
-            _ => String::new(),
-        };
-        let value = match (self.evaluate(&cast.expr, scope, None)?, to.as_str()) {
-            (Value::Integer(number), "f64") => Some(Value::Float(number as f64)),
-            (Value::Integer(number), "f32") => Some(Value::Float(f64::from(number as f32))),
-            (Value::Float(number), "f64") => Some(Value::Float(number)),
-            (Value::Float(number), "f32") => Some(Value::Float(f64::from(number as f32))),
-            (Value::Integer(number), to) => truncated(number, to).map(Value::Integer),
-            (Value::Bool(value), to) => truncated(value.into(), to).map(Value::Integer),
-            (Value::Char(letter), to) => truncated(u32::from(letter).into(), to).map(Value::Integer),
-            (Value::Data(data), to) => match (&data.variant, data.fields.is_empty()) {
-                (Some(variant), true) => {
-                    let number = self.discriminant(&data.input, variant, &data.scope)?;
-                    truncated(number, to).map(Value::Integer)
-                }
-                _ => None,
-            },
-            _ => None,
-        };
-        value.map_or_else(|| self.not_evident(expr, scope), Ok)
-    }
-
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
-        match usize::try_from(self.integer(length, scope)?) {
-            Ok(length) if length <= 4096 => Ok(Value::List(vec![value; length])),
+        match usize::try_from(self.integer(length, scope, "usize")?) {
+            Ok(length) if length <= 4096 && self.clones(&value) => Ok(Value::List("array", vec![value; length])),
             _ => self.not_evident(length, scope),
         }
     }
 
-    fn macro_value(
-        &mut self,
-        call: &ExprMacro,
-        expr: &Expr,
-        scope: &Scope,
-        expected: Option<&Typed>,
-    ) -> Derived<Value> {
-        let macro_name = call.mac.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        match macro_name.as_str() {
-            "vec" => {
-                let list: proc_macro2::TokenStream = call.mac.tokens.clone();
-                let list: syn::Result<Expr> = syn::parse2(quote::quote!([#list]));
-                let list = self.parsed(scope, list)?;
-                self.evaluate_unchecked(&list, scope, expected)
-            }
-            "json" | "json_schema" => Ok(Value::Json(self.json(call.mac.tokens.clone(), scope)?)),
-            "concat" => {
-                let parts = call.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
-                let parts = self.parsed(scope, parts)?;
-                Ok(Value::Text(all(parts.iter().map(|part| self.text(part, scope)))?.concat()))
-            }
-            "stringify" => {
-                let mut words = call.mac.tokens.clone().into_iter();
-                match (words.next(), words.next()) {
-                    (Some(proc_macro2::TokenTree::Ident(word)), None) => Ok(Value::Text(word.to_string())),
-                    _ => self.not_evident(expr, scope),
-                }
-            }
-            "include_str" => {
-                let path: syn::Result<syn::LitStr> = call.mac.parse_body();
-                let path = self.parsed(scope, path)?.value();
-                let text = self.included(&path, scope);
-                text.map_or_else(|| self.not_evident(expr, scope), |text| Ok(Value::Text(text)))
-            }
-            "format" => self.formatted(call, expr, scope),
-            "matches" => {
-                let parts = call.mac.parse_body_with(|input: syn::parse::ParseStream<'_>| {
-                    let value: Expr = input.parse()?;
-                    input.parse::<Token![,]>()?;
-                    let pattern = Pat::parse_multi_with_leading_vert(input)?;
-                    input.parse::<Option<Token![,]>>()?;
-                    Ok((value, pattern))
-                });
-                let Ok((value, pattern)) = parts else { return self.not_evident(expr, scope) };
-                let value = self.evaluate(&value, scope, None)?;
-                Ok(Value::Bool(self.matches(&pattern, &value, &mut scope.clone())?))
-            }
-            _ => self.not_evident(expr, scope),
-        }
-    }
-
-    /// `format!` with `{}` and `{name}` only.
-    fn formatted(&mut self, call: &ExprMacro, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        let parts = call.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
-        let parts = self.parsed(scope, parts)?;
-        let mut parts = parts.into_iter();
-        let Some(Expr::Lit(syn::ExprLit { lit: Lit::Str(pattern), .. })) = parts.next() else {
-            return self.not_evident(expr, scope);
-        };
-        let pattern = pattern.value();
-        let mut text = String::new();
-        let mut rest = pattern.as_str();
-        while let Some(at) = rest.find(['{', '}']) {
-            text.push_str(&rest[..at]);
-            let brace = &rest[at..at + 1];
-            rest = &rest[at + 1..];
-            if let Some(after) = rest.strip_prefix(brace) {
-                text.push_str(brace);
-                rest = after;
-                continue;
-            }
-            let Some((argument, after)) = rest.split_once('}').filter(|_| brace == "{") else {
-                return self.not_evident(expr, scope);
-            };
-            rest = after;
-            let value: Option<Expr> = if argument.is_empty() {
-                parts.next()
-            } else {
-                syn::parse_str::<syn::Ident>(argument).ok().map(|name| syn::parse_quote!(#name))
-            };
-            let Some(value) = value else { return self.not_evident(expr, scope) };
-            match self.evaluate(&value, scope, None)? {
-                Value::Text(part) => text.push_str(&part),
-                Value::Char(part) => text.push(part),
-                Value::Integer(part) => text.push_str(&part.to_string()),
-                Value::Bool(part) => text.push_str(&part.to_string()),
-                _ => return self.not_evident(expr, scope),
-            }
-        }
-        text.push_str(rest);
-        Ok(Value::Text(text))
-    }
-
     /// Whether a value has the form of a pattern; what the pattern binds is added to the scope.
-    fn matches(&mut self, pattern: &Pat, value: &Value, scope: &mut Scope) -> Derived<bool> {
+    pub fn matches(&mut self, pattern: &Pat, value: &Value, scope: &mut Scope) -> Derived<bool> {
         match pattern {
             Pat::Wild(_) => Ok(true),
             Pat::Paren(inner) => self.matches(&inner.pat, value, scope),
@@ -540,40 +427,40 @@ impl Deriver<'_> {
                 }
                 Ok(false)
             }
-            Pat::Lit(literal) => {
-                let literal = self.evaluate(&Expr::Lit(literal.clone()), scope, None)?;
-                Ok(literal == *value)
-            }
-            Pat::Ident(binding) if binding.ident == "None" => Ok(*value == Value::Option(None)),
-            Pat::Ident(binding)
-                if binding.subpat.is_none() && binding.ident.to_string().starts_with(char::is_lowercase) =>
-            {
-                scope.bind(&binding.ident, Local::value(value.clone(), None));
+            Pat::Lit(literal) => self.is_constant_value(&Expr::Lit(literal.clone()), value, scope),
+            Pat::Path(path) => self.is_constant_value(&Expr::Path(path.clone()), value, scope),
+            Pat::Ident(binding) if binding.subpat.is_none() && binding.by_ref.is_none() => {
+                let ident = &binding.ident;
+                let path: ExprPath = syn::parse_quote!(#ident);
+                let may_be_item = ident == "None"
+                    || ident.to_string().starts_with(char::is_uppercase)
+                    || !self.modules.module(scope.module).macros.is_empty()
+                    || self.is_item(&path, scope);
+                if may_be_item {
+                    return self.is_constant_value(&Expr::Path(path), value, scope);
+                }
+                scope.bind(ident, Local::value(value.clone()));
                 Ok(true)
             }
-            Pat::Path(path) => {
-                let expected = self.evaluate(&Expr::Path(path.clone()), scope, None)?;
-                match (expected, value) {
-                    (Value::Data(left), Value::Data(right)) => Ok(left.variant == right.variant),
-                    (left, right) => Ok(left == *right),
-                }
-            }
             Pat::TupleStruct(of) => {
-                let last = of.path.segments.last().map(|last| name(&last.ident)).unwrap_or_default();
+                let path = ExprPath { attrs: Vec::new(), qself: of.qself.clone(), path: of.path.clone() };
                 let inner: Vec<&Pat> = of.elems.iter().collect();
                 match (value, inner.as_slice()) {
-                    (Value::Option(Some(value)), [inner]) if last == "Some" => self.matches(inner, value, scope),
-                    (Value::Option(None), _) if last == "Some" => Ok(false),
-                    (Value::Data(data), [Pat::Rest(_)]) => Ok(data.variant.as_ref().is_none_or(|own| *own == last)),
+                    (Value::Option(option), [inner]) if self.is_option_some(&path, scope) => match option {
+                        Some(value) => self.matches(inner, value, scope),
+                        None => Ok(false),
+                    },
                     (Value::Data(data), inner) => {
-                        if data.variant.as_ref().is_some_and(|own| *own != last) {
+                        if !self.is_variant(&path, data, scope)? {
                             return Ok(false);
                         }
+                        if matches!(inner, [Pat::Rest(_)]) {
+                            return Ok(true);
+                        }
                         for (index, inner) in inner.iter().enumerate() {
-                            let Some(value) = data.fields.get(&index.to_string()).cloned() else {
-                                return self.not_evident(pattern, scope);
-                            };
-                            if !self.matches(inner, &value, scope)? {
+                            let field = data.fields.get(&index.to_string()).cloned();
+                            let field = self.or_not_evident(field, pattern, scope)?;
+                            if !self.matches(inner, &field, scope)? {
                                 return Ok(false);
                             }
                         }
@@ -584,8 +471,8 @@ impl Deriver<'_> {
             }
             Pat::Struct(of) if of.fields.is_empty() => match value {
                 Value::Data(data) => {
-                    let last = of.path.segments.last().map(|last| name(&last.ident));
-                    Ok(data.variant.is_none() || data.variant == last)
+                    let path = ExprPath { attrs: Vec::new(), qself: of.qself.clone(), path: of.path.clone() };
+                    self.is_variant(&path, data, scope)
                 }
                 _ => self.not_evident(pattern, scope),
             },
@@ -593,111 +480,178 @@ impl Deriver<'_> {
         }
     }
 
-    /// The type of an element: of a list, set, array or pointer the first, of a map the key or value.
-    pub fn element_type(&mut self, of: Option<&Typed>, index: usize) -> Derived<Option<Typed>> {
-        let Some((ty, scope)) = of else { return Ok(None) };
-        Ok(match self.resolved(ty, scope)? {
-            Resolved::Known { path, arguments, .. } if is_pointer(&path) => {
-                let inner = arguments.into_iter().next();
-                self.element_type(inner.as_ref(), index)?
-            }
-            // An array behind `SmallVec<[T; N]>` has the elements.
-            Resolved::Known { path, arguments, .. } if path.last().is_some_and(|last| last == "SmallVec") => {
-                let inner = arguments.into_iter().next();
-                self.element_type(inner.as_ref(), index)?
-            }
-            Resolved::Known { arguments, .. } => arguments.into_iter().nth(index),
-            Resolved::Tuple(types) => types.into_iter().nth(index),
-            Resolved::Array(element, ..) | Resolved::Slice(element) => Some(*element),
-            Resolved::Data { .. } => None,
-        })
-    }
-
-    /// The value as one of its type: a number in the range of an integer, a single float, a set in order. What is not of
-    /// the type was not understood.
-    pub fn fit(&mut self, value: Value, ty: &Typed, expr: &Expr, scope: &Scope) -> Derived<Value> {
-        if matches!(value, Value::Unknown(_)) {
-            return Ok(value);
+    /// Whether a value is the constant or the variant of a pattern.
+    fn is_constant_value(&mut self, constant: &Expr, value: &Value, scope: &Scope) -> Derived<bool> {
+        if let (Expr::Path(path), Value::Data(data)) = (constant, value)
+            && !self.is_constant_item(path, scope)
+        {
+            return self.is_variant(path, data, scope);
         }
-        let fitted = match (self.resolved(&ty.0, &ty.1)?, value) {
-            (Resolved::Tuple(types), Value::Unit) if types.is_empty() => Some(Value::Unit),
-            (Resolved::Tuple(types), Value::List(list)) if types.len() == list.len() => {
-                let values = list.into_iter().zip(&types);
-                Some(Value::List(all(values.map(|(value, ty)| self.fit(value, ty, expr, scope)))?))
-            }
-            (Resolved::Array(element, ..) | Resolved::Slice(element), Value::List(list)) => {
-                Some(Value::List(all(list.into_iter().map(|value| self.fit(value, &element, expr, scope)))?))
-            }
-            (Resolved::Data { input, .. }, Value::Data(data)) => {
-                Rc::ptr_eq(&input, &data.input).then_some(Value::Data(data))
-            }
-            (Resolved::Known { path, arguments, .. }, value) => {
-                if let ([inner, ..], true) = (arguments.as_slice(), is_pointer(&path)) {
-                    return self.fit(value, inner, expr, scope);
-                }
-                let last = path.last().map(String::as_str).unwrap_or_default();
-                let element = |index: usize| arguments.get(index);
-                match (last, value) {
-                    ("String" | "str" | "PathBuf" | "Path" | "SmolStr" | "ArrayString", Value::Text(text)) => {
-                        Some(Value::Text(text))
-                    }
-                    ("bool" | "AtomicBool", Value::Bool(value)) => Some(Value::Bool(value)),
-                    ("char", Value::Char(letter)) => Some(Value::Char(letter)),
-                    ("f32", Value::Float(number)) => Some(Value::Float(f64::from(number as f32))),
-                    ("f64", Value::Float(number)) => Some(Value::Float(number)),
-                    ("PhantomData", value @ Value::Unit) => Some(value),
-                    (integer, Value::Integer(number)) => range_of(integer)
-                        .is_some_and(|range| {
-                            range.contains(&number) && (number != 0 || !integer.starts_with("NonZero"))
-                        })
-                        .then_some(Value::Integer(number)),
-                    ("Option", Value::Option(None)) => Some(Value::Option(None)),
-                    ("Option", Value::Option(Some(value))) => match element(0) {
-                        Some(inner) => Some(Value::Option(Some(Box::new(self.fit(*value, inner, expr, scope)?)))),
-                        None => None,
-                    },
-                    (collection, Value::List(list)) if !collection.ends_with("Map") => {
-                        let element = self.element_type(Some(ty), 0)?;
-                        let list = match &element {
-                            Some(element) => all(list.into_iter().map(|value| self.fit(value, element, expr, scope)))?,
-                            None => list,
-                        };
-                        in_order(collection, list).map(Value::List)
-                    }
-                    (map, Value::Map(entries)) if map.ends_with("Map") => {
-                        let types = (self.element_type(Some(ty), 0)?, self.element_type(Some(ty), 1)?);
-                        let mut fitted = Vec::new();
-                        for (key, value) in entries {
-                            let (Some(key_type), Some(value_type)) = &types else {
-                                return self.not_evident(expr, scope);
-                            };
-                            fitted.push((
-                                self.fit(key, key_type, expr, scope)?,
-                                self.fit(value, value_type, expr, scope)?,
-                            ));
-                        }
-                        Some(Value::Map(fitted))
-                    }
-                    (map, Value::List(pairs)) if map.ends_with("Map") => {
-                        let entries = pairs.into_iter().map(|pair| match pair {
-                            Value::List(pair) => <[Value; 2]>::try_from(pair).ok().map(|[key, value]| (key, value)),
-                            _ => None,
-                        });
-                        match entries.collect() {
-                            Some(entries) => return self.fit(Value::Map(entries), ty, expr, scope),
-                            None => None,
-                        }
-                    }
-                    // Only such types are told by the JSON that they make.
-                    (_, Value::Json(json)) if default_of_std(&path).is_none_or(|_| last == "Value") => {
-                        Some(Value::Json(json))
-                    }
-                    _ => None,
-                }
+        let constant_value = self.evaluate(constant, scope, &Hint::like(value))?;
+        let same = match (&constant_value, value) {
+            (Value::Option(None), Value::Option(value)) => Some(value.is_none()),
+            (Value::Bool(_) | Value::Integer(..) | Value::Char(_) | Value::Text(_), value) => {
+                self.equal(&constant_value, value)
             }
             _ => None,
         };
-        fitted.map_or_else(|| self.not_evident(expr, scope), Ok)
+        self.or_not_evident(same, constant, scope)
+    }
+
+    /// `==`, where it is derived all the way down.
+    pub fn equal(&mut self, left: &Value, right: &Value) -> Option<bool> {
+        use Value::{Bool, Char, Data, Double, Integer, List, Map, Option, Single, Text, Unit};
+        Some(match (left, right) {
+            (Unit, Unit) => true,
+            (Bool(left), Bool(right)) => left == right,
+            (Integer(left, of), Integer(right, same)) if of == same => left == right,
+            (Single(left), Single(right)) => left == right,
+            (Double(left), Double(right)) => left == right,
+            (Char(left), Char(right)) => left == right,
+            (Text(left), Text(right)) => left == right,
+            (Option(None), Option(None)) => true,
+            (Option(Some(left)), Option(Some(right))) => self.equal(left, right)?,
+            (Option(_), Option(_)) => false,
+            (List(_, left), List(_, right)) => left.len() == right.len() && self.all_equal(left.iter().zip(right))?,
+            (Map(_, left), Map(_, right)) => {
+                let values = |entries: &[(Value, Value)]| {
+                    entries.iter().flat_map(|(key, value)| [key.clone(), value.clone()]).collect::<Vec<_>>()
+                };
+                let (left, right) = (values(left), values(right));
+                left.len() == right.len() && self.all_equal(left.iter().zip(&right))?
+            }
+            (Data(left), Data(right)) => {
+                let is_derived = derives(&left.input.attrs, "PartialEq") && Rc::ptr_eq(&left.input, &right.input);
+                if !is_derived || self.is_own_trait("PartialEq", left.module) {
+                    return None;
+                }
+                left.variant == right.variant && self.all_equal(left.fields.values().zip(right.fields.values()))?
+            }
+            _ => return None,
+        })
+    }
+
+    fn all_equal<'v>(&mut self, pairs: impl Iterator<Item = (&'v Value, &'v Value)>) -> Option<bool> {
+        let mut equal = true;
+        for (left, right) in pairs {
+            equal &= self.equal(left, right)?;
+        }
+        Some(equal)
+    }
+
+    /// Whether a clone is the same value: whether `Clone` is derived all the way down.
+    pub fn clones(&mut self, value: &Value) -> bool {
+        match value {
+            Value::Data(data) => {
+                derives(&data.input.attrs, "Clone")
+                    && !self.is_own_trait("Clone", data.module)
+                    && data.fields.values().all(|value| self.clones(value))
+            }
+            Value::Option(Some(value)) => self.clones(value),
+            Value::List(_, list) => list.iter().all(|value| self.clones(value)),
+            Value::Map(_, entries) => entries.iter().all(|(key, value)| self.clones(key) && self.clones(value)),
+            Value::Unknown(_) => false,
+            _ => true,
+        }
+    }
+
+    /// What a type means; `None`: it is `_`, or `impl Trait`.
+    pub fn meaning(&mut self, (ty, scope): &Typed) -> Derived<Option<Resolved>> {
+        match ty {
+            Type::Infer(_) | Type::ImplTrait(_) => Ok(None),
+            Type::Reference(inner) => self.meaning(&((*inner.elem).clone(), scope.clone())),
+            Type::Paren(inner) => self.meaning(&((*inner.elem).clone(), scope.clone())),
+            Type::Group(inner) => self.meaning(&((*inner.elem).clone(), scope.clone())),
+            Type::Path(path) => match path.path.get_ident().and_then(|ident| scope.generics.get(&name(ident))) {
+                Some(bound) if path.qself.is_none() => self.meaning(&bound.clone()),
+                _ => self.resolved(ty, scope).map(Some),
+            },
+            _ => self.resolved(ty, scope).map(Some),
+        }
+    }
+
+    /// What is known of an element: of a list, set, array or pointer the first, of a map the key or value.
+    pub fn element(&mut self, of: &Hint, index: usize) -> Derived<Hint> {
+        let of = match of {
+            Hint::Type(ty) => self.meaning(ty)?,
+            Hint::Free => return Ok(Hint::Free),
+            Hint::List(element) => return Ok((**element).clone()),
+            Hint::Pair(key, value) => return Ok(if index == 0 { (**key).clone() } else { (**value).clone() }),
+            _ => None,
+        };
+        Ok(match of {
+            // Behind a pointer are the elements of what it points to, as behind `SmallVec<[T; N]>`.
+            Some(Resolved::Known { path, arguments, .. })
+                if is_pointer(&path) || path.last().is_some_and(|last| last == "SmallVec") =>
+            {
+                self.element(&Hint::of(arguments.first()), index)?
+            }
+            Some(Resolved::Known { arguments, .. }) => Hint::of(arguments.get(index)),
+            Some(Resolved::Tuple(types)) => Hint::of(types.get(index)),
+            Some(Resolved::Array(element, ..) | Resolved::Slice(element)) => Hint::Type(*element),
+            Some(Resolved::Data { .. }) | None => Hint::Unknown,
+        })
+    }
+
+    /// Whether a value is one of the type. What is not was not understood.
+    fn is_of(&mut self, value: &Value, ty: &Typed) -> Derived<bool> {
+        let Some(resolved) = self.meaning(ty)? else { return Ok(true) };
+        let mut all_of = |values: &mut dyn Iterator<Item = &Value>, ty: Option<&Typed>| {
+            let Some(ty) = ty else { return Ok(true) };
+            Ok(all(values.map(|value| self.is_of(value, ty)))?.into_iter().all(|is_of| is_of))
+        };
+        Ok(match (resolved, value) {
+            (_, Value::Unknown(_)) => true,
+            (Resolved::Tuple(types), Value::Unit) => types.is_empty(),
+            (Resolved::Tuple(types), Value::List("tuple", list)) => {
+                let pairs = list.iter().zip(&types);
+                types.len() == list.len()
+                    && all(pairs.map(|(value, ty)| self.is_of(value, ty)))?.into_iter().all(|is_of| is_of)
+            }
+            (Resolved::Array(element, ..), Value::List("array", list))
+            | (Resolved::Slice(element), Value::List("array" | "Vec", list)) => {
+                all_of(&mut list.iter(), Some(&element))?
+            }
+            (Resolved::Data { input, .. }, Value::Data(data)) => Rc::ptr_eq(&input, &data.input),
+            (Resolved::Known { path, arguments, .. }, value) => {
+                if let ([inner, ..], true) = (arguments.as_slice(), is_pointer(&path)) {
+                    return self.is_of(value, inner);
+                }
+                let last = path.last().map(String::as_str).unwrap_or_default();
+                match (last, value) {
+                    ("String" | "str" | "SmolStr" | "ArrayString", Value::Text(_)) => true,
+                    ("bool" | "AtomicBool", Value::Bool(_)) => true,
+                    ("char", Value::Char(_)) => true,
+                    ("f32", Value::Single(_)) | ("f64", Value::Double(_)) => true,
+                    ("PhantomData", Value::Unit) => true,
+                    (integer, Value::Integer(number, of)) => {
+                        let plain = integer.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
+                        plain == *of && (*number != 0 || !integer.starts_with("NonZero"))
+                    }
+                    ("Option", Value::Option(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
+                    (collection, Value::List(kind, list)) => {
+                        let element = self.element(&Hint::Type(ty.clone()), 0)?;
+                        *kind == collection
+                            && match element.ty() {
+                                Some(ty) => {
+                                    all(list.iter().map(|value| self.is_of(value, ty)))?.into_iter().all(|is| is)
+                                }
+                                None => true,
+                            }
+                    }
+                    (map, Value::Map(kind, entries)) => {
+                        *kind == map
+                            && all_of(&mut entries.iter().map(|(key, _)| key), arguments.first())?
+                            && all_of(&mut entries.iter().map(|(_, value)| value), arguments.get(1))?
+                    }
+                    // Only such types are told by the JSON that they make.
+                    ("Value" | "PathBuf" | "Path", Value::Json(_)) => true,
+                    (_, Value::Json(_)) => default_of_std(&path).is_none(),
+                    _ => false,
+                }
+            }
+            _ => false,
+        })
     }
 }
 
@@ -707,118 +661,58 @@ impl Scope {
     }
 }
 
-/// The type of a name of the body, seen through `*` and `&`.
-fn local_type(expr: &Expr, scope: &Scope) -> Option<Typed> {
-    match expr {
-        Expr::Path(path) => match scope.locals.get(&name(path.path.get_ident()?))? {
-            Local::Value(bound) => bound.1.clone(),
-            Local::Expression(..) => None,
-        },
-        Expr::Unary(unary) => local_type(&unary.expr, scope),
-        Expr::Reference(inner) => local_type(&inner.expr, scope),
-        Expr::Paren(inner) => local_type(&inner.expr, scope),
+/// The name that a `let` binds, whether it may be changed, and its type.
+fn bound(local: &syn::Local) -> Option<(&syn::Ident, bool, Option<&Type>)> {
+    let (pattern, ty) = match &local.pat {
+        Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+        pattern => (pattern, None),
+    };
+    match pattern {
+        Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
+            Some((&ident.ident, ident.mutability.is_some(), ty))
+        }
         _ => None,
     }
 }
 
-/// The elements as the collection has them. `None`: the order is not evident.
-fn in_order(collection: &str, mut list: Vec<Value>) -> Option<Vec<Value>> {
-    match collection {
-        "Vec" | "VecDeque" | "LinkedList" | "IndexSet" | "SmallVec" | "ArrayVec" => Some(list),
-        "BTreeSet" if list.iter().all(|value| matches!(value, Value::Text(_))) => {
-            list.sort_by(|a, b| text(a).cmp(text(b)));
-            list.dedup();
-            Some(list)
-        }
-        "BTreeSet" if list.iter().all(|value| matches!(value, Value::Integer(_))) => {
-            list.sort_by_key(|value| match value {
-                Value::Integer(number) => *number,
-                _ => 0,
-            });
-            list.dedup();
-            Some(list)
-        }
-        "BTreeSet" | "HashSet" | "BinaryHeap" => (list.len() < 2).then_some(list),
-        _ => None,
-    }
-}
-
-fn text(value: &Value) -> &str {
-    match value {
-        Value::Text(text) => text,
-        _ => "",
-    }
-}
-
-fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
-    use Value::{Bool, Float, Integer};
-    match (left, right) {
-        (Integer(left), Integer(right)) => {
-            let shift = || u32::try_from(right).ok();
-            Some(Integer(match op {
-                BinOp::Add(_) => left.checked_add(right)?,
-                BinOp::Sub(_) => left.checked_sub(right)?,
-                BinOp::Mul(_) => left.checked_mul(right)?,
-                BinOp::Div(_) => left.checked_div(right)?,
-                BinOp::Rem(_) => left.checked_rem(right)?,
-                BinOp::Shl(_) => left.checked_shl(shift()?)?,
-                BinOp::Shr(_) => left.checked_shr(shift()?)?,
-                BinOp::BitOr(_) => left | right,
-                BinOp::BitAnd(_) => left & right,
-                BinOp::BitXor(_) => left ^ right,
-                BinOp::Lt(_) => return Some(Bool(left < right)),
-                BinOp::Le(_) => return Some(Bool(left <= right)),
-                BinOp::Gt(_) => return Some(Bool(left > right)),
-                BinOp::Ge(_) => return Some(Bool(left >= right)),
-                _ => return None,
-            }))
-        }
-        (Float(left), Float(right)) => Some(match op {
-            BinOp::Add(_) => Float(left + right),
-            BinOp::Sub(_) => Float(left - right),
-            BinOp::Mul(_) => Float(left * right),
-            BinOp::Div(_) => Float(left / right),
-            BinOp::Lt(_) => Bool(left < right),
-            BinOp::Le(_) => Bool(left <= right),
-            BinOp::Gt(_) => Bool(left > right),
-            BinOp::Ge(_) => Bool(left >= right),
-            _ => return None,
-        }),
-        _ => None,
-    }
-}
-
-/// The values of an integer type, as far as `i128` has them.
-pub fn range_of(ty: &str) -> Option<std::ops::RangeInclusive<i128>> {
-    let plain = ty.strip_prefix("NonZero").or_else(|| ty.strip_prefix("Atomic")).unwrap_or(ty).to_lowercase();
-    Some(match plain.as_str() {
-        "i8" => i8::MIN.into()..=i8::MAX.into(),
-        "i16" => i16::MIN.into()..=i16::MAX.into(),
-        "i32" => i32::MIN.into()..=i32::MAX.into(),
-        "i64" | "isize" => i64::MIN.into()..=i64::MAX.into(),
-        "i128" => i128::MIN..=i128::MAX,
-        "u8" => 0..=u8::MAX.into(),
-        "u16" => 0..=u16::MAX.into(),
-        "u32" => 0..=u32::MAX.into(),
-        "u64" | "usize" => 0..=u64::MAX.into(),
-        "u128" => 0..=i128::MAX,
-        _ => return None,
+/// Whether code that is never run would change nothing else: it does not leave the body, and cannot reach what may change.
+fn is_harmless(tokens: TokenStream, scope: &Scope) -> bool {
+    const LEAVES: [&str; 9] = ["return", "break", "continue", "mut", "unsafe", "await", "loop", "while", "for"];
+    let mut before = String::new();
+    tokens.into_iter().all(|tree| {
+        let harmless = match &tree {
+            TokenTree::Ident(ident) => {
+                let ident = name(ident);
+                !LEAVES.contains(&ident.as_str())
+                    && !matches!(scope.locals.get(&ident), Some(Local::Value { mutable: true, .. }))
+            }
+            TokenTree::Group(group) => is_harmless(group.stream(), scope),
+            TokenTree::Punct(punct) => match punct.as_char() {
+                '?' | '|' => false,
+                '!' => before.is_empty() || ["vec", "format", "concat", "json"].contains(&before.as_str()),
+                _ => true,
+            },
+            TokenTree::Literal(_) => true,
+        };
+        before = if let TokenTree::Ident(ident) = &tree { name(ident) } else { String::new() };
+        harmless
     })
 }
 
-/// `number as to`: the bits that fit.
-fn truncated(number: i128, to: &str) -> Option<i128> {
-    Some(match to {
-        "i8" => (number as i8).into(),
-        "i16" => (number as i16).into(),
-        "i32" => (number as i32).into(),
-        "i64" | "isize" => (number as i64).into(),
-        "i128" => number,
-        "u8" => (number as u8).into(),
-        "u16" => (number as u16).into(),
-        "u32" => (number as u32).into(),
-        "u64" | "usize" => (number as u64).into(),
-        _ => return None,
+/// Whether there is an attribute that may change code, such as `#[cfg]`.
+pub fn has_attributes(tokens: TokenStream) -> bool {
+    let mut hash = false;
+    tokens.into_iter().any(|tree| {
+        let found = match &tree {
+            TokenTree::Group(group) if hash => {
+                let first = group.stream().into_iter().next().map(|first| first.to_string());
+                !matches!(first.as_deref(), Some("allow" | "expect" | "warn" | "deny" | "rustfmt" | "doc"))
+            }
+            TokenTree::Group(group) => has_attributes(group.stream()),
+            _ => false,
+        };
+        hash = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '#');
+        found
     })
 }
 
@@ -833,29 +727,20 @@ pub fn is_pointer(path: &[String]) -> bool {
 /// What `Default` gives for a type of std, and of crates like it, where that does not depend on a type parameter.
 pub fn default_of_std(path: &[String]) -> Option<Value> {
     let last = path.last()?.as_str();
-    if range_of(last).is_some() {
-        return (!last.starts_with("NonZero")).then_some(Value::Integer(0));
+    let plain = last.trim_start_matches("Atomic").to_lowercase();
+    if let Some(number) = super::numbers::integer_type(&plain) {
+        return Some(Value::Integer(0, number));
     }
     Some(match last {
         "bool" | "AtomicBool" => Value::Bool(false),
         "char" => Value::Char('\0'),
-        "f32" | "f64" => Value::Float(0.0),
-        "str" | "String" | "PathBuf" | "SmolStr" | "ArrayString" => Value::Text(String::new()),
+        "f32" => Value::Single(0.0),
+        "f64" => Value::Double(0.0),
+        "str" | "String" | "SmolStr" | "ArrayString" => Value::Text(String::new()),
+        "PathBuf" => Value::Json(String::new().into()),
         "Option" => Value::Option(None),
-        "Vec" | "VecDeque" | "LinkedList" | "BinaryHeap" | "BTreeSet" | "HashSet" | "IndexSet" | "SmallVec"
-        | "ArrayVec" => Value::List(Vec::new()),
-        "BTreeMap" | "HashMap" | "IndexMap" | "Map" => Value::Map(Vec::new()),
         "PhantomData" => Value::Unit,
         "Value" => Value::Json(Json::Null),
-        _ => return None,
+        _ => return super::conversions::collection(last, Vec::new()),
     })
-}
-
-fn is_cfg(attribute: &syn::Attribute) -> bool {
-    attribute.path().is_ident("cfg")
-}
-
-/// Whether two paths of types have the same text.
-pub fn same_text(left: &impl ToTokens, right: &impl ToTokens) -> bool {
-    left.to_token_stream().to_string() == right.to_token_stream().to_string()
 }

@@ -1,0 +1,281 @@
+//! Conversions and collections: `into`, `from`, `collect`, and what iterators do in between.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use syn::{Expr, ExprMethodCall, Pat};
+
+use super::constants::Function;
+use super::modules::name;
+use super::types::{Derived, Deriver, Resolved, Scope, Typed};
+use super::values::{Hint, Local, Value, is_pointer};
+
+impl Deriver<'_> {
+    /// `value.into()`, `T::from(value)`.
+    pub fn converted(&mut self, value: &Expr, expr: &Expr, scope: &Scope, to: &Hint) -> Derived<Value> {
+        let ty = match to {
+            Hint::Type(ty) => ty,
+            Hint::Text => {
+                let value = self.evaluate(value, scope, &Hint::Free)?;
+                return self.or_not_evident(text_of(value), expr, scope);
+            }
+            Hint::Json => {
+                let value = self.evaluate(value, scope, &Hint::Free)?;
+                return match value {
+                    Value::Text(_) | Value::Bool(_) | Value::Integer(..) | Value::Single(_) | Value::Double(_) => {
+                        Ok(Value::Json(self.serialized(value, expr, scope)?))
+                    }
+                    _ => self.not_evident(expr, scope),
+                };
+            }
+            _ => return self.not_evident(expr, scope),
+        };
+        match self.meaning(ty)? {
+            Some(Resolved::Data { module, input, scope: inner, .. }) => {
+                if self.is_own_trait("From", scope.module) || self.is_own_trait("Into", scope.module) {
+                    return self.not_evident(expr, scope);
+                }
+                // Another derive may make conversions that are not seen.
+                let is_plain = !super::attributes::derives(&input.attrs, "From");
+                let conversion = self.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
+                let Some((at, item)) = conversion else {
+                    // `T` is `From<T>`, too.
+                    let value = self.evaluate(value, scope, &Hint::Unknown)?;
+                    return match &value {
+                        Value::Data(data) if Rc::ptr_eq(&data.input, &input) => Ok(value),
+                        _ => self.not_evident(expr, scope),
+                    };
+                };
+                match Function::in_impl(&item, "from", at, &input, &inner) {
+                    Some(function) => self.apply(&function, &[value], None, expr, scope),
+                    None => self.not_evident(expr, scope),
+                }
+            }
+            Some(Resolved::Known { path, arguments, .. }) => {
+                self.converted_to_known(value, expr, scope, ty, &path, &arguments)
+            }
+            Some(Resolved::Slice(element)) => {
+                let value = self.evaluate(value, scope, &Hint::List(Box::new(Hint::Type(*element))))?;
+                match value {
+                    Value::List("array" | "Vec", list) => Ok(Value::List("array", list)),
+                    _ => self.not_evident(expr, scope),
+                }
+            }
+            _ => self.not_evident(expr, scope),
+        }
+    }
+
+    fn converted_to_known(
+        &mut self,
+        value: &Expr,
+        expr: &Expr,
+        scope: &Scope,
+        ty: &Typed,
+        path: &[String],
+        arguments: &[Typed],
+    ) -> Derived<Value> {
+        if let ([inner, ..], true) = (arguments, is_pointer(path)) {
+            return self.converted(value, expr, scope, &Hint::Type(inner.clone()));
+        }
+        let last = path.last().map(String::as_str).unwrap_or_default();
+        let converted = match last {
+            "String" | "str" | "SmolStr" => text_of(self.evaluate(value, scope, &Hint::Free)?),
+            "PathBuf" | "Path" => match self.evaluate(value, scope, &Hint::Unknown)? {
+                Value::Text(text) => Some(Value::Json(text.into())),
+                _ => None,
+            },
+            "Value" => return self.converted(value, expr, scope, &Hint::Json),
+            "Option" => match self.evaluate(value, scope, &Hint::of(arguments.first()))? {
+                // `Option<Option<T>>` is made of either.
+                Value::Option(_) => None,
+                value => Some(Value::Option(Some(Box::new(value)))),
+            },
+            "f64" | "f32" => match (last, self.evaluate(value, scope, &Hint::Free)?) {
+                ("f64", Value::Integer(number, _)) => Some(Value::Double(number as f64)),
+                ("f64", Value::Single(number)) => Some(Value::Double(number.into())),
+                ("f64", number @ Value::Double(_)) | ("f32", number @ Value::Single(_)) => Some(number),
+                ("f32", Value::Integer(number, _)) => Some(Value::Single(number as f32)),
+                _ => None,
+            },
+            _ if path.len() == 1 && super::numbers::integer_type(last).is_some() => {
+                let to = super::numbers::integer_type(last).unwrap_or_default();
+                match self.evaluate(value, scope, &Hint::Free)? {
+                    Value::Integer(number, _) => super::numbers::in_range(number, to),
+                    Value::Bool(value) => super::numbers::in_range(value.into(), to),
+                    Value::Char(letter) => super::numbers::in_range(u32::from(letter).into(), to),
+                    _ => None,
+                }
+            }
+            collection => {
+                let source = self.source_of(&Hint::Type(ty.clone()), collection)?;
+                match self.evaluate(value, scope, &source)? {
+                    Value::List("array", list) => self::collection(collection, list),
+                    Value::List(kind, list) if kind == collection => Some(Value::List(kind, list)),
+                    Value::Map(kind, entries) if kind == collection => Some(Value::Map(kind, entries)),
+                    _ => None,
+                }
+            }
+        };
+        self.or_not_evident(converted, expr, scope)
+    }
+
+    /// What is known of that which a collection is made from: its elements, or pairs for a map.
+    fn source_of(&mut self, collection: &Hint, last: &str) -> Derived<Hint> {
+        let element = self.element(collection, 0)?;
+        Ok(Hint::List(Box::new(if last.ends_with("Map") {
+            Hint::Pair(Box::new(element), Box::new(self.element(collection, 1)?))
+        } else {
+            element
+        })))
+    }
+
+    /// The name of the collection that a hint asks for.
+    fn collection_of(&mut self, hint: &Hint) -> Derived<Option<String>> {
+        let Some(ty) = hint.ty() else { return Ok(None) };
+        Ok(match self.meaning(ty)? {
+            Some(Resolved::Known { path, arguments, .. }) => match (arguments.first(), is_pointer(&path)) {
+                (Some(inner), true) => self.collection_of(&Hint::Type(inner.clone()))?,
+                _ => path.last().cloned(),
+            },
+            Some(Resolved::Slice(_)) => Some("array".into()),
+            _ => None,
+        })
+    }
+
+    /// `….collect()`, into the type between the angle brackets or the one that is expected.
+    pub fn collected(
+        &mut self,
+        call: &ExprMethodCall,
+        expr: &Expr,
+        scope: &Scope,
+        hint: &Hint,
+        to: Option<Typed>,
+    ) -> Derived<Value> {
+        let hint = to.map_or_else(|| hint.clone(), Hint::Type);
+        let Some(collection) = self.collection_of(&hint)? else { return self.not_evident(expr, scope) };
+        let source = self.source_of(&hint, &collection)?;
+        match self.evaluate(&call.receiver, scope, &source)? {
+            Value::List("iterator", list) => self.or_not_evident(self::collection(&collection, list), expr, scope),
+            _ => self.not_evident(expr, scope),
+        }
+    }
+
+    /// `….map(function)`.
+    pub fn mapped(
+        &mut self,
+        list: Vec<Value>,
+        function: &Expr,
+        expr: &Expr,
+        scope: &Scope,
+        hint: &Hint,
+    ) -> Derived<Value> {
+        const ELEMENT: &str = "__element";
+        let element = self.element(hint, 0)?;
+        let (ident, body) = match function {
+            Expr::Closure(closure) if closure.modifiers == Default::default() => {
+                match closure.inputs.iter().collect::<Vec<_>>()[..] {
+                    [Pat::Ident(parameter)] if parameter.by_ref.is_none() && parameter.subpat.is_none() => {
+                        (parameter.ident.clone(), (*closure.body).clone())
+                    }
+                    _ => return self.not_evident(expr, scope),
+                }
+            }
+            Expr::Path(path) => {
+                let ident = quote::format_ident!("{ELEMENT}");
+                let words: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let is_own = match words[..] {
+                    [of, _] => self.is_own_trait(of, scope.module) || self.is_item_of_type(of, scope),
+                    _ => true,
+                };
+                let body = match words[..] {
+                    ["str" | "ToString" | "ToOwned", "to_string" | "to_owned"] if !is_own => {
+                        syn::parse_quote!(#ident.to_string())
+                    }
+                    ["Into", "into"] if !is_own => syn::parse_quote!(#ident.into()),
+                    _ => syn::parse_quote!(#path(#ident)),
+                };
+                (ident, body)
+            }
+            _ => return self.not_evident(expr, scope),
+        };
+        let mut values = Vec::new();
+        for value in list {
+            let mut inner = scope.clone();
+            inner.bind(&ident, Local::value(value));
+            values.push(self.evaluate(&body, &inner, &element)?);
+        }
+        Ok(Value::List("iterator", values))
+    }
+}
+
+/// What `String::from` makes.
+fn text_of(value: Value) -> Option<Value> {
+    match value {
+        Value::Char(letter) => Some(Value::Text(letter.to_string())),
+        text @ Value::Text(_) => Some(text),
+        _ => None,
+    }
+}
+
+/// A collection of these elements, as its type has them. `None`: their order is random, or of their own.
+pub fn collection(last: &str, mut list: Vec<Value>) -> Option<Value> {
+    const LISTS: [&str; 7] = ["Vec", "VecDeque", "LinkedList", "SmallVec", "ArrayVec", "array", "iterator"];
+    const SETS: [&str; 4] = ["BTreeSet", "HashSet", "BinaryHeap", "IndexSet"];
+    const MAPS: [&str; 4] = ["BTreeMap", "HashMap", "IndexMap", "Map"];
+    if let Some(kind) = LISTS.into_iter().find(|kind| *kind == last) {
+        return Some(Value::List(kind, list));
+    }
+    if let Some(kind) = SETS.into_iter().find(|kind| *kind == last) {
+        if list.len() > 1 {
+            list = if kind == "BTreeSet" { sorted(list, |value| value)? } else { return None };
+        }
+        return Some(Value::List(kind, list));
+    }
+    let kind = MAPS.into_iter().find(|kind| *kind == last)?;
+    let pairs = list.into_iter().map(|pair| match pair {
+        Value::List("tuple", pair) => <[Value; 2]>::try_from(pair).ok().map(|[key, value]| (key, value)),
+        _ => None,
+    });
+    map(kind, pairs.collect::<Option<_>>()?)
+}
+
+/// A map of these entries, of which later ones replace earlier ones.
+pub fn map(kind: &'static str, mut entries: Vec<(Value, Value)>) -> Option<Value> {
+    if entries.len() > 1 {
+        entries = sorted(entries, |(key, _)| key)?;
+    }
+    Some(Value::Map(kind, entries))
+}
+
+/// Sorted by what orders like numbers or strings do; of equals, the last one.
+fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
+    let mut sorted: Vec<T> = Vec::new();
+    for new in list {
+        let mut at = 0;
+        let mut replaces = false;
+        for old in &sorted {
+            match order(key(old), key(&new))? {
+                Ordering::Less => at += 1,
+                Ordering::Equal => replaces = true,
+                Ordering::Greater => {}
+            }
+        }
+        if replaces {
+            sorted[at] = new;
+        } else {
+            sorted.insert(at, new);
+        }
+    }
+    Some(sorted)
+}
+
+fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Integer(left, _), Value::Integer(right, _)) => Some(left.cmp(right)),
+        (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),
+        (Value::Char(left), Value::Char(right)) => Some(left.cmp(right)),
+        (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+        _ => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! What the crate itself may have put in the place of std's macros, traits and methods.
+//!
+//! Macros and traits have no place in the module tree that manifests are read from, so they are found in the tokens of all
+//! files. A trait counts as in scope wherever its name can be seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::lexer::{Lexer, Token};
+use super::modules::{ModuleId, UsePath};
+use super::resolve::{Namespace, Target, resolve};
+use super::types::{Deriver, Scope};
+
+/// Crates whose names opctl knows: a glob of them brings no method or macro of std's names.
+const HARMLESS: &[&str] =
+    &["std", "core", "alloc", "k8s_openapi", "kube", "kube_core", "schemars", "serde", "serde_json"];
+
+/// A name that a macro makes.
+const ANY: &str = "$";
+
+/// The macros and traits that a crate declares.
+#[derive(Default)]
+pub struct Shadows {
+    macros: BTreeSet<String>,
+    /// With the methods of each.
+    traits: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Shadows {
+    fn add(&mut self, text: &str) {
+        if !text.contains("macro_rules") && !text.contains("trait") {
+            return;
+        }
+        let tokens: Vec<_> =
+            Lexer::new(text).filter(|(token, _)| !matches!(token, Token::LineComment | Token::BlockComment)).collect();
+        let word = |index: usize| match tokens.get(index) {
+            Some((Token::Word, range)) => Some(&text[range.clone()]),
+            _ => None,
+        };
+        let sign = |index: usize| match tokens.get(index) {
+            Some((Token::Sign(sign), _)) => Some(*sign),
+            _ => None,
+        };
+        for at in 0..tokens.len() {
+            match word(at) {
+                Some("macro_rules") if sign(at + 1) == Some(b'!') => {
+                    self.macros.insert(word(at + 2).unwrap_or(ANY).into());
+                }
+                Some("trait") => {
+                    let methods = self.traits.entry(word(at + 1).unwrap_or(ANY).into()).or_default();
+                    let Some(open) = (at..tokens.len()).find(|index| matches!(sign(*index), Some(b'{' | b';'))) else {
+                        continue;
+                    };
+                    let mut depth = 0;
+                    for index in open..tokens.len() {
+                        match (sign(index), word(index)) {
+                            (Some(b'{'), _) => depth += 1,
+                            (Some(b'}'), _) => depth -= 1,
+                            (_, Some("fn")) => {
+                                methods.insert(word(index + 1).unwrap_or(ANY).into());
+                            }
+                            _ => {}
+                        }
+                        if depth == 0 {
+                            break;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Deriver<'_> {
+    fn shadows(&mut self, module: ModuleId) -> Rc<Shadows> {
+        let krate = self.modules.is_foreign(module).then(|| self.modules.root(module));
+        if let Some(shadows) = self.shadows.get(&krate) {
+            return shadows.clone();
+        }
+        let mut shadows = Shadows::default();
+        match krate {
+            None => self.modules.files().iter().for_each(|file| shadows.add(&file.text)),
+            Some(_) => {
+                let modules = self.modules.whole_crate(module);
+                let mut files: Vec<_> = modules.iter().map(|id| self.modules.module(*id).file.clone()).collect();
+                files.dedup_by(|one, other| one.path == other.path);
+                files.iter().for_each(|file| shadows.add(&file.text));
+            }
+        }
+        let shadows = Rc::new(shadows);
+        self.shadows.insert(krate, shadows.clone());
+        shadows
+    }
+
+    /// Whether the crate declares a trait of this name.
+    pub fn is_own_trait(&mut self, name: &str, module: ModuleId) -> bool {
+        let shadows = self.shadows(module);
+        shadows.traits.contains_key(name) || shadows.traits.contains_key(ANY)
+    }
+
+    /// Whether `value.method()` may be a method of a trait of the crate.
+    pub fn may_be_of_own_trait(&mut self, method: &str, scope: &Scope) -> bool {
+        let (reach, has_foreign_glob) = self.reach(scope.module);
+        if has_foreign_glob {
+            return true;
+        }
+        let shadows = self.shadows(scope.module);
+        let mut traits = shadows.traits.iter().filter(|(_, methods)| methods.contains(method) || methods.contains(ANY));
+        traits.any(|(name, _)| {
+            reach.iter().any(|id| {
+                let module = self.modules.module(*id);
+                // A macro may import it.
+                name == ANY || !module.macros.is_empty() || module.file.text.contains(name)
+            })
+        })
+    }
+
+    /// Whether `name!` may be a macro of the crate, or one that it imports from elsewhere.
+    pub fn is_own_macro(&mut self, name: &str, of: &str, scope: &Scope) -> bool {
+        let shadows = self.shadows(scope.module);
+        let (reach, has_foreign_glob) = self.reach(scope.module);
+        let is_imported = reach.iter().any(|id| {
+            let module = self.modules.module(*id);
+            let imports = module.uses.get(name).into_iter().flatten();
+            imports.into_iter().any(|path| !path.segments.iter().any(|segment| segment == of))
+        });
+        has_foreign_glob || is_imported || shadows.macros.contains(name) || shadows.macros.contains(ANY)
+    }
+
+    /// The modules whose names are in scope in a module, through globs; and whether a glob brings names that are not known.
+    fn reach(&self, module: ModuleId) -> (Vec<ModuleId>, bool) {
+        let (mut reach, mut has_foreign_glob) = (vec![module], false);
+        let mut next = 0;
+        while let Some(&id) = reach.get(next) {
+            next += 1;
+            for glob in &self.modules.module(id).globs {
+                match resolve(self.modules, id, glob, Namespace::Type) {
+                    Some(Target::Module(found)) if !reach.contains(&found) => reach.push(found),
+                    Some(Target::Foreign(foreign)) => has_foreign_glob |= !HARMLESS.contains(&foreign.path[0].as_str()),
+                    _ => {}
+                }
+            }
+        }
+        (reach, has_foreign_glob)
+    }
+
+    /// Whether a macro may make what a name is found for behind a glob: then it would go first.
+    pub fn may_be_made(&self, from: ModuleId, path: &UsePath) -> bool {
+        let Some((last, prefix)) = path.segments.split_last() else { return false };
+        let module = if prefix.is_empty() {
+            from
+        } else {
+            let prefix = UsePath { global: path.global, segments: prefix.to_vec() };
+            match resolve(self.modules, from, &prefix, Namespace::Type) {
+                Some(Target::Module(module)) => module,
+                _ => return false,
+            }
+        };
+        let module = self.modules.module(module);
+        let is_named = module.consts.contains_key(last)
+            || module.functions.contains_key(last)
+            || module.types.contains_key(last)
+            || module.uses.contains_key(last);
+        !is_named && !module.macros.is_empty()
+    }
+}
