@@ -33,5 +33,6 @@ mod large;
 mod libraries;
 mod package;
 mod random;
+mod random_programs;
 mod requests;
 mod undecodable;

@@ -6,6 +6,7 @@
 //! kind alone, and leaves it in `random/src` below the folder where operators are compiled.
 
 mod kinds;
+pub mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 
 mod attributes;
 mod declarations;
-mod dice;
+pub mod dice;
 mod types;
 mod values;
 mod world;
