@@ -184,6 +184,47 @@ pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> 
     None
 }
 
+/// What `rustflags` of `.cargo/config.toml` set by `--cfg`: names and values, `""` for those without one. The nearest file
+/// is not the only one that counts: cargo joins them, and takes those of the platform before those of `[build]`.
+pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
+    let (mut build, mut target) = (Vec::new(), Vec::new());
+    let mut folder = folder.to_string();
+    for _ in 0..STEPS_UP {
+        let files = [".cargo/config.toml", ".cargo/config"].map(|path| tree.read(&join(&folder, path)).ok().flatten());
+        let config = files.into_iter().flatten().next().and_then(|text| text.parse::<DocumentMut>().ok());
+        if let Some(config) = config {
+            build.extend(words(config.get("build").and_then(|build| build.get("rustflags"))));
+            let targets = config.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
+            for (_, item) in targets.filter(|(target, _)| cfg::is_linux(target)) {
+                target.extend(words(item.get("rustflags")));
+            }
+        }
+        folder = normalize(&join(&folder, ".."));
+    }
+    let flags = if target.is_empty() { build } else { target };
+    let mut set = Vec::new();
+    let mut rest = flags.iter();
+    while let Some(flag) = rest.next() {
+        let said = match flag.strip_prefix("--cfg") {
+            Some("") => rest.next().map(String::as_str),
+            Some(said) => said.strip_prefix('='),
+            None => None,
+        };
+        set.extend(said.map(|said| match said.split_once('=') {
+            Some((name, value)) => (name.trim().to_owned(), value.trim().trim_matches('"').to_owned()),
+            None => (said.trim().to_owned(), String::new()),
+        }));
+    }
+    set
+}
+
+/// A list of words, or a text of them.
+fn words(item: Option<&Item>) -> Vec<String> {
+    let text = item.and_then(Item::as_str).map(|text| text.split_whitespace().map(String::from).collect());
+    let list = || item.and_then(Item::as_array).into_iter().flatten().filter_map(|word| word.as_str().map(String::from));
+    text.unwrap_or_else(|| list().collect())
+}
+
 /// More than any layout has; above the tree's root the way goes on with `..`.
 const STEPS_UP: usize = 5;
 
