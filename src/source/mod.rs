@@ -264,11 +264,7 @@ impl Source {
             };
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
-            self.operator.rbac.append(&mut markers.rbac);
-            self.operator.webhooks.append(&mut markers.webhooks);
-            self.operator.webhook_configurations.append(&mut markers.webhook_configurations);
-            self.operator.conversions.append(&mut markers.conversions);
-            self.operator.allows.append(&mut markers.allows);
+            self.operator.append(&mut markers.operator);
             self.diagnostics.append(&mut markers.diagnostics);
             for authority in markers.authorities {
                 self.trust(authority);
