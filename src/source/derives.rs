@@ -56,10 +56,13 @@ pub fn derives(modules: &Modules, module: ModuleId, attributes: &[Attribute], na
 /// The path of such a derive.
 pub fn find(modules: &Modules, module: ModuleId, attributes: &[Attribute], name: &str) -> Option<UsePath> {
     paths(attributes).find(|path| {
-        // What is named like another of them is that one, as good as always.
+        // What is named like another of them is that one, unless a `use` says otherwise.
         let [.., last] = path.segments.as_slice() else { return false };
         let is_other = last != name && KNOWN.iter().any(|(_, derives)| derives.contains(&last.as_str()));
-        let is_renamed = || path.segments.len() > 1 || modules.module(module).uses.contains_key(last);
+        let is_renamed = || {
+            let module = modules.module(module);
+            path.segments.len() > 1 || module.uses.contains_key(last) || !module.globs.is_empty()
+        };
         (!is_other || is_renamed()) && matches!(derive(modules, module, path), Derive::Known(known) if known == name)
     })
 }

@@ -1086,7 +1086,8 @@ impl Reader<'_> {
         let is_block = matches!(item, Item::Fn(_) | Item::Impl(_) | Item::Const(_) | Item::Static(_) | Item::Trait(_));
         let text = self.module.file.clone();
         let Some(text) = text.text.get(item.span().byte_range()).filter(|_| is_block) else { return };
-        if !text.contains("impl") && !skim::may_declare_kind(text) {
+        let is_impl = matches!(item, Item::Impl(_));
+        if text.matches("impl").count() <= usize::from(is_impl) && !skim::may_declare_kind(text) {
             return;
         }
         let mut inside = Inside { reader: self, depth: 0 };
@@ -1274,7 +1275,7 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
             match item {
                 Item::Impl(item) => self.reader.module.loose.push((span, item.to_token_stream())),
                 Item::Struct(ItemStruct { attrs, ident, .. }) | Item::Enum(ItemEnum { attrs, ident, .. })
-                    if attrs.iter().any(|attribute| declares_kind(attribute.to_token_stream())) =>
+                    if attrs.iter().any(|attribute| has_kind(attribute.to_token_stream())) =>
                 {
                     let span = span_of(&self.reader.module.file, ident);
                     self.reader.refuse_kind(span, "a custom resource is declared in a block, where opctl reads no types");
@@ -1286,25 +1287,34 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
         visit::visit_item(self, item);
         self.depth -= 1;
     }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        if has_kind(call.tokens.clone()) {
+            let span = span_of(&self.reader.module.file, &call.path);
+            self.reader.refuse_kind(span, "a macro makes a custom resource, and opctl does not run macros");
+        }
+    }
 }
 
 /// Whether `#[kube(…)]` or kube's derive is among these tokens.
 fn declares_kind(tokens: TokenStream) -> bool {
-    fn has_attribute(tokens: TokenStream) -> bool {
-        let mut before = None;
-        tokens.into_iter().any(|tree| {
-            let found = match &tree {
-                TokenTree::Group(group) => {
-                    let is_kube = matches!(&before, Some(TokenTree::Ident(ident)) if ident == "kube");
-                    is_kube && mentions(group.stream(), "kind") || has_attribute(group.stream())
-                }
-                _ => false,
-            };
-            before = Some(tree);
-            found
-        })
-    }
-    mentions(tokens.clone(), "CustomResource") || has_attribute(tokens)
+    mentions(tokens.clone(), "CustomResource") || has_kind(tokens)
+}
+
+/// Whether `kube(…)` with a kind is among these tokens.
+fn has_kind(tokens: TokenStream) -> bool {
+    let mut before = None;
+    tokens.into_iter().any(|tree| {
+        let found = match &tree {
+            TokenTree::Group(group) => {
+                let is_kube = matches!(&before, Some(TokenTree::Ident(ident)) if ident == "kube");
+                is_kube && mentions(group.stream(), "kind") || has_kind(group.stream())
+            }
+            _ => false,
+        };
+        before = Some(tree);
+        found
+    })
 }
 
 fn imported(tree: &UseTree, names: &mut Vec<String>) {

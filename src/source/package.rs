@@ -317,10 +317,18 @@ impl Manifest {
             .map(|path| (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.folder, &path)));
 
         let mut binaries = BTreeSet::new();
+        // `required-features`: cargo skips a binary without them.
+        let mut conditional = Vec::new();
         for bin in document.get("bin").and_then(Item::as_array_of_tables).into_iter().flatten() {
-            if let Some(path) = bin.get("path").and_then(Item::as_str) {
-                binaries.insert(join(&self.folder, path));
+            let path = bin.get("path").and_then(Item::as_str).map(|path| join(&self.folder, path));
+            let named = bin.get("name").and_then(Item::as_str).unwrap_or_default();
+            let required = strings(bin, "required-features");
+            if !required.is_empty() {
+                let usual = [format!("src/bin/{named}.rs"), format!("src/bin/{named}/main.rs"), "src/main.rs".into()];
+                let usual = usual.into_iter().find(|path| exists(path)).map(|path| join(&self.folder, &path));
+                conditional.extend(path.clone().or(usual).map(|path| (path, required)));
             }
+            binaries.extend(path);
         }
         if document["package"].get("autobins").and_then(Item::as_bool) != Some(false) {
             if exists("src/main.rs") {
@@ -343,7 +351,7 @@ impl Manifest {
             let named = declared.iter().filter(|dependency| dependency.kind == kind && dependency.on_linux);
             named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect()
         };
-        Package {
+        let mut package = Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
             rust_version: self.inherited("rust-version", workspace),
             folder: self.folder.clone(),
@@ -362,7 +370,13 @@ impl Manifest {
             }),
             workspace: Rc::new(workspace.unwrap_or(self).shared()),
             name,
-        }
+        };
+        let enabled = package.by_default();
+        let is_skipped = |path: &String| {
+            conditional.iter().any(|(bin, features)| bin == path && !features.iter().all(|it| enabled.contains(it)))
+        };
+        package.binaries.retain(|path| !is_skipped(path));
+        package
     }
 
     /// A text of `[package]`, or of the workspace's where that is said instead: `rust-version.workspace = true`.

@@ -234,6 +234,10 @@ impl Search<'_> {
             return Some(Target::Foreign(inner));
         }
         let via = via.filter(|via| self.foreign_globs && !self.modules.carries(&path[0], via))?;
+        // Of a crate of macros in the project, opctl knows no names.
+        if namespace == Namespace::Macro && self.modules.declared(&via).folder.is_some() {
+            return Some(Target::Hidden(Box::new(made_by_macro(name))));
+        }
         // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then.
         let root = self.modules.enter(&via).ok()?;
         let found = match self.walk(Target::Module(root), &path[1..], Namespace::Type)? {

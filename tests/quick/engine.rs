@@ -155,6 +155,7 @@ fn no_custom_resource_is_overlooked() {
             vec!["OP021"],
         ),
         (vec![("src/lib.rs", ""), ("src/k.rs", KIND)], 0, vec!["OP029"]),
+        (vec![("src/lib.rs", &format!("fn f(a: u8, b: u8) {{ wrapped! {{ {KIND} }} }}"))], 0, vec!["OP021"]),
         (vec![("src/lib.rs", "include!(\"k.inc\");"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
         (vec![("src/lib.rs", "include!(\"k.rs\");"), ("src/k.rs", "struct Plain;")], 0, vec![]),
         (vec![("src/lib.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/k.rs\"));")], 0, vec!["OP029"]),
