@@ -407,7 +407,11 @@ const INERT_ON_ITEMS: &[&str] = &[
 pub fn attribute_macros(attributes: &[Attribute]) -> Vec<(&Attribute, bool)> {
     let is_derive = |attribute: &Attribute| attribute.path().is_ident("derive");
     let Some(last) = attributes.iter().rposition(is_derive) else {
-        return attributes.iter().filter(|attribute| !is_inert(attribute)).map(|attribute| (attribute, false)).collect();
+        return attributes
+            .iter()
+            .filter(|attribute| !is_inert(attribute))
+            .map(|attribute| (attribute, false))
+            .collect();
     };
     let first = attributes.iter().position(is_derive).unwrap_or(last);
     let unknown = attributes.iter().enumerate().take(last).filter(|(_, attribute)| !is_inert(attribute));

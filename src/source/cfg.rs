@@ -160,9 +160,7 @@ impl Cfg {
                 let Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) = &pair.value else { return Some(false) };
                 let value = value.value();
                 match (name.as_str(), value.as_str()) {
-                    ("feature", feature) => {
-                        Some(self.features.contains(feature) || self.set.contains(&(name, value)))
-                    }
+                    ("feature", feature) => Some(self.features.contains(feature) || self.set.contains(&(name, value))),
                     (
                         "target_os"
                         | "target_family"

@@ -51,7 +51,8 @@ impl Deriver<'_> {
                     apis.extend(self.custom_resource(input, &scope).ok().flatten());
                 } else if root_type(input).is_some() {
                     let span = self.span(&scope, &input.ident);
-                    let message = format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
+                    let message =
+                        format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
                     let help = "derive `kube::CustomResource`, or print the CRDs from the compiled types, if a macro makes the kind";
                     self.diagnostics.push(Diagnostic::error("OP021", message).at(span, "").help(help));
                 }

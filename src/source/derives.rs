@@ -15,6 +15,9 @@ const KNOWN: &[(&[&str], &[&str])] = &[
     (&["kube", "kube_derive"], &["CELSchema", "CustomResource", "KubeSchema", "Resource"]),
 ];
 
+/// Crates that re-export some of these, e.g. `k8s_openapi::serde::Serialize`.
+const RE_EXPORTING: &[&str] = &["k8s_openapi", "kube_core", "kube_runtime"];
+
 /// The crates whose derives implement neither `Serialize` nor `Default` nor `JsonSchema`.
 const UNRELATED: &[&str] = &[
     "arbitrary",
@@ -44,8 +47,11 @@ pub enum Derive {
 /// The derive that a path in a crate that opctl knows names.
 pub fn known(path: &[String]) -> Option<&'static str> {
     let (krate, last) = (path.first()?, path.last()?);
-    let (_, derives) = KNOWN.iter().find(|(crates, _)| crates.contains(&krate.as_str()))?;
-    derives.iter().copied().find(|derive| derive == last)
+    let is_known = |name: &str| KNOWN.iter().any(|(crates, _)| crates.contains(&name));
+    if !is_known(krate) && !RE_EXPORTING.contains(&krate.as_str()) {
+        return None;
+    }
+    KNOWN.iter().flat_map(|(_, derives)| *derives).copied().find(|derive| derive == last)
 }
 
 /// Whether a type derives a macro of std, serde, schemars or kube, by its name there.
@@ -69,9 +75,7 @@ pub fn find(modules: &Modules, module: ModuleId, attributes: &[Attribute], name:
 
 /// A derive that may implement serde's, schemars' or std's traits in its own way.
 pub fn other(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> Option<String> {
-    others(modules, module, attributes)
-        .find(|path| !UNRELATED.contains(&path[0].as_str()))
-        .map(|path| path.join("::"))
+    others(modules, module, attributes).find(|path| !UNRELATED.contains(&path[0].as_str())).map(|path| path.join("::"))
 }
 
 /// Whether a derive may implement `From`.
@@ -89,7 +93,8 @@ fn others(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> impl
 
 fn paths(attributes: &[Attribute]) -> impl Iterator<Item = UsePath> {
     let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
-    let lists = derives.filter_map(|derive| derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
+    let lists =
+        derives.filter_map(|derive| derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
     lists.flatten().map(|path| UsePath::of(&path))
 }
 

@@ -59,10 +59,46 @@ const IMPLEMENT: &[&str] = &[
 
 /// Macros of std and of well-known crates that stand for a value or a statement.
 const EXPRESSIONS: &[&str] = &[
-    "anyhow", "assert", "assert_eq", "assert_ne", "bail", "cfg", "column", "concat", "dbg", "debug", "debug_assert",
-    "debug_assert_eq", "ensure", "env", "eprintln", "error", "file", "format", "format_args", "include_bytes",
-    "include_str", "info", "json", "json_schema", "line", "matches", "module_path", "option_env", "panic", "print",
-    "println", "stringify", "todo", "trace", "unimplemented", "unreachable", "vec", "warn", "write", "writeln",
+    "anyhow",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "bail",
+    "cfg",
+    "column",
+    "concat",
+    "dbg",
+    "debug",
+    "debug_assert",
+    "debug_assert_eq",
+    "ensure",
+    "env",
+    "eprintln",
+    "error",
+    "file",
+    "format",
+    "format_args",
+    "include_bytes",
+    "include_str",
+    "info",
+    "json",
+    "json_schema",
+    "line",
+    "matches",
+    "module_path",
+    "option_env",
+    "panic",
+    "print",
+    "println",
+    "stringify",
+    "todo",
+    "trace",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "warn",
+    "write",
+    "writeln",
 ];
 
 /// The keywords before the name of an item.
@@ -136,7 +172,8 @@ impl Modules {
         while at < trees.len() {
             match &trees[at] {
                 TokenTree::Ident(word) if word == "use" => {
-                    let end = trees[at..].iter().position(|tree| is_sign(tree, ';')).map_or(trees.len(), |end| at + end);
+                    let end =
+                        trees[at..].iter().position(|tree| is_sign(tree, ';')).map_or(trees.len(), |end| at + end);
                     imported(&trees[at + 1..end], call, makes);
                     at = end;
                 }
@@ -240,7 +277,9 @@ impl Modules {
             let mut at = 0;
             while let Some(tokens) = all.get(at).cloned() {
                 for name in macros_in(tokens) {
-                    if !EXPRESSIONS.contains(&name.as_str()) && !HARMLESS.contains(&name.as_str()) && called.insert(name.clone())
+                    if !EXPRESSIONS.contains(&name.as_str())
+                        && !HARMLESS.contains(&name.as_str())
+                        && called.insert(name.clone())
                     {
                         let rules = self.rules(id, &name);
                         if rules.is_empty() {

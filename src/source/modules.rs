@@ -14,8 +14,8 @@ use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod, ItemStruct,
-    ItemTrait, ItemType, Stmt, TraitItem, UseTree, Visibility,
+    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod,
+    ItemStruct, ItemTrait, ItemType, Stmt, TraitItem, UseTree, Visibility,
 };
 
 use super::attributes::item_macro;
@@ -1039,7 +1039,10 @@ impl Reader<'_> {
             return self.module.macros.push(Call { span, path, tokens, is_plain: false });
         };
         if skim::kind_in(&text).is_some() {
-            self.refuse_kind(span.clone(), &format!("`{place}` has a custom resource, and opctl does not run `include!`"));
+            self.refuse_kind(
+                span.clone(),
+                &format!("`{place}` has a custom resource, and opctl does not run `include!`"),
+            );
         }
         self.modules.left_out.borrow_mut().push(place.strip_suffix(".rs").unwrap_or(&place).into());
         let tokens = text.parse().unwrap_or_default();
@@ -1278,7 +1281,8 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
                     if attrs.iter().any(|attribute| has_kind(attribute.to_token_stream())) =>
                 {
                     let span = span_of(&self.reader.module.file, ident);
-                    self.reader.refuse_kind(span, "a custom resource is declared in a block, where opctl reads no types");
+                    self.reader
+                        .refuse_kind(span, "a custom resource is declared in a block, where opctl reads no types");
                 }
                 _ => {}
             }

@@ -221,7 +221,8 @@ pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
 /// A list of words, or a text of them.
 fn words(item: Option<&Item>) -> Vec<String> {
     let text = item.and_then(Item::as_str).map(|text| text.split_whitespace().map(String::from).collect());
-    let list = || item.and_then(Item::as_array).into_iter().flatten().filter_map(|word| word.as_str().map(String::from));
+    let list =
+        || item.and_then(Item::as_array).into_iter().flatten().filter_map(|word| word.as_str().map(String::from));
     text.unwrap_or_else(|| list().collect())
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::derives;
 use super::foreign::Missing;
 use super::known;
-use super::derives;
 use super::modules::{DependencyName, External, ModuleId, Modules, Reach, UsePath, undecided};
 use crate::diagnostic::Diagnostic;
 
@@ -204,7 +204,9 @@ impl Search<'_> {
         if let Some((span, false)) = made.filter(|_| is_there) {
             let message = format!("a macro may make another `{name}`, and opctl does not run macros");
             let help = format!("import `{name}` with a `use` of its own, or call the macro in another module");
-            return hidden(Diagnostic::error("OP024", message).at(span, "the names that it makes are not known").help(help));
+            return hidden(
+                Diagnostic::error("OP024", message).at(span, "the names that it makes are not known").help(help),
+            );
         }
         found.or_else(|| {
             let span = module.undecided.get("*")?;

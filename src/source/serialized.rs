@@ -185,7 +185,8 @@ impl Deriver<'_> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let ident = &input.ident;
         if !self.derives(&input.attrs, "Serialize", module)
-            || !self.implementations("Serialize", module, &name(ident)).is_empty() {
+            || !self.implementations("Serialize", module, &name(ident)).is_empty()
+        {
             return self.written_by_hand(ident, &scope);
         }
         let errors = Ctxt::new();

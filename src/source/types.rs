@@ -433,7 +433,10 @@ impl<'a> Deriver<'a> {
             }
             [] => {
                 if let Some(derive) = self.other_derive(&input.attrs, module) {
-                    let message = format!("`{}` may have a schema by the derive `{derive}`, which opctl does not know", input.ident);
+                    let message = format!(
+                        "`{}` may have a schema by the derive `{derive}`, which opctl does not know",
+                        input.ident
+                    );
                     let help = "derive `schemars::JsonSchema`, or specify the schema at the field: `#[schemars(with = \"…\")]`";
                     return self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
                 }
@@ -466,7 +469,9 @@ impl<'a> Deriver<'a> {
         let declared = self.modules.declared(&via);
         let is_foreign = self.modules.is_foreign(module);
         // What Cargo.toml says is enough, unless it leaves the version open.
-        let version = match declared.version.filter(|asked| !is_foreign && asked.trim_start_matches(['=', '^', '~', ' ']).starts_with(|c: char| c.is_ascii_digit())) {
+        let version = match declared.version.filter(|asked| {
+            !is_foreign && asked.trim_start_matches(['=', '^', '~', ' ']).starts_with(|c: char| c.is_ascii_digit())
+        }) {
             Some(asked) => Ok(asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()),
             None => self.modules.version(&via),
         };
@@ -498,9 +503,9 @@ impl<'a> Deriver<'a> {
                 || resolve(self.modules, scope.module, &UsePath::of(path), Namespace::Macro)
                     .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
         };
-        let found = attribute_macros(&input.attrs).into_iter().rfind(|(attribute, is_behind_derive)| {
-            !is_behind_derive || is_macro(attribute.path())
-        });
+        let found = attribute_macros(&input.attrs)
+            .into_iter()
+            .rfind(|(attribute, is_behind_derive)| !is_behind_derive || is_macro(attribute.path()));
         let Some((attribute, _)) = found else { return Ok(()) };
         let span = self.span(scope, attribute);
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);

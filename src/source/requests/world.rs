@@ -485,7 +485,8 @@ impl<'a> World<'a> {
             let segments = used.path.segments[..used.path.segments.len() - 1].to_vec();
             UsePath { segments, ..used.path.clone() }
         });
-        let mut enums = named.chain(module.globs.iter().map(|glob| glob.path.clone())).filter(|path| !path.segments.is_empty());
+        let mut enums =
+            named.chain(module.globs.iter().map(|glob| glob.path.clone())).filter(|path| !path.segments.is_empty());
         enums.find_map(|path| match self.find_segments(from, &path)? {
             Named::Decl(decl) => {
                 let shapes = self.shapes(decl);
