@@ -2,6 +2,7 @@
 //!
 //! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
 
+use std::cell::RefCell;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
@@ -9,6 +10,8 @@ use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
 
 use super::error::Refusal;
+use super::explain;
+use crate::diagnostic::{self, Diagnostic};
 use crate::plan::Mode;
 
 /// How any command writes files and prints output.
@@ -60,6 +63,18 @@ pub struct Console {
     pub overwrite: Vec<String>,
     pub verbosity: Verbosity,
     choice: ColorChoice,
+    messages: Messages,
+}
+
+/// What becomes of diagnostics.
+#[derive(Debug, Default)]
+enum Messages {
+    #[default]
+    Shown,
+    Collected {
+        diagnostics: RefCell<Vec<Diagnostic>>,
+        to_stdout: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,18 +107,48 @@ impl Console {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice }
+        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice, messages: Messages::Shown }
     }
 
     /// One that prints only errors.
     pub fn silent(&self) -> Self {
-        Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), ..*self }
+        Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), messages: Messages::Shown, ..*self }
+    }
+
+    /// One that keeps diagnostics instead of printing them. With `to_stdout`, standard output is for them alone.
+    pub fn collecting(&self, to_stdout: bool) -> Self {
+        let messages = Messages::Collected { diagnostics: RefCell::default(), to_stdout };
+        Self { overwrite: self.overwrite.clone(), messages, ..*self }
     }
 
     /// What the user asked for, to stdout.
     pub fn print(&self, text: &str) {
+        if matches!(self.messages, Messages::Collected { to_stdout: true, .. }) {
+            return self.eprint(text);
+        }
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Problems in the user's files, to stderr, and where to read more about them.
+    pub fn diagnose(&self, diagnostics: &[Diagnostic]) {
+        if let Messages::Collected { diagnostics: collected, .. } = &self.messages {
+            return collected.borrow_mut().extend_from_slice(diagnostics);
+        }
+        self.eprint(&diagnostic::render(diagnostics, true));
+        if let Some(hint) = explain::hint(diagnostics) {
+            self.eprint(&format!("{hint}\n"));
+        }
+    }
+
+    /// Prints the collected diagnostics as the function shows them.
+    pub fn print_collected(&self, show: impl FnOnce(&[Diagnostic]) -> String) {
+        let Messages::Collected { diagnostics, to_stdout } = &self.messages else { return };
+        let text = show(&diagnostics.borrow());
+        match to_stdout {
+            true => _ = io::stdout().lock().write_all(text.as_bytes()),
+            false => self.eprint(&text),
+        }
     }
 
     /// What was done, line by line, to stdout; silent with `-q`. The first word of a line gets its colour.

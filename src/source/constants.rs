@@ -121,9 +121,8 @@ impl Deriver<'_> {
         if path.qself.is_some() {
             return None;
         }
-        let path = use_path(&path.path);
-        match resolve(self.modules, scope.module, &path, Namespace::Value)? {
-            Target::Item(module, name) if !self.may_be_made(scope.module, &path) => Some((module, name)),
+        match resolve(self.modules, scope.module, &use_path(&path.path), Namespace::Value)? {
+            Target::Item(module, name) => Some((module, name)),
             _ => None,
         }
     }
@@ -174,12 +173,16 @@ impl Deriver<'_> {
         let ident = name(path.path.get_ident()?);
         let module = self.modules.module(scope.module);
         let named = module.uses.get(&ident).into_iter().flatten().filter_map(|used| {
-            let (last, owner) = used.segments.split_last()?;
-            Some((UsePath { global: used.global, segments: owner.to_vec() }, last.clone()))
+            let (last, owner) = used.path.segments.split_last()?;
+            Some((UsePath { global: used.path.global, segments: owner.to_vec() }, last.clone()))
         });
         let owners = named.chain(
             // What a macro makes goes before what a glob brings.
-            module.globs.iter().filter(|_| module.macros.is_empty()).map(|glob| (glob.clone(), ident.clone())),
+            module
+                .globs
+                .iter()
+                .filter(|_| self.modules.maker(scope.module, &ident).is_none())
+                .map(|glob| (glob.path.clone(), ident.clone())),
         );
         let mut enums = owners.filter(|(owner, variant)| {
             let Some(Target::Item(at, declared)) = resolve(self.modules, scope.module, owner, Namespace::Type) else {

@@ -36,7 +36,7 @@ impl Deriver<'_> {
                     return self.not_evident(expr, scope);
                 }
                 // Another derive may make conversions that are not seen.
-                let is_plain = !super::attributes::derives(&input.attrs, "From");
+                let is_plain = !super::derives::may_convert(self.modules, module, &input.attrs);
                 let conversion = self.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
                 let Some((at, item)) = conversion else {
                     // `T` is `From<T>`, too.

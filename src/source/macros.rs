@@ -48,8 +48,9 @@ impl Deriver<'_> {
                 self.or_not_evident(text.map(Value::Text), expr, scope)
             }
             "include_str" => {
-                let path: syn::Result<syn::LitStr> = call.mac.parse_body();
-                let path = self.parsed(scope, path)?.value();
+                let path: syn::Result<Expr> = call.mac.parse_body();
+                let path = self.parsed(scope, path)?;
+                let path = self.text(&path, scope)?;
                 let text = self.included(&path, scope);
                 self.or_not_evident(text.map(Value::Text), expr, scope)
             }

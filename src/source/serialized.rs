@@ -7,7 +7,6 @@ use serde_json::{Map, Value as Json, json};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericParam, Generics, Type, TypeParamBound, TypePath, WherePredicate};
 
-use super::attributes::derives;
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope};
 use super::values::{Data, Value};
@@ -48,16 +47,18 @@ impl Deriver<'_> {
             _ => arguments(ty),
         };
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
-            && !derives(&input.attrs, "Serialize")
+            && !self.derives(&input.attrs, "Serialize", *module)
         {
             let is_by_hand = !self.implementations("Serialize", *module, &name(&input.ident)).is_empty();
-            if !is_by_hand && !derives(&input.attrs, "Serialize_repr") {
-                return Ok(false);
-            }
+            let is_by_hand = is_by_hand || self.derives(&input.attrs, "Serialize_repr", *module);
+            let may_be_by_macro = self.is_root(*module, &name(&input.ident))
+                || self.other_derive(&input.attrs, *module).is_some()
+                || self.modules.implementor(&name(&input.ident), "Serialize").is_some();
             // One of a generic type may hold for some arguments only.
-            return match input.generics.type_params().next() {
-                Some(_) => self.written_by_hand(&input.ident, inner),
-                None => Ok(true),
+            return match (is_by_hand, input.generics.type_params().next()) {
+                (true, None) => Ok(true),
+                (false, _) if !may_be_by_macro => Ok(false),
+                _ => self.written_by_hand(&input.ident, inner),
             };
         }
         let is_phantom =
@@ -186,7 +187,9 @@ impl Deriver<'_> {
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let ident = &input.ident;
-        if !derives(&input.attrs, "Serialize") || !self.implementations("Serialize", module, &name(ident)).is_empty() {
+        if !self.derives(&input.attrs, "Serialize", module)
+            || !self.implementations("Serialize", module, &name(ident)).is_empty()
+        {
             return self.written_by_hand(ident, &scope);
         }
         let errors = Ctxt::new();

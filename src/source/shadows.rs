@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::lexer::{Lexer, Token};
-use super::modules::{ModuleId, UsePath};
+use super::modules::ModuleId;
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Deriver, Scope};
 
@@ -123,7 +123,7 @@ impl Deriver<'_> {
         let is_imported = reach.iter().any(|id| {
             let module = self.modules.module(*id);
             let imports = module.uses.get(name).into_iter().flatten();
-            imports.into_iter().any(|path| !path.segments.iter().any(|segment| segment == of))
+            imports.into_iter().any(|used| !used.path.segments.iter().any(|segment| segment == of))
         });
         has_foreign_glob || is_imported || shadows.macros.contains(name) || shadows.macros.contains(ANY)
     }
@@ -135,7 +135,7 @@ impl Deriver<'_> {
         while let Some(&id) = reach.get(next) {
             next += 1;
             for glob in &self.modules.module(id).globs {
-                match resolve(self.modules, id, glob, Namespace::Type) {
+                match resolve(self.modules, id, &glob.path, Namespace::Type) {
                     Some(Target::Module(found)) if !reach.contains(&found) => reach.push(found),
                     Some(Target::Foreign(foreign)) => has_foreign_glob |= !HARMLESS.contains(&foreign.path[0].as_str()),
                     _ => {}
@@ -143,25 +143,5 @@ impl Deriver<'_> {
             }
         }
         (reach, has_foreign_glob)
-    }
-
-    /// Whether a macro may make what a name is found for behind a glob: then it would go first.
-    pub fn may_be_made(&self, from: ModuleId, path: &UsePath) -> bool {
-        let Some((last, prefix)) = path.segments.split_last() else { return false };
-        let module = if prefix.is_empty() {
-            from
-        } else {
-            let prefix = UsePath { global: path.global, segments: prefix.to_vec() };
-            match resolve(self.modules, from, &prefix, Namespace::Type) {
-                Some(Target::Module(module)) => module,
-                _ => return false,
-            }
-        };
-        let module = self.modules.module(module);
-        let is_named = module.consts.contains_key(last)
-            || module.functions.contains_key(last)
-            || module.types.contains_key(last)
-            || module.uses.contains_key(last);
-        !is_named && !module.macros.is_empty()
     }
 }

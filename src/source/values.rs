@@ -26,7 +26,6 @@ use quote::ToTokens;
 use serde_json::Value as Json;
 use syn::{Block, DeriveInput, Expr, ExprMacro, ExprPath, Pat, Stmt, Type, UnOp};
 
-use super::attributes::derives;
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use crate::diagnostic::Diagnostic;
@@ -271,7 +270,7 @@ impl Deriver<'_> {
         let result = match (&unary.op, value) {
             (UnOp::Deref(_), Value::Data(data)) => {
                 let derefs = !self.implementations("Deref", data.module, &name(&data.input.ident)).is_empty();
-                (!derefs && !derives(&data.input.attrs, "Deref")).then_some(Value::Data(data))
+                (!derefs && !self.derives(&data.input.attrs, "Deref", data.module)).then_some(Value::Data(data))
             }
             (UnOp::Deref(_), value) => Some(value),
             (UnOp::Neg(_), value) => super::numbers::negative(value),
@@ -434,7 +433,7 @@ impl Deriver<'_> {
                 let path: ExprPath = syn::parse_quote!(#ident);
                 let may_be_item = ident == "None"
                     || ident.to_string().starts_with(char::is_uppercase)
-                    || !self.modules.module(scope.module).macros.is_empty()
+                    || self.modules.maker(scope.module, &name(ident)).is_some()
                     || self.is_item(&path, scope);
                 if may_be_item {
                     return self.is_constant_value(&Expr::Path(path), value, scope);
@@ -521,7 +520,8 @@ impl Deriver<'_> {
                 left.len() == right.len() && self.all_equal(left.iter().zip(&right))?
             }
             (Data(left), Data(right)) => {
-                let is_derived = derives(&left.input.attrs, "PartialEq") && Rc::ptr_eq(&left.input, &right.input);
+                let is_derived =
+                    self.derives(&left.input.attrs, "PartialEq", left.module) && Rc::ptr_eq(&left.input, &right.input);
                 if !is_derived || self.is_own_trait("PartialEq", left.module) {
                     return None;
                 }
@@ -543,7 +543,7 @@ impl Deriver<'_> {
     pub fn clones(&mut self, value: &Value) -> bool {
         match value {
             Value::Data(data) => {
-                derives(&data.input.attrs, "Clone")
+                self.derives(&data.input.attrs, "Clone", data.module)
                     && !self.is_own_trait("Clone", data.module)
                     && data.fields.values().all(|value| self.clones(value))
             }
