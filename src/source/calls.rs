@@ -41,7 +41,7 @@ impl Deriver<'_> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
                 Some(Local::Value { value, .. }) => return self.known(*value),
-                Some(Local::Expression(value, at, Some(ty))) => return self.evaluate(&value, &at, &Hint::Type(*ty)),
+                Some(Local::Expression(value, at, Some(ty))) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
                 Some(Local::Expression(value, at, None)) => return self.evaluate(&value, &at, hint.unless_free()),
                 None => {}
@@ -51,7 +51,7 @@ impl Deriver<'_> {
             if has_attributes(quote::ToTokens::to_token_stream(&value)) {
                 return self.not_evident(&value, &at);
             }
-            return self.evaluate(&value, &at, &Hint::Type((ty, at.clone())));
+            return self.evaluate(&value, &at, &Hint::exactly((ty, at.clone())));
         }
         if let Some(constructor) = self.constructor(path, scope, hint)?
             && matches!(constructor.fields, syn::Fields::Unit)
@@ -104,7 +104,7 @@ impl Deriver<'_> {
             let value = match given {
                 Some(given) => {
                     let ty = (field.ty.clone(), constructor.scope.clone());
-                    self.evaluate_if_needed(&given.expr, scope, &Hint::Type(ty))
+                    self.evaluate_if_needed(&given.expr, scope, &Hint::exactly(ty))
                 }
                 None => match rest.get(&key) {
                     Some(value) => value.clone(),
@@ -182,7 +182,7 @@ impl Deriver<'_> {
             let mut fields = BTreeMap::new();
             for (index, (field, value)) in constructor.fields.iter().zip(&arguments).enumerate() {
                 let ty = (field.ty.clone(), constructor.scope.clone());
-                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::Type(ty)));
+                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::exactly(ty)));
             }
             return Ok(constructor.data(fields));
         }
@@ -224,7 +224,7 @@ impl Deriver<'_> {
                 Ok(Value::Json(self.shape(&ty.0, &ty.1)?.schema.to_value()))
             }
             ("from", [value], Some(Owner { ty, .. })) if self.is_data(&ty)? => {
-                self.converted(value, expr, scope, &Hint::Type(ty))
+                self.converted(value, expr, scope, &Hint::exactly(ty))
             }
             _ => self.known_call(path, &arguments, expr, scope, hint),
         }
@@ -295,12 +295,12 @@ impl Deriver<'_> {
                     Ok(Value::List("array", list)) if super::conversions::collection(of, Vec::new()).is_some() => {
                         super::conversions::collection(of, list)
                     }
-                    Ok(_) => return self.converted(value, expr, scope, &Hint::Type(ty)),
+                    Ok(_) => return self.converted(value, expr, scope, &Hint::exactly(ty)),
                     Err(refused) => return Err(refused),
                 };
                 self.or_not_evident(made, expr, scope)
             }
-            (_, "from", [value]) => self.converted(value, expr, scope, &Hint::Type(ty)),
+            (_, "from", [value]) => self.converted(value, expr, scope, &Hint::exactly(ty)),
             _ => self.not_evident(expr, scope),
         }
     }
@@ -464,7 +464,7 @@ impl Deriver<'_> {
         inner.leave_open(&item.sig.generics);
         let returned = match &item.sig.output {
             ReturnType::Type(_, ty) if is_schema(ty) => Hint::Unknown,
-            ReturnType::Type(_, ty) => Hint::Type(((**ty).clone(), inner.clone())),
+            ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
             ReturnType::Default => Hint::Unknown,
         };
         let value = self.body(&item.block, &inner, &returned)?;

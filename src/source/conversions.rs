@@ -55,7 +55,7 @@ impl Deriver<'_> {
                 self.converted_to_known(value, expr, scope, ty, &path, &arguments)
             }
             Some(Resolved::Slice(element)) => {
-                let value = self.evaluate(value, scope, &Hint::List(Box::new(Hint::Type(*element))))?;
+                let value = self.evaluate(value, scope, &Hint::List(Box::new(Hint::exactly(*element))))?;
                 match value {
                     Value::List("array" | "Vec", list) => Ok(Value::List("array", list)),
                     _ => self.not_evident(expr, scope),
@@ -75,7 +75,7 @@ impl Deriver<'_> {
         arguments: &[Typed],
     ) -> Derived<Value> {
         if let ([inner, ..], true) = (arguments, is_pointer(path)) {
-            return self.converted(value, expr, scope, &Hint::Type(inner.clone()));
+            return self.converted(value, expr, scope, &Hint::exactly(inner.clone()));
         }
         let last = path.last().map(String::as_str).unwrap_or_default();
         let converted = match last {
@@ -107,7 +107,7 @@ impl Deriver<'_> {
                 }
             }
             collection => {
-                let source = self.source_of(&Hint::Type(ty.clone()), collection)?;
+                let source = self.source_of(&Hint::exactly(ty.clone()), collection)?;
                 match self.evaluate(value, scope, &source)? {
                     Value::List("array", list) => self::collection(collection, list),
                     Value::List(kind, list) if kind == collection => Some(Value::List(kind, list)),
@@ -134,7 +134,7 @@ impl Deriver<'_> {
         let Some(ty) = hint.ty() else { return Ok(None) };
         Ok(match self.meaning(ty)? {
             Some(Resolved::Known { path, arguments, .. }) => match (arguments.first(), is_pointer(&path)) {
-                (Some(inner), true) => self.collection_of(&Hint::Type(inner.clone()))?,
+                (Some(inner), true) => self.collection_of(&Hint::exactly(inner.clone()))?,
                 _ => path.last().cloned(),
             },
             Some(Resolved::Slice(_)) => Some("array".into()),
@@ -151,7 +151,7 @@ impl Deriver<'_> {
         hint: &Hint,
         to: Option<Typed>,
     ) -> Derived<Value> {
-        let hint = to.map_or_else(|| hint.clone(), Hint::Type);
+        let hint = to.map_or_else(|| hint.clone(), Hint::exactly);
         let Some(collection) = self.collection_of(&hint)? else { return self.not_evident(expr, scope) };
         let source = self.source_of(&hint, &collection)?;
         match self.evaluate(&call.receiver, scope, &source)? {

@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 impl Deriver<'_> {
     /// The value that the function at `path` returns.
     pub fn made_by(&mut self, path: &ExprPath, ty: &Typed, scope: &Scope) -> Derived<Value> {
-        self.evaluate(&syn::parse_quote!(#path()), scope, &Hint::Type(ty.clone()))
+        self.evaluate(&syn::parse_quote!(#path()), scope, &Hint::exactly(ty.clone()))
     }
 
     /// The fields of a value of the type that `scope` is in.

@@ -42,7 +42,7 @@ impl Deriver<'_> {
         };
         let ty = match number_type(suffix) {
             Some(ty) => Some(ty),
-            None if suffix.is_empty() => self.number_of(hint)?.or_else(|| match hint {
+            None if suffix.is_empty() => self.number_of(hint)?.or(match hint {
                 Hint::Free => Some(if is_float { "f64" } else { "i32" }),
                 _ => None,
             }),
@@ -66,7 +66,7 @@ impl Deriver<'_> {
             Hint::Type(ty) => Ok(match self.meaning(ty)? {
                 Some(Resolved::Known { path, arguments, .. }) => match (path.as_slice(), arguments.first()) {
                     ([name], _) => number_type(name),
-                    (path, Some(inner)) if is_pointer(path) => self.number_of(&Hint::Type(inner.clone()))?,
+                    (path, Some(inner)) if is_pointer(path) => self.number_of(&Hint::exactly(inner.clone()))?,
                     _ => None,
                 },
                 _ => None,

@@ -50,9 +50,10 @@ impl Deriver<'_> {
             && !self.derives(&input.attrs, "Serialize", *module)
         {
             let is_by_hand = !self.implementations("Serialize", *module, &name(&input.ident)).is_empty();
-            let is_by_hand = is_by_hand || self.derives(&input.attrs, "Serialize_repr", *module);
-            let may_be_by_macro = self.is_root(*module, &name(&input.ident))
-                || self.other_derive(&input.attrs, *module).is_some()
+            let is_by_hand = is_by_hand
+                || self.derives(&input.attrs, "Serialize_repr", *module)
+                || self.is_root(*module, &name(&input.ident));
+            let may_be_by_macro = self.other_derive(&input.attrs, *module).is_some()
                 || self.modules.implementor(&name(&input.ident), "Serialize").is_some();
             // One of a generic type may hold for some arguments only.
             return match (is_by_hand, input.generics.type_params().next()) {

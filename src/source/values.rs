@@ -72,7 +72,7 @@ pub enum Hint {
     Unknown,
     /// Nothing else decides: numbers are `i32` and `f64`.
     Free,
-    Type(Typed),
+    Type(Box<Typed>),
     Number(&'static str),
     Text,
     /// `serde_json::Value`.
@@ -84,7 +84,11 @@ pub enum Hint {
 
 impl Hint {
     pub fn of(ty: Option<&Typed>) -> Self {
-        ty.map_or(Self::Unknown, |ty| Self::Type(ty.clone()))
+        ty.map_or(Self::Unknown, |ty| Self::exactly(ty.clone()))
+    }
+
+    pub fn exactly(ty: Typed) -> Self {
+        Self::Type(Box::new(ty))
     }
 
     pub fn ty(&self) -> Option<&Typed> {
@@ -332,7 +336,7 @@ impl Deriver<'_> {
         if init.diverge.is_some() {
             return self.not_evident(local, scope);
         }
-        let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::Type((ty.clone(), scope.clone())));
+        let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::exactly((ty.clone(), scope.clone())));
         let local = match self.evaluate_if_needed(&init.expr, scope, &hint) {
             // Its use may say the type.
             Value::Unknown(_) if !mutable && is_harmless(init.expr.to_token_stream(), scope) => {
@@ -588,7 +592,7 @@ impl Deriver<'_> {
             }
             Some(Resolved::Known { arguments, .. }) => Hint::of(arguments.get(index)),
             Some(Resolved::Tuple(types)) => Hint::of(types.get(index)),
-            Some(Resolved::Array(element, ..) | Resolved::Slice(element)) => Hint::Type(*element),
+            Some(Resolved::Array(element, ..) | Resolved::Slice(element)) => Hint::exactly(*element),
             Some(Resolved::Data { .. }) | None => Hint::Unknown,
         })
     }
@@ -630,7 +634,7 @@ impl Deriver<'_> {
                     }
                     ("Option", Value::Option(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
                     (collection, Value::List(kind, list)) => {
-                        let element = self.element(&Hint::Type(ty.clone()), 0)?;
+                        let element = self.element(&Hint::exactly(ty.clone()), 0)?;
                         *kind == collection
                             && match element.ty() {
                                 Some(ty) => {
