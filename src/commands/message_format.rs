@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::error::Diagnosed;
-use super::{Console, Outcome};
+use super::{Console, Outcome, environment};
 use crate::diagnostic::{Diagnostic, formats};
 use crate::project::{Manifest, ProjectError, Tree};
 
@@ -62,7 +62,7 @@ impl MessageFormat {
     fn text(self, diagnostics: &[Diagnostic], root: &Path, success: bool) -> String {
         let current = std::env::current_dir().unwrap_or_default();
         // Where the paths of annotations begin.
-        let repository = std::env::var_os("GITHUB_WORKSPACE").map_or_else(|| current.clone(), Into::into);
+        let repository = environment::github_workspace().unwrap_or_else(|| current.clone());
         match self {
             Self::Human | Self::Short => formats::short(diagnostics, |path| below(&current, &root.join(path))),
             Self::Json => formats::json(diagnostics, root, &package(root), success),
