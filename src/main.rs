@@ -9,6 +9,9 @@ use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, habits};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// What the limits on nesting need at most is a quarter of this, also where the main thread has less.
+const STACK: usize = 32 << 20;
+
 /// For the user to fix, or drift with `--check`.
 const FAILURE: u8 = 1;
 const DEFECT: u8 = 2;
@@ -17,7 +20,8 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| commands::report_defect(&panic.to_string())));
-    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(DEFECT))
+    let main = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be started");
+    main.join().unwrap_or(ExitCode::from(DEFECT))
 }
 
 fn run() -> ExitCode {

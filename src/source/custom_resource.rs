@@ -106,7 +106,7 @@ impl Deriver<'_> {
                     .help("add `status = \"…Status\"` with the replicas in it"),
             );
         }
-        self.reasons.clear();
+        self.begin_kind();
         let schema = self.schema(input, &kube, &root, scope).inspect_err(|_| {
             let reasons = std::mem::take(&mut self.reasons);
             self.underivable.push(Underivable { kind: Some((required("group"), kind.clone())), reasons });
