@@ -1,5 +1,6 @@
 //! The entry point of opctl: parses the arguments, runs the command, prints its output, and sets the exit code.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -39,7 +40,11 @@ fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(error.format(&mut command)),
     };
-    match commands::run(cli.command, &console) {
+    let outcome = commands::run(cli.command, &console);
+    if let (Ok(_), Some(lost)) = (&outcome, console.lost_output()) {
+        return fail(&lost, &console);
+    }
+    match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Drift | Outcome::Refused) => ExitCode::from(FAILURE),
         Ok(Outcome::Exit(code)) => ExitCode::from(code),
@@ -65,8 +70,11 @@ fn usage(mut error: clap::Error) -> ExitCode {
             error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
         }
     }
-    // A closed pipe is no error of ours: nobody is left to read.
-    let _ = error.print();
+    let console = Console::new(&GlobalArgs::default());
+    console.note_loss(error.print().and_then(|()| io::stdout().flush()));
+    if let Some(lost) = console.lost_output() {
+        return fail(&lost, &console);
+    }
     if is_stray && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "false") {
         anstream::eprintln!(
             "\nhelp: use `=` for a value: `--resource=false`, `--controller=false`, `--namespaced=false`"

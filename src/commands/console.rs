@@ -3,12 +3,13 @@
 //! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
 
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
 
-use super::error::Refusal;
+use super::error::{Failed, Refusal};
 use crate::plan::Mode;
 
 /// How any command writes files and prints output.
@@ -60,6 +61,8 @@ pub struct Console {
     pub overwrite: Vec<String>,
     pub verbosity: Verbosity,
     choice: ColorChoice,
+    /// Why standard output is not whole.
+    lost: Arc<OnceLock<io::Error>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,18 +95,35 @@ impl Console {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice }
+        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice, lost: Arc::default() }
     }
 
     /// One that prints only errors.
     pub fn silent(&self) -> Self {
-        Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), ..*self }
+        let (overwrite, lost) = (self.overwrite.clone(), self.lost.clone());
+        Self { verbosity: Verbosity::Quiet, overwrite, lost, ..*self }
+    }
+
+    /// Why a part of what was printed is not on standard output. If nobody reads any more, nothing is lost.
+    pub fn lost_output(&self) -> Option<anyhow::Error> {
+        let error = self.lost.get()?;
+        let refusal = Refusal::new(format!("cannot write to standard output: {error}"));
+        Some(Failed(refusal.help("the output is incomplete: redirect it to where there is room")).into())
     }
 
     /// What the user asked for, to stdout.
     pub fn print(&self, text: &str) {
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        self.note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Remembers the first error of writing to standard output.
+    pub fn note_loss(&self, printed: io::Result<()>) {
+        if let Err(error) = printed
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            let _ = self.lost.set(error);
+        }
     }
 
     /// What was done, line by line, to stdout; silent with `-q`. The first word of a line gets its colour.
