@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
 use super::decoding::{self, Decoding};
 use super::manifests::{self, ManifestOptions, crate_at};
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, diagnose, lock, samples};
+use super::message_format::MessageArgs;
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, samples};
 use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
@@ -57,12 +58,19 @@ pub struct CheckArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub deny_warnings: bool,
+
+    #[command(flatten)]
+    pub messages: MessageArgs,
 }
 
 pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "check")?;
-    let _lock = if args.fix { lock(&root, console)? } else { None };
-    let tree = super::tree(&root);
+    args.messages.run(&root, console, |console| run_in(args, &root, console))
+}
+
+fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
+    let _lock = if args.fix { lock(root, console)? } else { None };
+    let tree = super::tree(root);
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
         Err(ProjectError::Missing(_)) => None,
@@ -230,7 +238,7 @@ fn report(found: &[Diagnostic], deny_warnings: bool, operator: &Operator, home: 
     let (errors, warnings): (Vec<_>, Vec<_>) = found.iter().partition(|diagnostic| diagnostic.is_error());
     let shows_warnings = deny_warnings || console.verbosity > Verbosity::Quiet;
     let shown: Vec<Diagnostic> = found.iter().filter(|it| it.is_error() || shows_warnings).cloned().collect();
-    diagnose(&shown, console);
+    console.diagnose(&shown);
     if console.verbosity == Verbosity::Verbose {
         console.print(&table(operator, home));
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here panics on a closed pipe: once the reader is gone nobody is left to read it.
 
+use std::cell::RefCell;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +11,8 @@ use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
 
 use super::error::{Failed, Refusal};
+use super::explain;
+use crate::diagnostic::{self, Diagnostic};
 use crate::plan::Mode;
 
 /// How any command writes files and prints output.
@@ -63,6 +66,18 @@ pub struct Console {
     choice: ColorChoice,
     /// Why standard output is not whole.
     lost: Arc<OnceLock<io::Error>>,
+    messages: Messages,
+}
+
+/// What becomes of diagnostics.
+#[derive(Debug, Default)]
+enum Messages {
+    #[default]
+    Shown,
+    Collected {
+        diagnostics: RefCell<Vec<Diagnostic>>,
+        to_stdout: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,13 +110,22 @@ impl Console {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice, lost: Arc::default() }
+        let (overwrite, messages) = (global.overwrite.clone(), Messages::Shown);
+        Self { mode, overwrite, verbosity, choice, lost: Arc::default(), messages }
     }
 
     /// One that prints only errors.
     pub fn silent(&self) -> Self {
-        let (overwrite, lost) = (self.overwrite.clone(), self.lost.clone());
-        Self { verbosity: Verbosity::Quiet, overwrite, lost, ..*self }
+        Self { verbosity: Verbosity::Quiet, ..self.with(Messages::Shown) }
+    }
+
+    /// One that keeps diagnostics instead of printing them. With `to_stdout`, standard output is for them alone.
+    pub fn collecting(&self, to_stdout: bool) -> Self {
+        self.with(Messages::Collected { diagnostics: RefCell::default(), to_stdout })
+    }
+
+    fn with(&self, messages: Messages) -> Self {
+        Self { overwrite: self.overwrite.clone(), lost: self.lost.clone(), messages, ..*self }
     }
 
     /// Why a part of what was printed is not on standard output. If nobody reads any more, nothing is lost.
@@ -113,6 +137,9 @@ impl Console {
 
     /// What the user asked for, to stdout.
     pub fn print(&self, text: &str) {
+        if matches!(self.messages, Messages::Collected { to_stdout: true, .. }) {
+            return self.eprint(text);
+        }
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
         self.note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
@@ -123,6 +150,27 @@ impl Console {
             && error.kind() != io::ErrorKind::BrokenPipe
         {
             let _ = self.lost.set(error);
+        }
+    }
+
+    /// Problems in the user's files, to stderr, and where to read more about them.
+    pub fn diagnose(&self, diagnostics: &[Diagnostic]) {
+        if let Messages::Collected { diagnostics: collected, .. } = &self.messages {
+            return collected.borrow_mut().extend_from_slice(diagnostics);
+        }
+        self.eprint(&diagnostic::render(diagnostics, true));
+        if let Some(hint) = explain::hint(diagnostics) {
+            self.eprint(&format!("{hint}\n"));
+        }
+    }
+
+    /// Prints the collected diagnostics as the function shows them.
+    pub fn print_collected(&self, show: impl FnOnce(&[Diagnostic]) -> String) {
+        let Messages::Collected { diagnostics, to_stdout } = &self.messages else { return };
+        let text = show(&diagnostics.borrow());
+        match to_stdout {
+            true => self.note_loss(io::stdout().lock().write_all(text.as_bytes())),
+            false => self.eprint(&text),
         }
     }
 

@@ -30,6 +30,11 @@ pub fn path_with(folder: &Path) -> Option<OsString> {
     env::join_paths(env::split_paths(&path).chain([folder.to_owned()])).ok()
 }
 
+/// The repository that a GitHub workflow has checked out.
+pub fn github_workspace() -> Option<PathBuf> {
+    std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from)
+}
+
 /// Where the API server calls an operator that runs here.
 pub fn webhook_url() -> OsString {
     path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)

@@ -9,9 +9,9 @@ use clap::Args;
 use super::allow::{ReportedBy, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Part};
 use super::error::{Diagnosed, Refusal};
+use super::message_format::MessageArgs;
 use super::{
-    Console, Next, Outcome, Task, carry_out, conflicts, console::Verbosity, counted, diagnose, lock, resolve,
-    resolve_part,
+    Console, Next, Outcome, Task, carry_out, conflicts, console::Verbosity, counted, lock, resolve, resolve_part,
 };
 use crate::apiserver::{self, Finding};
 use crate::compiled;
@@ -76,6 +76,9 @@ pub struct ManifestsArgs {
     /// Applies to this run only. To keep it, set `manifests: {foreignDescriptions: false}` in PROJECT.
     #[arg(long)]
     pub no_foreign_descriptions: bool,
+
+    #[command(flatten)]
+    pub messages: MessageArgs,
 }
 
 /// Where manifests are generated from and written to, and the settings of PROJECT for them.
@@ -104,9 +107,13 @@ impl<'a> ManifestOptions<'a> {
 
 pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "manifests")?;
-    let output = Output::of(&args.output, &root)?;
+    args.messages.run(&root, console, |console| run_in(args, &root, console))
+}
+
+fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
+    let output = Output::of(&args.output, root)?;
     let _lock = lock(&output.root, console)?;
-    let tree = super::tree(&root);
+    let tree = super::tree(root);
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
@@ -124,7 +131,7 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut next = Vec::new();
     let crds = join(&output.folder, "crd/bases/");
     let has_crds = plan.changes.keys().any(|path| path.starts_with(&crds));
-    if has_crds && tree.has("Makefile") && output.root == root {
+    if has_crds && tree.has("Makefile") && output.root == *root {
         next.push(Next::new("make install", "installs the CRDs in the cluster of KUBECONFIG"));
     }
     carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
@@ -382,7 +389,7 @@ fn ours(tree: &Tree, output: &str, choice: &Choice) -> anyhow::Result<BTreeSet<S
 /// Shows warnings about the source, which do not stop anything.
 fn warn(diagnostics: &[Diagnostic], console: &Console) {
     if console.verbosity > Verbosity::Quiet {
-        diagnose(diagnostics, console);
+        console.diagnose(diagnostics);
     }
 }
 

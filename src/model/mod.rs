@@ -31,6 +31,17 @@ pub struct Operator {
     pub unknown: BTreeSet<&'static str>,
 }
 
+impl Operator {
+    /// Moves what the markers of another file specify behind the markers of this one.
+    pub fn append(&mut self, markers: &mut Self) {
+        self.rbac.append(&mut markers.rbac);
+        self.webhooks.append(&mut markers.webhooks);
+        self.webhook_configurations.append(&mut markers.webhook_configurations);
+        self.conversions.append(&mut markers.conversions);
+        self.allows.append(&mut markers.allows);
+    }
+}
+
 /// One version of a custom resource whose schema cannot be derived from source.
 #[derive(Clone, Debug)]
 pub struct Underivable {

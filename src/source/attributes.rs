@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Token, Type};
 
 /// An item in an attribute's list; `!name` unsets a serde attribute for schemars.
 #[derive(Clone)]
@@ -347,19 +347,6 @@ fn parsed<T: Parse>(meta: Meta) -> syn::Result<T> {
     }
 }
 
-/// Whether a derive of this name stands on the type; `JsonSchema` matches `schemars::JsonSchema`, too.
-pub fn derives(attributes: &[Attribute], name: &str) -> bool {
-    derive_named(attributes, name).is_some()
-}
-
-/// The path in `#[derive(…)]` that ends in this name.
-pub fn derive_named(attributes: &[Attribute], name: &str) -> Option<Path> {
-    attributes.iter().filter(|attribute| attribute.path().is_ident("derive")).find_map(|attribute| {
-        let paths = attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok()?;
-        paths.into_iter().find(|path| path.segments.last().is_some_and(|last| last.ident == name))
-    })
-}
-
 /// Attributes of the language and its tools, and helpers of the derives that opctl knows: they change nothing.
 const INERT: &[&str] = &[
     "allow",
@@ -384,13 +371,63 @@ const INERT: &[&str] = &[
     "x_kube",
 ];
 
-/// An attribute macro, which may make another type of this one: an unknown attribute before the first derive. (After it,
-/// it is some derive's helper.)
-pub fn attribute_macro(attributes: &[Attribute]) -> Option<&Attribute> {
-    let before_derives = attributes.iter().take_while(|attribute| !attribute.path().is_ident("derive"));
-    let is_inert = |attribute: &&Attribute| {
-        let first = attribute.path().segments.first().map(|segment| segment.ident.to_string()).unwrap_or_default();
-        INERT.contains(&first.as_str()) || matches!(first.as_str(), "rustfmt" | "clippy" | "diagnostic")
+/// What may stand on other items than types, and changes nothing that opctl reads.
+const INERT_ON_ITEMS: &[&str] = &[
+    "async_recursion",
+    "async_trait",
+    "bench",
+    "cold",
+    "export_name",
+    "global_allocator",
+    "ignore",
+    "inline",
+    "instrument",
+    "link",
+    "link_section",
+    "macro_export",
+    "macro_use",
+    "no_mangle",
+    "path",
+    "proc_macro",
+    "proc_macro_attribute",
+    "proc_macro_derive",
+    "rstest",
+    "should_panic",
+    "target_feature",
+    "test",
+    "tokio",
+    "track_caller",
+    "tracing",
+    "unsafe",
+    "used",
+];
+
+/// The attributes that may be macros, which may make another type of this one: unknown ones before the last derive. The
+/// flag: it stands behind a derive, so that it is that one's helper if no macro has its name.
+pub fn attribute_macros(attributes: &[Attribute]) -> Vec<(&Attribute, bool)> {
+    let is_derive = |attribute: &Attribute| attribute.path().is_ident("derive");
+    let Some(last) = attributes.iter().rposition(is_derive) else {
+        return attributes
+            .iter()
+            .filter(|attribute| !is_inert(attribute))
+            .map(|attribute| (attribute, false))
+            .collect();
     };
-    before_derives.filter(|attribute| !is_inert(attribute)).last()
+    let first = attributes.iter().position(is_derive).unwrap_or(last);
+    let unknown = attributes.iter().enumerate().take(last).filter(|(_, attribute)| !is_inert(attribute));
+    unknown.map(|(index, attribute)| (attribute, index > first)).collect()
+}
+
+/// A macro that may change an item that is no type.
+pub fn item_macro(attributes: &[Attribute]) -> Option<&Attribute> {
+    attributes.iter().find(|attribute| {
+        let segments = &attribute.path().segments;
+        let is_known = |ident: &syn::Ident| INERT_ON_ITEMS.contains(&ident.to_string().as_str());
+        !is_inert(attribute) && !segments.iter().any(|segment| is_known(&segment.ident))
+    })
+}
+
+fn is_inert(attribute: &Attribute) -> bool {
+    let first = attribute.path().segments.first().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    INERT.contains(&first.as_str()) || matches!(first.as_str(), "rustfmt" | "clippy" | "diagnostic")
 }

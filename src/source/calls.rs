@@ -10,6 +10,7 @@ use syn::{
 };
 
 use super::constants::{Function, Owner};
+use super::derives;
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
 use super::values::{Data, Local, Value, is_pointer, range_of, same_text};
@@ -291,7 +292,7 @@ impl Deriver<'_> {
         match self.resolved(ty, at)? {
             Resolved::Data { module, input, scope: inner, .. } => {
                 // Another derive may make conversions that are not seen.
-                let is_plain = !super::attributes::derives(&input.attrs, "From");
+                let is_plain = !derives::may_convert(self.modules, module, &input.attrs);
                 let conversion = self.implementation("From", module, &name(&input.ident)).filter(|_| is_plain);
                 let Some((at, item)) = conversion else {
                     // `T` is `From<T>`, too.

@@ -15,7 +15,7 @@ use crate::lexer::{Lexer, Token};
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     pub features: BTreeSet<String>,
-    /// What a build script that opctl knows sets: names and values.
+    /// What the compiler is told by a build script that opctl knows or by `rustflags`: names and values, if they have one.
     pub set: Vec<(String, String)>,
     /// A build script may set more.
     pub open: bool,
@@ -160,7 +160,7 @@ impl Cfg {
                 let Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) = &pair.value else { return Some(false) };
                 let value = value.value();
                 match (name.as_str(), value.as_str()) {
-                    ("feature", feature) => Some(self.features.contains(feature)),
+                    ("feature", feature) => Some(self.features.contains(feature) || self.set.contains(&(name, value))),
                     (
                         "target_os"
                         | "target_family"
@@ -180,6 +180,7 @@ impl Cfg {
                     _ => (!self.open).then_some(false),
                 }
             }
+            (name, Meta::Path(_)) if self.set.contains(&(name.to_owned(), String::new())) => Some(true),
             // Every other name could only be set by a build script or a flag.
             _ => (!self.open).then_some(false),
         }
@@ -215,7 +216,7 @@ pub fn is_linux(target: &str) -> bool {
 }
 
 /// False where one is false, whatever the undecided ones are.
-fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+pub fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut decided = true;
     for verdict in verdicts {
         match verdict {

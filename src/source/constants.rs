@@ -149,10 +149,10 @@ impl Deriver<'_> {
         let ident = name(path.path.get_ident()?);
         let module = self.modules.module(scope.module);
         let named = module.uses.get(&ident).into_iter().flatten().filter_map(|used| {
-            let (last, owner) = used.segments.split_last()?;
-            Some((UsePath { global: used.global, segments: owner.to_vec() }, last.clone()))
+            let (last, owner) = used.path.segments.split_last()?;
+            Some((UsePath { global: used.path.global, segments: owner.to_vec() }, last.clone()))
         });
-        let owners = named.chain(module.globs.iter().map(|glob| (glob.clone(), ident.clone())));
+        let owners = named.chain(module.globs.iter().map(|glob| (glob.path.clone(), ident.clone())));
         let mut enums = owners.filter(|(owner, variant)| {
             let Some(Target::Item(at, declared)) = resolve(self.modules, scope.module, owner, Namespace::Type) else {
                 return false;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
 
-use super::attributes::{derives, value};
+use super::attributes::value;
 use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
 use super::types::{Derived, Deriver, Scope};
@@ -45,10 +45,16 @@ impl Deriver<'_> {
         let mut apis = Vec::new();
         for module in self.modules.in_file(module) {
             for declared in self.modules.module(module).types.values() {
-                if let TypeDecl::Data(input) = declared
-                    && derives(&input.attrs, "CustomResource")
-                {
-                    apis.extend(self.custom_resource(input, &Scope::of(module)).ok().flatten());
+                let TypeDecl::Data(input) = declared else { continue };
+                let scope = Scope::of(module);
+                if self.derives(&input.attrs, "CustomResource", module) {
+                    apis.extend(self.custom_resource(input, &scope).ok().flatten());
+                } else if root_type(input).is_some() {
+                    let span = self.span(&scope, &input.ident);
+                    let message =
+                        format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
+                    let help = "derive `kube::CustomResource`, or print the CRDs from the compiled types, if a macro makes the kind";
+                    self.diagnostics.push(Diagnostic::error("OP021", message).at(span, "").help(help));
                 }
             }
         }
@@ -133,6 +139,19 @@ impl Deriver<'_> {
             enums: Arc::default(),
             span,
         }))
+    }
+
+    /// The schema of the type that kube's derive makes of another one, where it is a field.
+    pub fn generated_schema(&mut self, root: &str, input: &DeriveInput, scope: &Scope) -> Derived<schemars::Schema> {
+        let kube = self.kube(&input.attrs, scope)?;
+        self.check_attribute_macros(input, scope)?;
+        let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
+        if self.derives(&input.attrs, "CustomResource", scope.module) && mode.eq_ignore_ascii_case("derived") {
+            return self.root_schema(input, &kube, root, scope);
+        }
+        let span = self.span(scope, &input.ident);
+        let message = format!("`{root}` has no schema that kube derives");
+        self.refuse(Diagnostic::error("OP019", message).at(span, "").help("specify it: `#[schemars(with = \"…\")]`"))
     }
 
     /// The names of a custom resource, as far as they are sound; what is wrong with them is said where it is derived.
@@ -407,9 +426,6 @@ fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
 
 /// The type that the derive makes, with the attributes that say which kind it is.
 pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
-    if !derives(&input.attrs, "CustomResource") {
-        return None;
-    }
     let metas = kube_metas(input);
     let said = |key: &str| {
         let meta = metas.iter().find(|meta| meta.path().is_ident(key))?;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use syn::{DeriveInput, ExprPath, ImplItem, Type};
 
-use super::attributes::derives;
 use super::constants::Function;
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
@@ -54,7 +53,7 @@ impl Deriver<'_> {
                 if self.has_own_default(module, &name(&input.ident)) {
                     return self.not_evident(&input.ident, &scope);
                 }
-                if !derives(&input.attrs, "Default") {
+                if !self.derives(&input.attrs, "Default", module) {
                     let implementation = self.implementation("Default", module, &name(&input.ident));
                     let function =
                         implementation.and_then(|(at, item)| Function::in_impl(&item, "default", at, &input, &scope));
@@ -95,6 +94,7 @@ impl Deriver<'_> {
         let inherent = self.implementations("", module, type_name);
         let mut items = inherent.iter().flat_map(|(_, item)| &item.items);
         items.any(|item| matches!(item, ImplItem::Fn(function) if function.sig.ident == "default"))
+            || self.modules.implementor(type_name, "default").is_some()
     }
 
     /// The default of a container, by its fields: `#[serde(default)]`.

@@ -10,7 +10,7 @@ use kube_core::{ApiResource, GroupVersionKind};
 use syn::punctuated::Punctuated;
 use syn::{DeriveInput, Expr, ExprCall, ExprLit, ImplItem, ItemImpl, Lit, Meta, Path, Stmt, Token, Type, TypePath};
 
-use super::attributes::{derives, value};
+use super::attributes::value;
 use super::constants::Function;
 use super::known::kubernetes;
 use super::modules::{ModuleId, TypeDecl, UsePath, name};
@@ -96,7 +96,7 @@ impl Deriver<'_> {
             return self.custom_resource_names(&input, &Scope::of(id));
         }
         match module.types.get(type_name) {
-            Some(TypeDecl::Data(input)) if derives(&input.attrs, "Resource") => {
+            Some(TypeDecl::Data(input)) if self.derives(&input.attrs, "Resource", id) => {
                 let path = inherited(input)?;
                 let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
                 self.resource(&UsePath { global: path.leading_colon.is_some(), segments }, id)
@@ -185,7 +185,7 @@ fn text_in_cow(expr: &Expr) -> &Expr {
 fn root(declared: &TypeDecl) -> Option<Rc<DeriveInput>> {
     match declared {
         TypeDecl::Data(input)
-            if !derives(&input.attrs, "CustomResource")
+            if !input.attrs.iter().any(|attribute| attribute.path().is_ident("derive"))
                 && input.attrs.iter().any(|attribute| attribute.path().is_ident("kube")) =>
         {
             Some(input.clone())

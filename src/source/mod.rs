@@ -10,6 +10,7 @@ mod containers;
 mod custom_resource;
 mod defaults;
 pub mod dependencies;
+mod derives;
 mod features;
 mod foreign;
 mod json;
@@ -19,6 +20,7 @@ mod kube_schema;
 mod kubernetes_version;
 mod locate;
 mod lock;
+mod made;
 pub mod markers;
 mod modules;
 mod package;
@@ -37,12 +39,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::diagnostic::{Diagnostic, SourceFile};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 use crate::versions::supported;
 
-use modules::{Modules, Reading};
+use modules::{Modules, Reading, mentions};
 use package::Package;
 use types::Deriver;
 
@@ -97,6 +99,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
+    source.diagnostics.extend(unread_kinds(&source.tree, &packages, &modules));
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
@@ -223,6 +226,37 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     (packages, modules, source)
 }
 
+/// Files in `src` that no module leads to and that have a custom resource: a macro may declare the module.
+fn unread_kinds(tree: &Tree, packages: &[Package], modules: &Modules) -> Vec<Diagnostic> {
+    let files = modules.files();
+    let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    let packages = packages.iter().filter(|package| !package.is_proc_macro);
+    let mut paths: Vec<String> = packages.flat_map(|package| tree.files_below(&join(&package.folder, "src"))).collect();
+    paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()) && !modules.leaves_out(path));
+    let texts = paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
+    texts.filter_map(|file| unread_kind(&file, modules)).collect()
+}
+
+fn unread_kind(file: &Arc<SourceFile>, modules: &Modules) -> Option<Diagnostic> {
+    let range = skim::kind_in(&file.text)?;
+    let span = Span { file: file.clone(), range };
+    let stem = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
+    let mut calls = modules.local().into_iter().flat_map(|id| {
+        let module = modules.module(id);
+        let naming = module.macros.iter().filter(|call| mentions(call.tokens.clone(), stem));
+        naming.map(|call| call.span.clone()).collect::<Vec<_>>()
+    });
+    let message = format!("the custom resource in `{}` is not read", file.path);
+    Some(match calls.next() {
+        Some(call) => Diagnostic::error("OP021", message)
+            .at(span, format!("the macro in {call} may declare this module"))
+            .help("declare the module without a macro, or print the CRDs from the compiled types"),
+        None => Diagnostic::warning("OP029", message)
+            .at(span, "no `mod` leads to this file")
+            .help("declare the file with `mod`, or remove it"),
+    })
+}
+
 impl Source {
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
@@ -234,11 +268,7 @@ impl Source {
             };
             self.markers.0 += markers.count;
             self.markers.1 += usize::from(markers.count > 0);
-            self.operator.rbac.append(&mut markers.rbac);
-            self.operator.webhooks.append(&mut markers.webhooks);
-            self.operator.webhook_configurations.append(&mut markers.webhook_configurations);
-            self.operator.conversions.append(&mut markers.conversions);
-            self.operator.allows.append(&mut markers.allows);
+            self.operator.append(&mut markers.operator);
             self.diagnostics.append(&mut markers.diagnostics);
             for authority in markers.authorities {
                 self.trust(authority);

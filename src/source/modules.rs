@@ -4,25 +4,29 @@
 //! Linux. Macros are not expanded: an item that a macro makes is not seen.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::parse::Parser;
 use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
 use syn::{
-    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemMod, ItemTrait, ItemType, Stmt,
-    TraitItem, UseTree,
+    Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod,
+    ItemStruct, ItemTrait, ItemType, Stmt, TraitItem, UseTree, Visibility,
 };
 
-use super::cfg::Cfg;
+use super::attributes::item_macro;
+use super::cfg::{self, Cfg};
 use super::custom_resource;
 use super::features;
 use super::foreign::{Foreign, Missing};
 use super::known::Minor;
 use super::kubernetes_version::{self, Unclear};
-use super::package::{Dependency, Package, normalize};
+use super::made::Makes;
+use super::package::{self, Dependency, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -53,6 +57,10 @@ pub struct Modules {
     included: RefCell<BTreeMap<String, String>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     reading: Reading,
+    /// What calls of macros make, by module and number: see `made`.
+    pub(super) calls: RefCell<HashMap<(ModuleId, usize), Rc<Makes>>>,
+    /// Paths without `.rs` of the project's modules that no build here has, or whose text is read otherwise.
+    left_out: RefCell<Vec<String>>,
 }
 
 /// How much of the project's files is read.
@@ -100,6 +108,9 @@ impl Contents {
         }
     }
 }
+
+/// What a file is that cannot be read.
+const NOTHING: syn::File = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: Vec::new() };
 
 /// The most modules within each other.
 const MODULES: usize = 128;
@@ -160,14 +171,46 @@ pub struct Module {
     pub impls: Vec<Rc<ItemImpl>>,
     /// Of what is read whole.
     pub traits: BTreeMap<String, Rc<ItemTrait>>,
-    pub uses: BTreeMap<String, Vec<UsePath>>,
-    pub globs: Vec<UsePath>,
+    /// The names of all traits.
+    pub trait_names: BTreeSet<String>,
+    pub uses: BTreeMap<String, Vec<Use>>,
+    pub globs: Vec<Use>,
+    /// Who may name what is declared here: types and modules (`false`), constants and functions (`true`).
+    pub reaches: BTreeMap<(bool, String), Reach>,
     /// Names whose `cfg` only a build script decides, and where they stand.
     pub undecided: BTreeMap<String, Span>,
-    /// Types that stand in the calls of macros, and the places of the calls.
-    pub made: BTreeMap<String, Span>,
-    /// The calls of macros that make items: the place, and the tokens.
-    pub macros: Vec<(Span, TokenStream)>,
+    /// What an attribute macro may change, and where it stands.
+    pub changed: BTreeMap<String, Span>,
+    /// The types that kube's derive makes, and the types that it stands on.
+    pub roots: BTreeMap<String, String>,
+    /// `macro_rules!`
+    pub rules: BTreeMap<String, TokenStream>,
+    /// The calls of macros that make items.
+    pub macros: Vec<Call>,
+    /// What may implement something for a type elsewhere than in the module itself: in a block, or by an attribute macro.
+    pub loose: Vec<(Span, TokenStream)>,
+}
+
+/// The call of a macro among items.
+pub struct Call {
+    pub span: Span,
+    pub path: UsePath,
+    pub tokens: TokenStream,
+    /// The tokens are the items.
+    pub is_plain: bool,
+}
+
+/// Who may name an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    All,
+    Within(ModuleId),
+}
+
+/// One path of a `use`.
+pub struct Use {
+    pub path: UsePath,
+    pub reach: Reach,
 }
 
 #[derive(Clone)]
@@ -200,6 +243,13 @@ pub enum External {
     Foreign(String, Option<DependencyName>),
 }
 
+impl UsePath {
+    pub fn of(path: &syn::Path) -> Self {
+        let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
+        Self { global: path.leading_colon.is_some(), segments }
+    }
+}
+
 impl Modules {
     /// Reads the libraries and binaries of the packages, and the libraries of their path dependencies.
     pub fn read(tree: &Tree, packages: &[Package]) -> Self {
@@ -221,12 +271,15 @@ impl Modules {
             included: RefCell::default(),
             diagnostics: RefCell::default(),
             reading,
+            calls: RefCell::default(),
+            left_out: RefCell::default(),
         };
         modules.local.iter_mut().skip(packages.len()).for_each(|package| {
             Rc::make_mut(package).binaries.clear();
         });
+        let flags = modules.flags();
         for (index, (package, (_, features))) in modules.local.iter().zip(enabled).enumerate() {
-            let cfg = Cfg { features, set: Vec::new(), open: package.has_build_script };
+            let cfg = Cfg { features, set: flags.clone(), open: package.has_build_script };
             if package.name == runtime::PACKAGE && index >= packages.len() {
                 modules.runtimes.push((package.clone(), cfg));
                 continue;
@@ -237,6 +290,43 @@ impl Modules {
             }
         }
         modules
+    }
+
+    /// What `.cargo/config.toml` has the compiler told.
+    fn flags(&self) -> Vec<(String, String)> {
+        self.local.first().map(|package| package::flags(&self.tree, &package.folder)).unwrap_or_default()
+    }
+
+    /// Whether a file of the project is no module of this build, or is read as a part of another one.
+    pub fn leaves_out(&self, path: &str) -> bool {
+        let stem = path.strip_suffix(".rs").unwrap_or(path);
+        let is_in = |left: &String| stem == left || stem.strip_prefix(left).is_some_and(|rest| rest.starts_with('/'));
+        self.left_out.borrow().iter().any(is_in)
+    }
+
+    /// Whether a module may name what has this reach.
+    pub fn reaches(&self, reach: Reach, from: ModuleId) -> bool {
+        let Reach::Within(module) = reach else { return true };
+        std::iter::successors(Some(from), |id| self.module(*id).parent).any(|id| id == module)
+    }
+
+    /// The definitions of `macro_rules!` of this name in the crate of `id`.
+    pub fn rules(&self, id: ModuleId, name: &str) -> Vec<TokenStream> {
+        let krate = self.module(id).krate;
+        let find = || {
+            let all = self.all.borrow();
+            let read = all.iter().filter_map(|slot| match slot {
+                Slot::Read(module) if module.krate == krate => module.rules.get(name).cloned(),
+                _ => None,
+            });
+            read.collect::<Vec<_>>()
+        };
+        let found = find();
+        if !found.is_empty() {
+            return found;
+        }
+        self.read_mentioning(&format!("macro_rules! {name}"));
+        find()
     }
 
     pub fn module(&self, id: ModuleId) -> Rc<Module> {
@@ -410,6 +500,15 @@ impl Modules {
         self.krate(id).package.name == "k8s-openapi"
     }
 
+    /// The module around one that may not be read yet.
+    fn parent(&self, id: ModuleId) -> Option<ModuleId> {
+        match &self.all.borrow()[id.0] {
+            Slot::Unread(unread) => unread.parent,
+            Slot::Read(module) => module.parent,
+            Slot::Reading => None,
+        }
+    }
+
     fn krate(&self, id: ModuleId) -> Rc<Krate> {
         let krate = self.module(id).krate;
         self.crates.borrow()[krate].clone()
@@ -568,7 +667,7 @@ impl Modules {
             return Err(Missing::Library { package: found.label.clone() });
         };
         let features = foreign.features(entry)?;
-        let set = set_by_build_script(package, &features);
+        let set = [set_by_build_script(package, &features), self.flags()].concat();
         let cfg = Cfg { features, open: package.has_build_script, set };
         let origin = Origin { entry, tree: found.tree.clone(), label: found.label.clone() };
         Ok(self.open(package, Some(name.clone()), root, cfg, Some(origin)))
@@ -613,19 +712,19 @@ impl Modules {
     fn read_module(&self, id: ModuleId, unread: Unread) -> Module {
         let krate = self.crates.borrow()[unread.krate].clone();
         let mut around = unread.around;
-        let (file, items, folders) = match unread.contents {
-            Contents::Inline { file, items, folders } => (file, items, folders),
+        let (file, items, folders, attributes_inside) = match unread.contents {
+            Contents::Inline { file, items, folders } => (file, items, folders, Vec::new()),
             contents => {
                 let declared = contents.declared();
                 let (file, folders) = self.find(&krate, contents);
-                let items = match declared.and_then(|declared| endless(&file, declared, &around)) {
+                let parsed = match declared.and_then(|declared| endless(&file, declared, &around)) {
                     Some(problem) => {
                         self.report(problem);
-                        Vec::new()
+                        NOTHING
                     }
                     None => self.parse(&krate, &file),
                 };
-                (file, items, folders)
+                (file, parsed.items, folders, parsed.attrs)
             }
         };
         around.push(file.clone());
@@ -639,19 +738,23 @@ impl Modules {
             functions: BTreeMap::new(),
             impls: Vec::new(),
             traits: BTreeMap::new(),
+            trait_names: BTreeSet::new(),
             uses: BTreeMap::new(),
             globs: Vec::new(),
+            reaches: BTreeMap::new(),
             undecided: BTreeMap::new(),
-            made: BTreeMap::new(),
+            changed: BTreeMap::new(),
+            roots: BTreeMap::new(),
+            rules: BTreeMap::new(),
             macros: Vec::new(),
+            loose: Vec::new(),
         };
+        let is_there = krate.cfg.keeps(&attributes_inside);
         let mut reader = Reader { modules: self, krate, id, module, folders, around };
         for item in items {
-            match reader.krate.cfg.keeps(attributes(&item)) {
-                Some(true) => reader.add(item),
-                Some(false) => {}
-                None => reader.undecided(&item),
-            }
+            // `#![cfg(…)]` at the top of a file is for all of it.
+            let keeps = cfg::all([is_there, reader.krate.cfg.keeps(attributes(&item))].into_iter());
+            reader.add_if(keeps, item);
         }
         reader.module
     }
@@ -707,10 +810,12 @@ impl Modules {
 
     /// The text of a file of a crate; one that cannot be read is reported.
     fn text(&self, krate: &Krate, path: &str) -> Option<String> {
-        self.tree_of(krate).read(path).unwrap_or_else(|error| {
+        let text = self.tree_of(krate).read(path).unwrap_or_else(|error| {
             self.report(Diagnostic::error("OP002", error.to_string()));
             None
-        })
+        });
+        // To rustc, both ends of a line are one, also in literals.
+        text.map(|text| if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
     }
 
     fn file(&self, krate: &Krate, path: &str, text: String) -> Arc<SourceFile> {
@@ -736,7 +841,7 @@ impl Modules {
         file
     }
 
-    fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> Vec<Item> {
+    fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> syn::File {
         let items = if self.reads_whole(krate) { skim::whole(&file.text) } else { skim::items(&file.text) };
         items.unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
@@ -755,7 +860,7 @@ impl Modules {
             self.report(
                 diagnostic.help("run `cargo check` for details; opctl does not compile, but the source must parse"),
             );
-            Vec::new()
+            NOTHING
         })
     }
 
@@ -783,7 +888,11 @@ impl Modules {
     }
 
     fn report(&self, diagnostic: Diagnostic) {
-        self.diagnostics.borrow_mut().push(diagnostic);
+        let mut diagnostics = self.diagnostics.borrow_mut();
+        // A file may belong to several crates.
+        if !diagnostics.contains(&diagnostic) {
+            diagnostics.push(diagnostic);
+        }
     }
 }
 
@@ -837,8 +946,26 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn add_if(&mut self, keeps: Option<bool>, item: Item) {
+        match (keeps, item) {
+            (Some(true), item) => self.add(item),
+            (Some(false), Item::Mod(item)) => self.leave_out(&item),
+            (Some(false), _) => {}
+            (None, item) => self.undecided(&item),
+        }
+    }
+
     fn add(&mut self, item: Item) {
         let is_whole = self.is_whole();
+        if self.krate.foreign.is_none() && !is_whole {
+            self.look_inside(&item);
+            // Of a type, it is checked where its schema is derived.
+            let is_type = matches!(item, Item::Struct(_) | Item::Enum(_) | Item::Union(_));
+            if !is_type && let Some(attribute) = item_macro(attributes(&item)) {
+                return self.add_changed(attribute, &item);
+            }
+        }
+        self.declare(&item);
         let module = &mut self.module;
         match item {
             Item::Struct(item) => self.add_type(item.into()),
@@ -871,31 +998,17 @@ impl Reader<'_> {
             }
             Item::Use(item) => {
                 let mut prefix = UsePath { global: item.leading_colon.is_some(), segments: Vec::new() };
-                add_use(module, &mut prefix, &item.tree);
+                let reach = self.reach(&item.vis);
+                add_use(&mut self.module, &mut prefix, &item.tree, reach);
             }
             Item::ExternCrate(item) => {
+                let reach = self.reach(&item.vis);
                 let bound = item.rename.as_ref().map_or(&item.ident, |(_, rename)| rename);
                 let path = UsePath { global: item.ident != "self", segments: vec![name(&item.ident)] };
-                module.uses.entry(name(bound)).or_default().push(path);
+                self.module.uses.entry(name(bound)).or_default().push(Use { path, reach });
             }
             Item::Mod(item) => self.add_module(item),
-            Item::Macro(item) => {
-                let span = span_of(&module.file, &item.mac.path);
-                if self.krate.foreign.is_none() && mentions(item.mac.tokens.clone(), "CustomResource") {
-                    self.modules.report(
-                        Diagnostic::error("OP021", "a macro makes a custom resource, and opctl does not run macros")
-                            .at(span.clone(), "")
-                            .help("write the type out, or print the CRDs from the compiled types"),
-                    );
-                }
-                // `macro_rules!` itself makes nothing.
-                if item.ident.is_none() {
-                    declared(item.mac.tokens.clone(), &mut |name| {
-                        module.made.insert(name, span.clone());
-                    });
-                    module.macros.push((span, item.mac.tokens));
-                }
-            }
+            Item::Macro(item) => self.add_macro(item),
             Item::Trait(mut item) if is_whole => {
                 let cfg = &self.krate.cfg;
                 item.items.retain(|item| match item {
@@ -912,22 +1025,184 @@ impl Reader<'_> {
         self.modules.reads_whole(&self.krate)
     }
 
+    /// `macro_rules!`, or the call of a macro.
+    fn add_macro(&mut self, item: ItemMacro) {
+        let span = span_of(&self.module.file, &item.mac.path);
+        let path = UsePath::of(&item.mac.path);
+        let tokens = item.mac.tokens;
+        let is_local = self.krate.foreign.is_none();
+        let called = path.segments.last().cloned().unwrap_or_default();
+        if let Some(ident) = &item.ident {
+            self.module.rules.insert(name(ident), tokens.clone());
+        } else if called == "cfg_if" {
+            return self.add_cfg_if(tokens);
+        } else if called == "include" && is_local {
+            return self.add_included(span, path, tokens);
+        }
+        if is_local && declares_kind(tokens.clone()) {
+            self.refuse_kind(span.clone(), "a macro makes a custom resource, and opctl does not run macros");
+        }
+        if item.ident.is_none() {
+            self.module.macros.push(Call { span, path, tokens, is_plain: false });
+        }
+    }
+
+    fn refuse_kind(&self, span: Span, message: &str) {
+        self.modules.report(
+            Diagnostic::error("OP021", message)
+                .at(span, "")
+                .help("write the type out, or print the CRDs from the compiled types"),
+        );
+    }
+
+    /// `cfg_if! { if #[cfg(…)] { … } else if #[cfg(…)] { … } else { … } }` is what the first branch that holds has.
+    fn add_cfg_if(&mut self, tokens: TokenStream) {
+        let mut before = Some(true);
+        let mut condition = Some(true);
+        let mut trees = tokens.into_iter().peekable();
+        while let Some(tree) = trees.next() {
+            match tree {
+                TokenTree::Punct(sign) if sign.as_char() == '#' => {
+                    let Some(TokenTree::Group(group)) = trees.next() else { return };
+                    let attribute = Attribute::parse_outer.parse2(quote::quote!(# #group)).unwrap_or_default();
+                    condition = self.krate.cfg.keeps(&attribute);
+                }
+                TokenTree::Group(group) => {
+                    let keeps = cfg::all([before, condition].into_iter());
+                    let items = syn::parse2::<syn::File>(group.stream()).map(|file| file.items).unwrap_or_default();
+                    for item in items {
+                        self.add_if(cfg::all([keeps, self.krate.cfg.keeps(attributes(&item))].into_iter()), item);
+                    }
+                    before = cfg::all([before, condition.map(|holds| !holds)].into_iter());
+                    condition = Some(true);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `include!("file")` among items: what the file declares counts as made by a macro.
+    fn add_included(&mut self, span: Span, path: UsePath, tokens: TokenStream) {
+        let file = &self.module.file;
+        let named = syn::parse2::<syn::LitStr>(tokens.clone());
+        let place = named.ok().map(|named| normalize(&join(parent(&file.path), &named.value())));
+        let text = place.as_ref().and_then(|place| self.modules.text(&self.krate, place));
+        let Some((place, text)) = place.zip(text) else {
+            self.modules.report(
+                Diagnostic::warning("OP029", "opctl does not read what is included here")
+                    .at(span.clone(), "a custom resource in it gets no CRD")
+                    .help("keep custom resources in files of their own, or print the CRDs from the compiled types"),
+            );
+            return self.module.macros.push(Call { span, path, tokens, is_plain: false });
+        };
+        if skim::kind_in(&text).is_some() {
+            self.refuse_kind(
+                span.clone(),
+                &format!("`{place}` has a custom resource, and opctl does not run `include!`"),
+            );
+        }
+        self.modules.left_out.borrow_mut().push(place.strip_suffix(".rs").unwrap_or(&place).into());
+        let tokens = text.parse().unwrap_or_default();
+        self.module.macros.push(Call { span, path, tokens, is_plain: true });
+    }
+
+    /// A module of another build.
+    fn leave_out(&mut self, item: &ItemMod) {
+        if item.content.is_none() && self.krate.foreign.is_none() {
+            let path = match item.attrs.iter().find_map(path_attribute) {
+                Some(path) => normalize(&join(&self.folders.file_folder, path.strip_suffix(".rs").unwrap_or(&path))),
+                None => join(&self.folders.children, &name(&item.ident)),
+            };
+            self.modules.left_out.borrow_mut().push(path);
+        }
+    }
+
+    /// An item that an attribute macro may change.
+    fn add_changed(&mut self, attribute: &Attribute, item: &Item) {
+        let file = self.module.file.clone();
+        let span = span_of(&file, attribute);
+        let range = item.span().byte_range();
+        if let Item::Mod(module) = item {
+            if file.text.get(range).is_some_and(skim::may_declare_kind) {
+                let message = format!("an attribute macro may change the custom resources in `{}`", module.ident);
+                let help = "write out what it makes, or print the CRDs from the compiled types";
+                self.modules.report(Diagnostic::error("OP013", message).at(span.clone(), "").help(help));
+            }
+            self.leave_out(module);
+            let path = UsePath::of(attribute.path());
+            let tokens = TokenStream::new();
+            self.module.macros.push(Call { span: span.clone(), path, tokens, is_plain: false });
+        }
+        let mut declared = Vec::new();
+        names(item, &mut declared);
+        self.module.changed.extend(declared.into_iter().map(|name| (name, span.clone())));
+        if let Item::Impl(item) = item {
+            self.module.loose.push((span, item.to_token_stream()));
+        }
+    }
+
+    /// Looks for custom resources and `impl`s in the blocks of an item: functions and constants.
+    fn look_inside(&mut self, item: &Item) {
+        let is_block = matches!(item, Item::Fn(_) | Item::Impl(_) | Item::Const(_) | Item::Static(_) | Item::Trait(_));
+        let text = self.module.file.clone();
+        let Some(text) = text.text.get(item.span().byte_range()).filter(|_| is_block) else { return };
+        let is_impl = matches!(item, Item::Impl(_));
+        if text.matches("impl").count() <= usize::from(is_impl) && !skim::may_declare_kind(text) {
+            return;
+        }
+        let mut inside = Inside { reader: self, depth: 0 };
+        inside.visit_item(item);
+    }
+
+    /// Who may name an item.
+    fn declare(&mut self, item: &Item) {
+        let (is_value, ident, vis) = match item {
+            Item::Struct(item) => (false, &item.ident, &item.vis),
+            Item::Enum(item) => (false, &item.ident, &item.vis),
+            Item::Union(item) => (false, &item.ident, &item.vis),
+            Item::Type(item) => (false, &item.ident, &item.vis),
+            Item::Trait(item) => {
+                self.module.trait_names.insert(name(&item.ident));
+                (false, &item.ident, &item.vis)
+            }
+            Item::Mod(item) => (false, &item.ident, &item.vis),
+            Item::Const(item) => (true, &item.ident, &item.vis),
+            Item::Static(item) => (true, &item.ident, &item.vis),
+            Item::Fn(item) => (true, &item.sig.ident, &item.vis),
+            _ => return,
+        };
+        let reach = self.reach(vis);
+        self.module.reaches.insert((is_value, name(ident)), reach);
+    }
+
+    fn reach(&self, visibility: &Visibility) -> Reach {
+        match visibility {
+            _ if self.krate.is_carried() => Reach::All,
+            Visibility::Public(_) => Reach::All,
+            Visibility::Inherited => Reach::Within(self.id),
+            Visibility::Restricted(restricted) => {
+                let supers = restricted.path.segments.iter().filter(|segment| segment.ident == "super").count();
+                if restricted.path.segments.iter().all(|segment| segment.ident == "self" || segment.ident == "super") {
+                    let mut reach = if supers > 0 { self.module.parent } else { Some(self.id) };
+                    for _ in 1..supers {
+                        reach = reach.and_then(|id| self.modules.parent(id));
+                    }
+                    return Reach::Within(reach.unwrap_or(self.krate.root));
+                }
+                Reach::Within(self.krate.root)
+            }
+        }
+    }
+
     /// An item that may be there or not.
     fn undecided(&mut self, item: &Item) {
         let span = Span { file: self.module.file.clone(), range: item.span().byte_range() };
         let mut declared = Vec::new();
-        match item {
-            Item::Struct(item) => declared.push(name(&item.ident)),
-            Item::Enum(item) => declared.push(name(&item.ident)),
-            Item::Union(item) => declared.push(name(&item.ident)),
-            Item::Type(item) => declared.push(name(&item.ident)),
-            Item::Const(item) => declared.push(name(&item.ident)),
-            Item::Fn(item) => declared.push(name(&item.sig.ident)),
-            Item::Mod(item) => declared.push(name(&item.ident)),
-            Item::Use(item) => imported(&item.tree, &mut declared),
-            _ => {}
+        names(item, &mut declared);
+        if let Item::Mod(module) = item {
+            self.leave_out(module);
         }
-        if self.krate.foreign.is_none() && mentions(item.to_token_stream(), "CustomResource") {
+        if self.krate.foreign.is_none() && declares_kind(item.to_token_stream()) {
             self.modules.report(undecided(span.clone(), "a custom resource is declared here"));
         }
         self.module.undecided.extend(declared.into_iter().map(|name| (name, span.clone())));
@@ -939,8 +1214,16 @@ impl Reader<'_> {
         if !self.krate.cfg.apply(&mut input) {
             self.module.undecided.insert(bound.clone(), span);
         }
+        let root = custom_resource::root_type(&input);
+        if let Some(root) = &root
+            && self.krate.foreign.is_none()
+        {
+            let reach = self.reach(&input.vis);
+            self.module.reaches.entry((false, name(&root.ident))).or_insert(reach);
+            self.module.roots.insert(name(&root.ident), bound.clone());
+        }
         if self.modules.reading == Reading::Whole
-            && let Some(root) = custom_resource::root_type(&input)
+            && let Some(root) = root
         {
             let (kind, spec) = (&root.ident, &input.ident);
             self.module
@@ -993,7 +1276,7 @@ impl Reader<'_> {
             contents => contents,
         };
         let (is_candidate, can_wait) = match &contents {
-            Contents::Text { file, .. } => (file.text.contains("CustomResource"), skim::is_leaf(&file.text)),
+            Contents::Text { file, .. } => (skim::may_declare_kind(&file.text), skim::is_leaf(&file.text)),
             _ => (false, false),
         };
         let unread = Unread { parent: Some(self.id), krate: self.module.krate, contents, around: self.around.clone() };
@@ -1030,6 +1313,83 @@ pub fn undecided(span: Span, label: &str) -> Diagnostic {
         .help("choose by a cargo feature instead, or print the CRDs from the compiled types")
 }
 
+/// The names that an item declares.
+fn names(item: &Item, declared: &mut Vec<String>) {
+    match item {
+        Item::Struct(item) => declared.push(name(&item.ident)),
+        Item::Enum(item) => declared.push(name(&item.ident)),
+        Item::Union(item) => declared.push(name(&item.ident)),
+        Item::Type(item) => declared.push(name(&item.ident)),
+        Item::Const(item) => declared.push(name(&item.ident)),
+        Item::Static(item) => declared.push(name(&item.ident)),
+        Item::Fn(item) => declared.push(name(&item.sig.ident)),
+        Item::Mod(item) => declared.push(name(&item.ident)),
+        Item::Use(item) => imported(&item.tree, declared),
+        _ => {}
+    }
+}
+
+/// Looks for what counts wherever it stands.
+struct Inside<'a, 'r> {
+    reader: &'a mut Reader<'r>,
+    depth: usize,
+}
+
+impl<'ast> Visit<'ast> for Inside<'_, '_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attributes = attributes(item);
+        let is_test = |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "test");
+        if attributes.iter().any(is_test) || self.reader.krate.cfg.keeps(attributes) == Some(false) {
+            return;
+        }
+        if self.depth > 0 {
+            let span = span_of(&self.reader.module.file, item);
+            match item {
+                Item::Impl(item) => self.reader.module.loose.push((span, item.to_token_stream())),
+                Item::Struct(ItemStruct { attrs, ident, .. }) | Item::Enum(ItemEnum { attrs, ident, .. })
+                    if attrs.iter().any(|attribute| has_kind(attribute.to_token_stream())) =>
+                {
+                    let span = span_of(&self.reader.module.file, ident);
+                    self.reader
+                        .refuse_kind(span, "a custom resource is declared in a block, where opctl reads no types");
+                }
+                _ => {}
+            }
+        }
+        self.depth += 1;
+        visit::visit_item(self, item);
+        self.depth -= 1;
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        if has_kind(call.tokens.clone()) {
+            let span = span_of(&self.reader.module.file, &call.path);
+            self.reader.refuse_kind(span, "a macro makes a custom resource, and opctl does not run macros");
+        }
+    }
+}
+
+/// Whether `#[kube(…)]` or kube's derive is among these tokens.
+fn declares_kind(tokens: TokenStream) -> bool {
+    mentions(tokens.clone(), "CustomResource") || has_kind(tokens)
+}
+
+/// Whether `kube(…)` with a kind is among these tokens.
+fn has_kind(tokens: TokenStream) -> bool {
+    let mut before = None;
+    tokens.into_iter().any(|tree| {
+        let found = match &tree {
+            TokenTree::Group(group) => {
+                let is_kube = matches!(&before, Some(TokenTree::Ident(ident)) if ident == "kube");
+                is_kube && mentions(group.stream(), "kind") || has_kind(group.stream())
+            }
+            _ => false,
+        };
+        before = Some(tree);
+        found
+    })
+}
+
 fn imported(tree: &UseTree, names: &mut Vec<String>) {
     match tree {
         UseTree::Path(path) => imported(&path.tree, names),
@@ -1046,7 +1406,7 @@ pub fn name(ident: &syn::Ident) -> String {
     ident.unraw().to_string()
 }
 
-fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree) {
+fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree, reach: Reach) {
     let with = |prefix: &UsePath, last: &syn::Ident| {
         let mut path = prefix.clone();
         // `use a::b::{self}` is `use a::b`.
@@ -1058,21 +1418,21 @@ fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree) {
     match tree {
         UseTree::Path(path) => {
             prefix.segments.push(name(&path.ident));
-            add_use(module, prefix, &path.tree);
+            add_use(module, prefix, &path.tree, reach);
             prefix.segments.pop();
         }
         UseTree::Name(leaf) => {
             let path = with(prefix, &leaf.ident);
             if let Some(bound) = path.segments.last().cloned() {
-                module.uses.entry(bound).or_default().push(path);
+                module.uses.entry(bound).or_default().push(Use { path, reach });
             }
         }
         UseTree::Rename(leaf) => {
             let path = with(prefix, &leaf.ident);
-            module.uses.entry(name(&leaf.rename)).or_default().push(path);
+            module.uses.entry(name(&leaf.rename)).or_default().push(Use { path, reach });
         }
-        UseTree::Glob(_) => module.globs.push(prefix.clone()),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| add_use(module, prefix, tree)),
+        UseTree::Glob(_) => module.globs.push(Use { path: prefix.clone(), reach }),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| add_use(module, prefix, tree, reach)),
     }
 }
 
@@ -1108,25 +1468,6 @@ fn impl_attributes(item: &ImplItem) -> &[Attribute] {
         ImplItem::Const(item) => &item.attrs,
         ImplItem::Type(item) => &item.attrs,
         _ => &[],
-    }
-}
-
-/// The names that stand behind `struct`, `enum`, `union` and `type`.
-fn declared(tokens: TokenStream, tell: &mut impl FnMut(String)) {
-    let mut keyword = false;
-    for tree in tokens {
-        match tree {
-            TokenTree::Ident(ident) if keyword => {
-                tell(name(&ident));
-                keyword = false;
-            }
-            TokenTree::Ident(ident) => keyword = ["struct", "enum", "union", "type"].iter().any(|word| ident == word),
-            TokenTree::Group(group) => {
-                declared(group.stream(), tell);
-                keyword = false;
-            }
-            _ => keyword = false,
-        }
     }
 }
 

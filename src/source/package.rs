@@ -184,6 +184,48 @@ pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> 
     None
 }
 
+/// What `rustflags` of `.cargo/config.toml` set by `--cfg`: names and values, `""` for those without one. The nearest file
+/// is not the only one that counts: cargo joins them, and takes those of the platform before those of `[build]`.
+pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
+    let (mut build, mut target) = (Vec::new(), Vec::new());
+    let mut folder = folder.to_string();
+    for _ in 0..STEPS_UP {
+        let files = [".cargo/config.toml", ".cargo/config"].map(|path| tree.read(&join(&folder, path)).ok().flatten());
+        let config = files.into_iter().flatten().next().and_then(|text| text.parse::<DocumentMut>().ok());
+        if let Some(config) = config {
+            build.extend(words(config.get("build").and_then(|build| build.get("rustflags"))));
+            let targets = config.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
+            for (_, item) in targets.filter(|(target, _)| cfg::is_linux(target)) {
+                target.extend(words(item.get("rustflags")));
+            }
+        }
+        folder = normalize(&join(&folder, ".."));
+    }
+    let flags = if target.is_empty() { build } else { target };
+    let mut set = Vec::new();
+    let mut rest = flags.iter();
+    while let Some(flag) = rest.next() {
+        let said = match flag.strip_prefix("--cfg") {
+            Some("") => rest.next().map(String::as_str),
+            Some(said) => said.strip_prefix('='),
+            None => None,
+        };
+        set.extend(said.map(|said| match said.split_once('=') {
+            Some((name, value)) => (name.trim().to_owned(), value.trim().trim_matches('"').to_owned()),
+            None => (said.trim().to_owned(), String::new()),
+        }));
+    }
+    set
+}
+
+/// A list of words, or a text of them.
+fn words(item: Option<&Item>) -> Vec<String> {
+    let text = item.and_then(Item::as_str).map(|text| text.split_whitespace().map(String::from).collect());
+    let list =
+        || item.and_then(Item::as_array).into_iter().flatten().filter_map(|word| word.as_str().map(String::from));
+    text.unwrap_or_else(|| list().collect())
+}
+
 /// More than any layout has; above the tree's root the way goes on with `..`.
 const STEPS_UP: usize = 5;
 
@@ -276,10 +318,18 @@ impl Manifest {
             .map(|path| (target(lib, "name").unwrap_or_else(|| name.replace('-', "_")), join(&self.folder, &path)));
 
         let mut binaries = BTreeSet::new();
+        // `required-features`: cargo skips a binary without them.
+        let mut conditional = Vec::new();
         for bin in document.get("bin").and_then(Item::as_array_of_tables).into_iter().flatten() {
-            if let Some(path) = bin.get("path").and_then(Item::as_str) {
-                binaries.insert(join(&self.folder, path));
+            let path = bin.get("path").and_then(Item::as_str).map(|path| join(&self.folder, path));
+            let named = bin.get("name").and_then(Item::as_str).unwrap_or_default();
+            let required = strings(bin, "required-features");
+            if !required.is_empty() {
+                let usual = [format!("src/bin/{named}.rs"), format!("src/bin/{named}/main.rs"), "src/main.rs".into()];
+                let usual = usual.into_iter().find(|path| exists(path)).map(|path| join(&self.folder, &path));
+                conditional.extend(path.clone().or(usual).map(|path| (path, required)));
             }
+            binaries.extend(path);
         }
         if document["package"].get("autobins").and_then(Item::as_bool) != Some(false) {
             if exists("src/main.rs") {
@@ -302,7 +352,7 @@ impl Manifest {
             let named = declared.iter().filter(|dependency| dependency.kind == kind && dependency.on_linux);
             named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect()
         };
-        Package {
+        let mut package = Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
             rust_version: self.inherited("rust-version", workspace),
             folder: self.folder.clone(),
@@ -321,7 +371,13 @@ impl Manifest {
             }),
             workspace: Rc::new(workspace.unwrap_or(self).shared()),
             name,
-        }
+        };
+        let enabled = package.by_default();
+        let is_skipped = |path: &String| {
+            conditional.iter().any(|(bin, features)| bin == path && !features.iter().all(|it| enabled.contains(it)))
+        };
+        package.binaries.retain(|path| !is_skipped(path));
+        package
     }
 
     /// A text of `[package]`, or of the workspace's where that is said instead: `rust-version.workspace = true`.

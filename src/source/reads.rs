@@ -7,7 +7,7 @@ use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
 use syn::{Attribute, DeriveInput, Type};
 
-use super::attributes::{Common, derives};
+use super::attributes::Common;
 use super::known::parsed;
 use super::locate::{declaration, has_spec, status_type};
 use super::modules::{ModuleId, Modules};
@@ -157,7 +157,8 @@ impl Walk<'_> {
     fn data(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, arguments: &[Typed]) -> Reads {
         let arguments: Vec<String> = arguments.iter().map(|(ty, _)| ty.to_token_stream().to_string()).collect();
         let identity = format!("{module:?} {}<{}>", input.ident, arguments.join(","));
-        let is_own = derives(&input.attrs, "Deserialize");
+        let derives = |name: &str| self.deriver.derives(&input.attrs, name, module);
+        let is_own = derives("Deserialize");
         if !is_own || self.open.contains(&identity) || self.open.len() >= DEEPEST {
             return Reads::Unknown;
         }
@@ -165,7 +166,7 @@ impl Walk<'_> {
         let private = syn::Ident::new("__private", input.ident.span());
         let container = Container::from_ast(&errors, input, Derive::Deserialize, &private);
         let (Ok(()), Some(container)) = (errors.check(), container) else { return Reads::Unknown };
-        let has_own_schema = derives(&input.attrs, "JsonSchema") || derives(&input.attrs, "KubeSchema");
+        let has_own_schema = derives("JsonSchema") || derives("KubeSchema");
         let is_detached = !has_own_schema || self.deriver.modules.is_foreign(module) || has_other_schema(&input.attrs);
         self.open.push(identity);
         self.detached += usize::from(is_detached);

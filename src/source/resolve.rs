@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use super::derives;
 use super::foreign::Missing;
 use super::known;
-use super::modules::{DependencyName, External, ModuleId, Modules, UsePath, undecided};
+use super::modules::{DependencyName, External, ModuleId, Modules, Reach, UsePath, undecided};
 use crate::diagnostic::Diagnostic;
 
 /// What a path names.
@@ -42,6 +43,8 @@ pub enum Namespace {
     Type,
     /// Constants and functions.
     Value,
+    /// Derives and other macros.
+    Macro,
 }
 
 /// Resolves a path that stands in module `from`. `None`: nothing of this name is declared, or a macro makes it.
@@ -63,7 +66,7 @@ const MAX_DEPTH: usize = 128;
 /// One search. Imports go in circles, and globs reach one module by many ways: each name is looked up once a module.
 struct Search<'a> {
     modules: &'a Modules,
-    seen: HashMap<(ModuleId, String, Namespace), Option<Target>>,
+    seen: HashMap<(ModuleId, String, Namespace), Option<(Target, Reach)>>,
     /// How many names are being looked up for each other.
     depth: usize,
     /// Whether globs are followed into the sources of foreign crates.
@@ -87,7 +90,10 @@ impl Search<'_> {
                 self.foreign_globs &= external.is_none();
                 let near = self.lookup(from, name, own);
                 self.foreign_globs = before;
-                near.or(external)?
+                match near {
+                    Some(Target::Hidden(_)) if external.is_some() => external?,
+                    near => near.or(external)?,
+                }
             }
         };
         self.walk(target, rest, namespace)
@@ -121,6 +127,11 @@ impl Search<'_> {
     }
 
     fn lookup(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<Target> {
+        Some(self.found(id, name, namespace)?.0)
+    }
+
+    /// What a name is in a module, and who may name it there.
+    fn found(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<(Target, Reach)> {
         let key = (id, name.to_string(), namespace);
         if let Some(seen) = self.seen.get(&key) {
             return seen.clone();
@@ -138,15 +149,30 @@ impl Search<'_> {
     }
 
     /// A name in a module: its own items, then its imports, then its globs.
-    fn look_up(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<Target> {
+    fn look_up(&mut self, id: ModuleId, name: &str, namespace: Namespace) -> Option<(Target, Reach)> {
         let module = self.modules.module(id);
-        let item = || Some(Target::Item(id, name.to_string()));
+        let hidden = |diagnostic: Diagnostic| Some((Target::Hidden(Box::new(diagnostic)), Reach::All));
         if let Some(span) = module.undecided.get(name) {
-            return Some(Target::Hidden(Box::new(undecided(span.clone(), &format!("`{name}` depends on it")))));
+            return hidden(undecided(span.clone(), &format!("`{name}` depends on it")));
         }
+        if let Some(span) = module.changed.get(name).filter(|_| namespace != Namespace::Macro) {
+            return hidden(changed_by_macro(name).at(span.clone(), ""));
+        }
+        let declared = (namespace == Namespace::Value, name.to_owned());
+        let reach = module.reaches.get(&declared).copied().unwrap_or(Reach::All);
+        let item = || Some((Target::Item(id, name.to_string()), reach));
         match namespace {
-            Namespace::Type if module.types.contains_key(name) || module.traits.contains_key(name) => return item(),
-            Namespace::Type if module.modules.contains_key(name) => return Some(Target::Module(module.modules[name])),
+            Namespace::Type
+                if module.types.contains_key(name)
+                    || module.traits.contains_key(name)
+                    || module.trait_names.contains(name)
+                    || module.roots.contains_key(name) =>
+            {
+                return item();
+            }
+            Namespace::Type if module.modules.contains_key(name) => {
+                return Some((Target::Module(module.modules[name]), reach));
+            }
             Namespace::Value if module.consts.contains_key(name) || module.functions.contains_key(name) => {
                 return item();
             }
@@ -154,46 +180,85 @@ impl Search<'_> {
         }
         // One name may be imported twice, as a type and as a value; what is in a foreign crate is not looked at here.
         let mut foreign = None;
-        for path in module.uses.get(name).into_iter().flatten() {
+        for used in module.uses.get(name).into_iter().flatten() {
             // `use serde;` and `use serde::{self}`: where the first segment is the name itself, it is the crate.
+            let path = &used.path;
             let is_crate = path.segments[0] == name && !module.modules.contains_key(name);
             let path = UsePath { global: path.global || is_crate, segments: path.segments.clone() };
             match self.resolve(id, &path, namespace) {
-                Some(found @ Target::Foreign(_)) => foreign = foreign.or(Some(found)),
-                Some(found) => return Some(found),
+                Some(found @ Target::Foreign(_)) => foreign = foreign.or(Some((found, used.reach))),
+                Some(found) => return Some((found, used.reach)),
                 None => {}
             }
         }
         if foreign.is_some() {
             return foreign;
         }
-        if let Some(span) = module.made.get(name).filter(|_| namespace == Namespace::Type) {
-            return Some(Target::Hidden(Box::new(made_by_macro(name).at(span.clone(), "this macro makes it"))));
+        // What a macro makes goes before globs, and before what is there without a `use`. (Of macros, rustc refuses that.)
+        let made = (namespace != Namespace::Macro).then(|| self.modules.maker(id, name)).flatten();
+        if let Some((span, true)) = &made {
+            return hidden(made_by_macro(name).at(span.clone(), "this macro makes it"));
         }
-        let found = module.globs.iter().find_map(|glob| match self.resolve(id, glob, Namespace::Type)? {
-            Target::Module(module) if module != id => self.lookup(module, name, namespace),
-            Target::Foreign(foreign) => self.in_foreign_glob(foreign, name, namespace),
-            Target::Hidden(diagnostic) => Some(Target::Hidden(diagnostic)),
-            _ => None,
+        let found = module.globs.iter().find_map(|glob| {
+            let (found, reach) = match self.resolve(id, &glob.path, Namespace::Type)? {
+                Target::Module(module) if module != id => self.found(module, name, namespace)?,
+                Target::Foreign(foreign) => (self.in_foreign_glob(foreign, name, namespace)?, Reach::All),
+                Target::Hidden(diagnostic) => (Target::Hidden(diagnostic), Reach::All),
+                _ => return None,
+            };
+            self.modules.reaches(reach, id).then(|| (found, self.narrower(reach, glob.reach)))
         });
+        // No macro calls a type `u8`.
+        let is_in_prelude = known::prelude(name).is_some() && name.starts_with(|c: char| c.is_ascii_uppercase());
+        let is_there = found.is_some() || namespace == Namespace::Type && is_in_prelude;
+        if let Some((span, false)) = made.filter(|_| is_there) {
+            let message = format!("a macro may make another `{name}`, and opctl does not run macros");
+            let help = format!("import `{name}` with a `use` of its own, or call the macro in another module");
+            return hidden(
+                Diagnostic::error("OP024", message).at(span, "the names that it makes are not known").help(help),
+            );
+        }
         found.or_else(|| {
             let span = module.undecided.get("*")?;
-            Some(Target::Hidden(Box::new(undecided(span.clone(), &format!("`{name}` may come from here")))))
+            hidden(undecided(span.clone(), &format!("`{name}` may come from here")))
         })
+    }
+
+    /// An import hands on what it names to nobody who may not name it.
+    fn narrower(&self, item: Reach, import: Reach) -> Reach {
+        match (item, import) {
+            (Reach::Within(_), Reach::Within(module)) if self.modules.reaches(item, module) => import,
+            (Reach::All, import) => import,
+            (item, _) => item,
+        }
     }
 
     fn in_foreign_glob(&mut self, Foreign { path, via }: Foreign, name: &str, namespace: Namespace) -> Option<Target> {
         let mut inner = path.clone();
         inner.push(name.into());
         let inner = Foreign::canonical(inner, via.clone());
-        if known::is_known(&inner.path) && namespace == Namespace::Type {
+        let is_known = match namespace {
+            Namespace::Type => known::is_known(&inner.path),
+            Namespace::Value => false,
+            Namespace::Macro => derives::known(&inner.path).is_some(),
+        };
+        if is_known {
             return Some(Target::Foreign(inner));
         }
         let via = via.filter(|via| self.foreign_globs && !self.modules.carries(&path[0], via))?;
+        // Of a crate of macros in the project, opctl knows no names.
+        if namespace == Namespace::Macro && self.modules.declared(&via).folder.is_some() {
+            return Some(Target::Hidden(Box::new(made_by_macro(name))));
+        }
         // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then.
         let root = self.modules.enter(&via).ok()?;
-        let segments: Vec<String> = path[1..].iter().cloned().chain([name.to_string()]).collect();
-        let found = self.walk(Target::Module(root), &segments, namespace)?;
+        let found = match self.walk(Target::Module(root), &path[1..], Namespace::Type)? {
+            Target::Module(module) => match self.found(module, name, namespace)? {
+                (found, Reach::All) => found,
+                _ => return None,
+            },
+            found => self.walk(found, &[name.to_string()], namespace)?,
+        };
         self.is_there(&found, namespace).then_some(found)
     }
 
@@ -207,6 +272,11 @@ impl Search<'_> {
         let found = self.walk(Target::Module(root), &path[1..], namespace);
         found.is_some_and(|found| self.is_there(&found, namespace))
     }
+}
+
+pub fn changed_by_macro(name: &str) -> Diagnostic {
+    Diagnostic::error("OP013", format!("an attribute macro may change `{name}`, and opctl does not run macros"))
+        .help("write out what it makes, or print the CRDs from the compiled types")
 }
 
 pub fn made_by_macro(name: &str) -> Diagnostic {

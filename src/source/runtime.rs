@@ -89,7 +89,7 @@ impl Permissions {
             let file = for_operator(&file, operator);
             let tokens = code(&file.text);
             let found = markers::read_but(&file, |at| runtime.cfg.removes(&file.text, at));
-            for rule in found.rbac {
+            for rule in found.operator.rbac {
                 match item_below(&file.text, &tokens, rule.span.range.start) {
                     Some(item)
                         if !names.contains(item.name) || item.attributes.iter().any(|it| it.remove(&runtime.cfg)) => {}

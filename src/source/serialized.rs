@@ -7,7 +7,6 @@ use serde_json::{Map, Value as Json, json};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericParam, Generics, Type, TypeParamBound, TypePath, WherePredicate};
 
-use super::attributes::derives;
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope};
 use super::values::{Data, Value};
@@ -48,10 +47,13 @@ impl Deriver<'_> {
             _ => arguments(ty),
         };
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
-            && !derives(&input.attrs, "Serialize")
+            && !self.derives(&input.attrs, "Serialize", *module)
         {
             if !self.implementations("Serialize", *module, &name(&input.ident)).is_empty()
-                || derives(&input.attrs, "Serialize_repr")
+                || self.derives(&input.attrs, "Serialize_repr", *module)
+                || self.is_root(*module, &name(&input.ident))
+                || self.other_derive(&input.attrs, *module).is_some()
+                || self.modules.implementor(&name(&input.ident), "Serialize").is_some()
             {
                 return self.written_by_hand(&input.ident, inner);
             }
@@ -182,7 +184,9 @@ impl Deriver<'_> {
     fn serialized_data(&mut self, data: Data) -> Derived<Json> {
         let Data { module, input, scope, variant, fields: mut values } = data;
         let ident = &input.ident;
-        if !derives(&input.attrs, "Serialize") || !self.implementations("Serialize", module, &name(ident)).is_empty() {
+        if !self.derives(&input.attrs, "Serialize", module)
+            || !self.implementations("Serialize", module, &name(ident)).is_empty()
+        {
             return self.written_by_hand(ident, &scope);
         }
         let errors = Ctxt::new();

@@ -4,20 +4,42 @@
 
 use std::ops::Range;
 
-use syn::Item;
+use syn::File;
 
 use crate::lexer::{Lexer, Token, preamble};
 
 /// The items of a file. Spans are those of the text.
-pub fn items(text: &str) -> syn::Result<Vec<Item>> {
-    Ok(syn::parse_str::<syn::File>(&skimmed(text))?.items)
+pub fn items(text: &str) -> syn::Result<File> {
+    syn::parse_str(&skimmed(text))
 }
 
 /// All items of a file.
-pub fn whole(text: &str) -> syn::Result<Vec<Item>> {
+pub fn whole(text: &str) -> syn::Result<File> {
     let preamble = preamble(text);
     let blank = " ".repeat(preamble);
-    Ok(syn::parse_str::<syn::File>(&format!("{blank}{}", &text[preamble..]))?.items)
+    syn::parse_str(&format!("{blank}{}", &text[preamble..]))
+}
+
+/// Whether a text may have a custom resource, by a look at its bytes: kube's derive, or `#[kube(…)]` with another name of it.
+pub fn may_declare_kind(text: &str) -> bool {
+    text.contains("CustomResource")
+        || text.match_indices("kube").any(|(at, word)| {
+            let before = text[..at].chars().next_back();
+            let is_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            !is_word && text[at + word.len()..].trim_start().starts_with(['(', '/'])
+        })
+}
+
+/// Where a file has `#[kube(…)]` with a kind.
+pub fn kind_in(text: &str) -> Option<Range<usize>> {
+    if !may_declare_kind(text) {
+        return None;
+    }
+    let tokens: Vec<_> = Lexer::new(text).filter(is_code).collect();
+    let word = |index: usize| tokens.get(index).map_or("", |(_, range)| &text[range.clone()]);
+    let mut found = (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(");
+    let at = found.find(|at| (at + 2..tokens.len()).take_while(|at| word(*at) != "]").any(|at| word(at) == "kind"))?;
+    Some(tokens[at].1.clone())
 }
 
 /// Whether a file has no module of its own in another file.
@@ -182,7 +204,7 @@ impl<'a> Skim<'a> {
                             Some(Arguments::Itself) => self.at - start > SHORT,
                             Some(Arguments::AtMostOne) | None => false,
                         };
-                    if is_needless && self.sign(self.at - 1) == Some(b'}') {
+                    if is_needless && self.sign(self.at - 1) == Some(b'}') && !self.counts(start..self.at) {
                         self.needless.push(self.tokens[start].1.end..self.tokens[self.at - 1].1.start);
                     }
                     return;
@@ -196,6 +218,18 @@ impl<'a> Skim<'a> {
                 _ => self.at += 1,
             }
         }
+    }
+
+    /// Whether a block has what counts wherever it stands: an `impl`, or a custom resource.
+    fn counts(&self, block: Range<usize>) -> bool {
+        block.into_iter().any(|index| {
+            self.tokens[index].0 == Token::Word
+                && match self.word(index) {
+                    "impl" => true,
+                    "kube" => self.sign(index + 1) == Some(b'('),
+                    _ => false,
+                }
+        })
     }
 
     fn arguments(&self, arguments: Range<usize>) -> Arguments {
@@ -253,7 +287,7 @@ mod tests {
     use super::*;
 
     fn skim(text: &str) -> String {
-        items(text).unwrap().iter().map(|item| item.to_token_stream().to_string()).collect::<Vec<_>>().join("\n")
+        items(text).unwrap().items.iter().map(|item| item.to_token_stream().to_string()).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -286,7 +320,7 @@ mod tests {
     #[test]
     fn places_stay_as_they_are() {
         let text = "\u{feff}#!/usr/bin/env run\nfn f(a: u8, b: u8) { body }\nstruct S;";
-        let item = &items(text).unwrap()[1];
+        let item = &items(text).unwrap().items[1];
         assert_eq!(&text[item.span().byte_range()], "struct S;");
     }
 

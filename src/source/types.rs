@@ -13,7 +13,9 @@ use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
 use super::Options;
-use super::attributes::{attribute_macro, derive_named, derives};
+use super::attributes::attribute_macros;
+use super::custom_resource::root_type;
+use super::derives;
 use super::foreign::Missing;
 use super::known::{self, Entry, NoSchema, Shape};
 use super::kubernetes_version::Unclear;
@@ -457,14 +459,38 @@ impl<'a> Deriver<'a> {
         shape
     }
 
+    /// Whether a type of a module derives a macro of std, serde, schemars or kube, by its name there.
+    pub fn derives(&self, attributes: &[syn::Attribute], name: &str, module: ModuleId) -> bool {
+        derives::derives(self.modules, module, attributes, name)
+    }
+
+    /// A derive that may implement traits of serde, schemars and std in its own way.
+    pub fn other_derive(&self, attributes: &[syn::Attribute], module: ModuleId) -> Option<String> {
+        derives::other(self.modules, module, attributes)
+    }
+
+    /// Whether kube's derive makes the type.
+    pub fn is_root(&self, module: ModuleId, type_name: &str) -> bool {
+        let module = self.modules.module(module);
+        module.roots.contains_key(type_name) && !module.types.contains_key(type_name)
+    }
+
     fn derived_data(&mut self, module: ModuleId, input: &Rc<DeriveInput>, scope: &Scope) -> Derived<Shape> {
+        let root = name(&input.ident);
+        if self.is_root(module, &root) {
+            let here = self.modules.module(module);
+            let spec = here.roots.get(&root).and_then(|spec| here.types.get(spec));
+            if let Some(TypeDecl::Data(spec)) = spec {
+                return Ok(self.generated_schema(&root, spec, &Scope::of(module))?.into());
+            }
+        }
         self.check_attribute_macros(input, scope)?;
         self.check_schemars(module, input, scope)?;
-        if derives(&input.attrs, "JsonSchema") {
+        if self.derives(&input.attrs, "JsonSchema", module) {
             self.container(input, scope)
-        } else if derives(&input.attrs, "KubeSchema") {
+        } else if self.derives(&input.attrs, "KubeSchema", module) {
             self.kube_schema(input, scope)
-        } else if derives(&input.attrs, "JsonSchema_repr") {
+        } else if self.derives(&input.attrs, "JsonSchema_repr", module) {
             self.repr_enum(input, scope)
         } else {
             self.schema_by_hand(module, input, scope)
@@ -479,6 +505,14 @@ impl<'a> Deriver<'a> {
                 self.manual_schema(&at, implementation)
             }
             [] => {
+                if let Some(derive) = self.other_derive(&input.attrs, module) {
+                    let message = format!(
+                        "`{}` may have a schema by the derive `{derive}`, which opctl does not know",
+                        input.ident
+                    );
+                    let help = "derive `schemars::JsonSchema`, or specify the schema at the field: `#[schemars(with = \"…\")]`";
+                    return self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
+                }
                 let message = format!("`{}` has no schema: it does not derive `JsonSchema`", input.ident);
                 let help = if self.modules.is_foreign(module) {
                     "enable the feature of its crate that derives it, or specify the schema at the field: `#[schemars(with = \"…\")]`"
@@ -496,26 +530,40 @@ impl<'a> Deriver<'a> {
         }
     }
 
-    /// Another crate may derive the `JsonSchema` of another schemars, which kube does not know.
+    /// A `JsonSchema` of another schemars gives another schema, and kube does not know it.
     fn check_schemars(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope) -> Derived<()> {
-        if !self.modules.is_foreign(module) {
-            return Ok(());
-        }
-        let named = derive_named(&input.attrs, "JsonSchema").and_then(|path| {
-            let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
-            let path = UsePath { global: path.leading_colon.is_some(), segments };
-            match resolve(self.modules, module, &path, Namespace::Type)? {
+        let named = derives::find(self.modules, module, &input.attrs, "JsonSchema").and_then(|path| {
+            match resolve(self.modules, module, &path, Namespace::Macro)? {
                 Target::Foreign(foreign) => foreign.via,
                 _ => None,
             }
         });
         let Some(via) = named.or_else(|| Some(self.modules.dependency(module, "schemars")?.1)) else { return Ok(()) };
-        match self.modules.version(&via) {
-            Ok(version) if !version.starts_with("1.") && self.modules.declared(&via).krate == "schemars" => {
+        let declared = self.modules.declared(&via);
+        let is_foreign = self.modules.is_foreign(module);
+        // What Cargo.toml says is enough, unless it leaves the version open.
+        let version = match declared.version.filter(|asked| {
+            !is_foreign && asked.trim_start_matches(['=', '^', '~', ' ']).starts_with(|c: char| c.is_ascii_digit())
+        }) {
+            Some(asked) => Ok(asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()),
+            None => self.modules.version(&via),
+        };
+        match version {
+            Ok(version) if declared.krate == "schemars" && !(version == "1" || version.starts_with("1.")) => {
                 let span = self.span(scope, &input.ident);
+                let (takes, help) = if is_foreign {
+                    (
+                        "kube takes",
+                        "use a version of its crate that has schemars 1, or specify the schema: `#[schemars(with = \"…\")]`",
+                    )
+                } else {
+                    (
+                        "opctl derives",
+                        "update schemars and kube, or let the compiled types print the CRDs: `--engine cargo`",
+                    )
+                };
                 let message =
-                    format!("`{}` has a schema for schemars {version}, and kube takes that of schemars 1", input.ident);
-                let help = "use a version of its crate that has schemars 1, or specify the schema: `#[schemars(with = \"…\")]`";
+                    format!("`{}` has a schema for schemars {version}, and {takes} that of schemars 1", input.ident);
                 self.refuse(Diagnostic::error("OP025", message).at(span, "used in a custom resource").help(help))
             }
             _ => Ok(()),
@@ -523,7 +571,15 @@ impl<'a> Deriver<'a> {
     }
 
     pub fn check_attribute_macros(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
-        let Some(attribute) = attribute_macro(&input.attrs) else { return Ok(()) };
+        let is_macro = |path: &syn::Path| {
+            path.segments.len() > 1
+                || resolve(self.modules, scope.module, &UsePath::of(path), Namespace::Macro)
+                    .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
+        };
+        let found = attribute_macros(&input.attrs)
+            .into_iter()
+            .rfind(|(attribute, is_behind_derive)| !is_behind_derive || is_macro(attribute.path()));
+        let Some((attribute, _)) = found else { return Ok(()) };
         let span = self.span(scope, attribute);
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
         let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
@@ -605,7 +661,13 @@ impl<'a> Deriver<'a> {
                             let scope = Scope::within(module, &alias.generics, arguments, None);
                             self.resolved(&alias.ty, &scope)
                         }
-                        None => self.unknown(ty, &segments, scope),
+                        None => match self.made_root(module, &name) {
+                            Some(root) => {
+                                let scope = Scope::within(module, &root.generics, Vec::new(), None);
+                                Ok(Resolved::Data { module, input: Rc::new(root), scope, arguments })
+                            }
+                            None => self.unknown(ty, &segments, scope),
+                        },
                     };
                 }
                 Some(Target::Foreign(foreign)) => {
@@ -645,6 +707,15 @@ impl<'a> Deriver<'a> {
         }
     }
 
+    /// The type that kube's derive makes.
+    fn made_root(&self, module: ModuleId, root: &str) -> Option<DeriveInput> {
+        let module = self.modules.module(module);
+        match module.types.get(module.roots.get(root)?)? {
+            TypeDecl::Data(spec) => root_type(spec),
+            TypeDecl::Alias(_) => None,
+        }
+    }
+
     fn unknown<T>(&mut self, ty: &Type, segments: &[String], scope: &Scope) -> Derived<T> {
         let span = self.span(scope, ty);
         let (last, owner) = segments.split_last().expect("a path has a segment");
@@ -668,8 +739,8 @@ impl<'a> Deriver<'a> {
     /// The place of a macro's call in a module that may make something of this name.
     fn macro_call(&self, module: ModuleId, name: &str) -> Option<Span> {
         let module = self.modules.module(module);
-        let call = module.macros.iter().find(|(_, tokens)| mentions(tokens.clone(), name))?;
-        Some(call.0.clone())
+        let call = module.macros.iter().find(|call| mentions(call.tokens.clone(), name))?;
+        Some(call.span.clone())
     }
 
     /// A crate whose source was read, and does not have the type.
@@ -768,6 +839,15 @@ fn with_concrete_nonzero(mut path: Vec<String>, arguments: &[(Type, Scope)]) -> 
     path
 }
 
+/// The name of a trait where it is declared; of one of the source, with its module.
+fn trait_name(modules: &Modules, id: ModuleId, path: &syn::Path) -> Option<String> {
+    match resolve(modules, id, &UsePath::of(path), Namespace::Type) {
+        Some(Target::Foreign(foreign)) => foreign.path.last().cloned(),
+        Some(Target::Item(module, name)) if !modules.is_foreign(module) => Some(format!("{module:?} {name}")),
+        _ => Some(name(&path.segments.last()?.ident)),
+    }
+}
+
 /// The impls of a module, by trait (`""`: inherent) and by the type of the source that they are for.
 fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
     let of_item = |item: &Rc<ItemImpl>| {
@@ -780,7 +860,7 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
             (None, [generated]) => (id, generated.clone()),
             _ => return None,
         };
-        let trait_name = item.trait_.as_ref().and_then(|(path, _)| Some(name(&path.segments.last()?.ident)));
+        let trait_name = item.trait_.as_ref().and_then(|(path, _)| trait_name(modules, id, path));
         Some(Implementation {
             trait_name: trait_name.unwrap_or_default(),
             module: id,

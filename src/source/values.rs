@@ -12,7 +12,6 @@ use serde_json::Value as Json;
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Block, DeriveInput, Expr, ExprMacro, Lit, Pat, Stmt, Token, Type, UnOp};
 
-use super::attributes::derives;
 use super::modules::{ModuleId, name};
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use crate::diagnostic::Diagnostic;
@@ -385,9 +384,12 @@ impl Deriver<'_> {
 
     /// `==`, where it is derived all the way down.
     fn equal(&mut self, left: &Value, right: &Value, expr: &Expr, scope: &Scope) -> Derived<bool> {
-        fn is_derived(value: &Value) -> bool {
+        fn is_derived(deriver: &Deriver, value: &Value) -> bool {
+            let is_derived = |value: &Value| is_derived(deriver, value);
             match value {
-                Value::Data(data) => derives(&data.input.attrs, "PartialEq") && data.fields.values().all(is_derived),
+                Value::Data(data) => {
+                    deriver.derives(&data.input.attrs, "PartialEq", data.module) && data.fields.values().all(is_derived)
+                }
                 Value::Option(Some(value)) => is_derived(value),
                 Value::List(list) => list.iter().all(is_derived),
                 Value::Map(entries) => entries.iter().all(|(key, value)| is_derived(key) && is_derived(value)),
@@ -395,7 +397,7 @@ impl Deriver<'_> {
                 _ => true,
             }
         }
-        if !is_derived(left) || !is_derived(right) {
+        if !is_derived(self, left) || !is_derived(self, right) {
             return self.not_evident(expr, scope);
         }
         Ok(left == right)
@@ -462,8 +464,9 @@ impl Deriver<'_> {
                 }
             }
             "include_str" => {
-                let path: syn::Result<syn::LitStr> = call.mac.parse_body();
-                let path = self.parsed(scope, path)?.value();
+                let path: syn::Result<Expr> = call.mac.parse_body();
+                let path = self.parsed(scope, path)?;
+                let path = self.text(&path, scope)?;
                 let text = self.included(&path, scope);
                 text.map_or_else(|| self.not_evident(expr, scope), |text| Ok(Value::Text(text)))
             }

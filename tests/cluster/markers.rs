@@ -104,7 +104,7 @@ fn texts_are_read_as_the_real_controller_gen_reads_them() {
             continue;
         }
         assert_eq!(ours.diagnostics, [], "{marker}");
-        let names: BTreeSet<String> = ours.rbac[0].resource_names.iter().cloned().collect();
+        let names: BTreeSet<String> = ours.operator.rbac[0].resource_names.iter().cloned().collect();
         assert_eq!(names, by_role[&format!("set-{set}")], "{marker}");
     }
 }

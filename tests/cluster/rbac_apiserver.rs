@@ -191,7 +191,8 @@ fn a_field_selector_gives_a_name_to_lists_and_watches_only() {
 /// Whether opctl takes a marker with these arguments.
 fn is_read(arguments: &str) -> bool {
     let file = SourceFile::new("src/lib.rs", format!("// +kubebuilder:rbac:{arguments}"));
-    let Markers { rbac: rules, diagnostics, .. } = markers::read(&file);
+    let Markers { operator, diagnostics, .. } = markers::read(&file);
+    let rules = operator.rbac;
     !diagnostics.iter().any(Diagnostic::is_error) && emit::manifests(&[], &rules, &CLUSTER).is_ok()
 }
 
@@ -248,7 +249,8 @@ const CLUSTER: Options = Options { namespaced: false, namespaces: Vec::new() };
 const NAMESPACED: Options = Options { namespaced: true, namespaces: Vec::new() };
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
+    let Markers { operator, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
+    let rules = operator.rbac;
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rules
 }

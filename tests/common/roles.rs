@@ -22,7 +22,8 @@ pub fn cases(folder: &str) -> Vec<PathBuf> {
 }
 
 pub fn rules(text: &str) -> Vec<RbacRule> {
-    let Markers { rbac: rules, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
+    let Markers { operator, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
+    let rules = operator.rbac;
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rules
 }

@@ -35,6 +35,7 @@ impl Sandbox {
             .env("KOPIUM", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kopium"))
             .env("OPCTL_CACHE", self.root().join("cache"))
             .env_remove("KUBEBUILDER_ASSETS")
+            .env_remove("GITHUB_WORKSPACE")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
             .env("LC_ALL", "C.UTF-8")

@@ -23,16 +23,16 @@ pub fn cases(folder: &str) -> Vec<PathBuf> {
 pub fn read(path: &str, text: &str) -> (Operator, Vec<Diagnostic>) {
     let markers = markers::read(&SourceFile::new(path, text));
     let mut diagnostics = markers.diagnostics;
-    for Webhook { definition, .. } in &markers.webhooks {
+    for Webhook { definition, .. } in &markers.operator.webhooks {
         diagnostics.extend(definition.attach_spans(webhooks::webhook(&definition.value)));
     }
-    for conversion in &markers.conversions {
+    for conversion in &markers.operator.conversions {
         diagnostics.extend(conversion.definition.attach_spans(webhooks::conversion(&conversion.definition.value)));
     }
     let operator = Operator {
-        webhooks: markers.webhooks,
-        webhook_configurations: markers.webhook_configurations,
-        conversions: markers.conversions,
+        webhooks: markers.operator.webhooks,
+        webhook_configurations: markers.operator.webhook_configurations,
+        conversions: markers.operator.conversions,
         ..Operator::default()
     };
     (operator, diagnostics)

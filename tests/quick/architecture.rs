@@ -75,7 +75,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("schemars", &["source/", "emit/"]),
     // What is in `signatures.rs` is not compiled.
     ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs", "source/requests/signatures.rs"]),
-    ("annotate_snippets", &["diagnostic.rs"]),
+    ("annotate_snippets", &["diagnostic/mod.rs"]),
     ("granit_parser", &["config/yaml/"]),
     ("regex", &["crates/cel/src/pattern.rs", "config/select.rs"]),
     ("similar", &["plan/report.rs"]),

@@ -107,7 +107,7 @@ fn every_kind_that_an_error_stops_is_named() {
         )
     };
     let shared = "struct Shared;\nimpl JsonSchema for Shared { fn json_schema(g: &mut G) -> Schema { make(g) } }\n\
-        #[derive(JsonSchema)] struct Of<T> { t: T, shared: Shared }\nmake_custom_resource!(CustomResource);\n";
+        #[derive(JsonSchema)] struct Of<T> { t: T, shared: Shared }\nmod made { make_custom_resource!(CustomResource); }\n";
     let kinds =
         [kind("A", "Shared"), kind("B", "Vec<Shared>"), kind("C", "Of<u8>"), kind("D", "Of<u8>"), kind("E", "u8")];
     let mut tree = Tree::at("nowhere");
@@ -124,4 +124,76 @@ fn every_kind_that_an_error_stops_is_named() {
     let expected = [("", "OP021"), ("A", "OP013"), ("B", "OP013"), ("C", "OP013"), ("D", "OP013")];
     assert_eq!(stopped, expected.map(|(kind, codes)| (kind, codes.to_owned())));
     assert_eq!(source.operator.apis.len(), 1);
+}
+
+/// Whatever leads to a file, a custom resource in it gets a CRD, or is reported.
+#[test]
+fn no_custom_resource_is_overlooked() {
+    const KIND: &str = "use kube::CustomResource as Cr;\n#[derive(Cr, JsonSchema)]\n\
+        #[kube(group = \"g\", version = \"v1\", kind = \"K\")]\nstruct S { x: u8 }\n";
+    let inner = format!("#![cfg(feature = \"off\")]\n{KIND}");
+    let flags = "[build]\nrustflags = [\"-C\", \"debuginfo=1\", \"--cfg\", \"with_kinds\"]\n";
+    for (files, kinds, codes) in [
+        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", KIND)], 1, vec![]),
+        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", &inner)], 0, vec![]),
+        (vec![("src/lib.rs", "#[cfg(feature = \"off\")] mod k;"), ("src/k.rs", KIND)], 0, vec![]),
+        (vec![("src/lib.rs", "#[cfg(with_kinds)] mod k;"), ("src/k.rs", KIND)], 0, vec![]),
+        (
+            vec![("src/lib.rs", "#[cfg(with_kinds)] mod k;"), ("src/k.rs", KIND), (".cargo/config.toml", flags)],
+            1,
+            vec![],
+        ),
+        (
+            vec![("src/lib.rs", "cfg_if::cfg_if! { if #[cfg(unix)] { mod k; } else { mod x; } }"), ("src/k.rs", KIND)],
+            1,
+            vec![],
+        ),
+        (vec![("src/lib.rs", "cfg_if! { if #[cfg(windows)] { mod k; } }"), ("src/k.rs", KIND)], 0, vec![]),
+        (
+            vec![("src/lib.rs", "macro_rules! m { ($n:ident) => { mod $n; } }\nm!(k);"), ("src/k.rs", KIND)],
+            0,
+            vec!["OP021"],
+        ),
+        (vec![("src/lib.rs", ""), ("src/k.rs", KIND)], 0, vec!["OP029"]),
+        (vec![("src/lib.rs", &format!("fn f(a: u8, b: u8) {{ wrapped! {{ {KIND} }} }}"))], 0, vec!["OP021"]),
+        (vec![("src/lib.rs", "include!(\"k.inc\");"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
+        (vec![("src/lib.rs", "include!(\"k.rs\");"), ("src/k.rs", "struct Plain;")], 0, vec![]),
+        (vec![("src/lib.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/k.rs\"));")], 0, vec!["OP029"]),
+        (
+            vec![
+                ("src/lib.rs", &format!("{KIND}include!(\"k.inc\");").replace("u8", "String")),
+                ("src/k.inc", "struct String;"),
+            ],
+            0,
+            vec!["OP024"],
+        ),
+    ] {
+        let mut tree = Tree::at("nowhere");
+        tree.lay_over("Cargo.toml", manifest("oracle"));
+        for (path, text) in &files {
+            tree.lay_over(*path, *text);
+        }
+        let source = source::read(&tree, "");
+        let said: Vec<&str> = source.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        assert_eq!((source.operator.apis.len(), said), (kinds, codes), "{files:?}");
+    }
+}
+
+/// Another schemars makes other schemas.
+#[test]
+fn refuses_another_schemars() {
+    let codes = |schemars: &str| {
+        let text = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
+            #[kube(group = \"g\", version = \"v1\", kind = \"K\")]\nstruct S { x: u8 }\n";
+        let mut tree = Tree::at("nowhere");
+        let manifest = manifest("oracle");
+        let lines = manifest.lines().map(|line| if line.starts_with("schemars") { schemars } else { line });
+        tree.lay_over("Cargo.toml", lines.collect::<Vec<_>>().join("\n"));
+        tree.lay_over("src/lib.rs", text);
+        let diagnostics = source::read(&tree, "").diagnostics;
+        diagnostics.iter().filter(|said| said.is_error()).map(|said| said.code).collect::<Vec<_>>()
+    };
+    assert!(codes("schemars = \"1\"").is_empty());
+    assert_eq!(codes("schemars = \"0.8.22\""), ["OP025"]);
+    assert_eq!(codes("schemars = { package = \"schemars\", version = \"=0.9\" }"), ["OP025"]);
 }

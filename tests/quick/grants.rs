@@ -198,7 +198,8 @@ fn rule_allows(rule: &Value, attributes: &Attributes) -> bool {
 }
 
 fn rules(text: &str) -> Vec<RbacRule> {
-    let markers::Markers { rbac, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
+    let markers::Markers { operator, diagnostics, .. } = markers::read(&SourceFile::new("src/lib.rs", text));
+    let rbac = operator.rbac;
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics, false));
     rbac
 }

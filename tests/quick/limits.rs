@@ -41,7 +41,7 @@ fn on_a_stack_as_of_opctl<T: Send + 'static>(run: impl FnOnce() -> T + Send + 's
 fn first(files: &[(&str, &str)]) -> String {
     let start = Instant::now();
     let diagnostics = read(files);
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     let first = diagnostics.first().unwrap_or_else(|| panic!("nothing is wrong with {files:.300?}"));
     format!("{} {}", first.code, first.message)
 }
@@ -113,7 +113,7 @@ fn schemas_that_double_at_each_level_are_refused() {
 /// Each field has a finding, whose place was looked for among all fields.
 #[test]
 fn the_time_for_many_fields_and_tags_is_not_quadratic() {
-    let list = |form: fn(usize) -> String| (0..1500).map(form).collect::<String>();
+    let list = |form: fn(usize) -> String| (0..2000).map(form).collect::<String>();
     let fields = list(|n| format!("pub f{n}: u8,"));
     let tags = list(|n| format!("V{n} {{ a{n}: u8 }},"));
     for (ty, more) in
@@ -132,8 +132,8 @@ fn the_time_for_many_fields_and_tags_is_not_quadratic() {
             .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}", &stderr[..stderr.len().min(1000)]);
-        assert_eq!(stderr.matches("warning[OP329]").count(), 1500);
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert_eq!(stderr.matches("warning[OP329]").count(), 2000);
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     }
 }
 

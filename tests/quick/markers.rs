@@ -77,12 +77,12 @@ fn read(text: &str) -> Markers {
 /// Every place that is told is one of the text, with something in it.
 fn check_places(markers: &Markers) -> Result<(), TestCaseError> {
     let told = markers.diagnostics.iter().filter_map(|told| told.span.as_ref().map(|(span, _)| span));
-    let read = markers.rbac.iter().map(|rule| &rule.span);
-    let allows = markers.allows.iter().flat_map(|allow| [&allow.span, &allow.covers]);
-    let stated = markers.webhooks.iter().map(|webhook| &webhook.definition);
-    let stated = stated.chain(markers.conversions.iter().map(|conversion| &conversion.definition));
+    let read = markers.operator.rbac.iter().map(|rule| &rule.span);
+    let allows = markers.operator.allows.iter().flat_map(|allow| [&allow.span, &allow.covers]);
+    let stated = markers.operator.webhooks.iter().map(|webhook| &webhook.definition);
+    let stated = stated.chain(markers.operator.conversions.iter().map(|conversion| &conversion.definition));
     let stated = stated.flat_map(|stated| stated.places.values().chain([&stated.span]));
-    let others = markers.webhook_configurations.iter().map(|configuration| &configuration.span);
+    let others = markers.operator.webhook_configurations.iter().map(|configuration| &configuration.span);
     let others = others.chain(markers.authorities.iter().map(|authority| &authority.span));
     for Span { file, range } in told.chain(read).chain(allows).chain(stated).chain(others) {
         let text = file.text.get(range.clone());
@@ -205,7 +205,7 @@ proptest! {
         };
         prop_assert_eq!(told(&whole), told(&broken));
         let rules = |markers: &Markers| -> Vec<String> {
-            let rules = markers.rbac.iter();
+            let rules = markers.operator.rbac.iter();
             rules.map(|rule| format!("{:?} {:?} {:?} {}", rule.groups, rule.resources, rule.verbs, joined(&rule.span))).collect()
         };
         prop_assert_eq!(rules(&whole), rules(&broken));

@@ -42,7 +42,11 @@ fn every_example_is_read_without_a_complaint() {
     for marker in MARKERS {
         assert!(!marker.examples.is_empty(), "{} has no example", marker.name);
         for example in marker.examples {
-            assert!(example.starts_with(&format!("{}:", marker.name)), "{example} is no {}", marker.name);
+            assert!(
+                example.starts_with(&format!("{}:", marker.name)),
+                "`{example}` does not start with `{}:`",
+                marker.name
+            );
             let problems = problems(&format!("+{example}"));
             assert!(problems.is_empty(), "{example}: {problems:?}");
         }

@@ -18,7 +18,7 @@ use opctl_testenv::Scratch;
 use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageSubstitution};
-use super::{Console, Outcome, check, counted, diagnose, environment, kubectl, manifests, report, testenv, tree};
+use super::{Console, Outcome, check, counted, environment, kubectl, manifests, report, testenv, tree};
 use crate::cluster::{self, Object};
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
@@ -152,7 +152,7 @@ impl Dev<'_> {
         if shown == self.found {
             return Ok(());
         }
-        diagnose(&found, self.console);
+        self.console.diagnose(&found);
         let text = match found.len() {
             0 => "nothing to report".to_owned(),
             number => format!("{}; `opctl check --fix` adds missing permissions", counted(number, "finding")),

@@ -25,18 +25,15 @@ use self::go::GO_MARKERS;
 use self::line::Line;
 use self::table::{MARKERS, Marker};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Allow, Authority, Conversion, RbacRule, Webhook, WebhookConfiguration};
+use crate::model::{Authority, Operator};
 use crate::names::nearest;
 
 /// What the markers of a file say, in source order. One with an error says nothing.
 #[derive(Debug, Default)]
 pub struct Markers {
-    pub rbac: Vec<RbacRule>,
-    pub webhooks: Vec<Webhook>,
-    pub webhook_configurations: Vec<WebhookConfiguration>,
-    pub conversions: Vec<Conversion>,
+    pub operator: Operator,
+    /// At most one is right, which the whole crate decides.
     pub authorities: Vec<Authority>,
-    pub allows: Vec<Allow>,
     /// How many there are.
     pub count: usize,
     pub diagnostics: Vec<Diagnostic>,
@@ -122,12 +119,8 @@ impl Markers {
 
     /// The markers of both, these first.
     fn append(&mut self, mut other: Self) {
-        self.rbac.append(&mut other.rbac);
-        self.webhooks.append(&mut other.webhooks);
-        self.webhook_configurations.append(&mut other.webhook_configurations);
-        self.conversions.append(&mut other.conversions);
+        self.operator.append(&mut other.operator);
         self.authorities.append(&mut other.authorities);
-        self.allows.append(&mut other.allows);
         self.count += other.count;
         self.diagnostics.append(&mut other.diagnostics);
     }

@@ -192,7 +192,7 @@ pub const MARKERS: &[Marker] = &[
             "kubebuilder:rbac:groups=\"\",resources=secrets,resourceNames=token,verbs=get,namespace=kube-system",
             "kubebuilder:rbac:urls=/metrics,verbs=get",
         ],
-        read: |arguments, markers| markers.rbac.push(rbac::read(arguments, &mut markers.diagnostics)),
+        read: |arguments, markers| markers.operator.rbac.push(rbac::read(arguments, &mut markers.diagnostics)),
     },
     Marker {
         name: "kubebuilder:webhook",
@@ -335,7 +335,7 @@ pub const MARKERS: &[Marker] = &[
              sideEffects=None,groups=cache.example.com,resources=memcacheds,verbs=create;update,versions=v1,\
              name=vmemcached.kb.io,admissionReviewVersions=v1",
         ],
-        read: |arguments, markers| markers.webhooks.extend(webhook::read(arguments, &mut markers.diagnostics)),
+        read: |arguments, markers| markers.operator.webhooks.extend(webhook::read(arguments, &mut markers.diagnostics)),
     },
     Marker {
         name: "kubebuilder:webhookconfiguration",
@@ -361,7 +361,7 @@ pub const MARKERS: &[Marker] = &[
         examples: &["kubebuilder:webhookconfiguration:mutating=true,name=memcached-defaults"],
         read: |arguments, markers| {
             let configuration = webhook::configuration(arguments, &mut markers.diagnostics);
-            markers.webhook_configurations.extend(configuration);
+            markers.operator.webhook_configurations.extend(configuration);
         },
     },
     Marker {
@@ -403,7 +403,9 @@ pub const MARKERS: &[Marker] = &[
             },
         ],
         examples: &["opctl:conversion:group=cache.example.com,kind=Memcached"],
-        read: |arguments, markers| markers.conversions.extend(webhook::conversion(arguments, &mut markers.diagnostics)),
+        read: |arguments, markers| {
+            markers.operator.conversions.extend(webhook::conversion(arguments, &mut markers.diagnostics))
+        },
     },
     Marker {
         name: "opctl:ca",
@@ -452,6 +454,6 @@ pub const MARKERS: &[Marker] = &[
             },
         ],
         examples: &["opctl:allow:OP417 the role is shared with the installer"],
-        read: |arguments, markers| markers.allows.extend(allow::read(arguments, &mut markers.diagnostics)),
+        read: |arguments, markers| markers.operator.allows.extend(allow::read(arguments, &mut markers.diagnostics)),
     },
 ];

@@ -481,11 +481,12 @@ impl<'a> World<'a> {
     /// The enum that a variant without its enum's name belongs to: `use Phase::Ready;` or `use Phase::*;`
     pub fn imported_variant(&self, from: ModuleId, variant: &str) -> Option<Decl> {
         let module = self.modules.module(from);
-        let named = module.uses.get(variant).into_iter().flatten().map(|path| {
-            let segments = path.segments[..path.segments.len() - 1].to_vec();
-            UsePath { segments, ..path.clone() }
+        let named = module.uses.get(variant).into_iter().flatten().map(|used| {
+            let segments = used.path.segments[..used.path.segments.len() - 1].to_vec();
+            UsePath { segments, ..used.path.clone() }
         });
-        let mut enums = named.chain(module.globs.iter().cloned()).filter(|path| !path.segments.is_empty());
+        let mut enums =
+            named.chain(module.globs.iter().map(|glob| glob.path.clone())).filter(|path| !path.segments.is_empty());
         enums.find_map(|path| match self.find_segments(from, &path)? {
             Named::Decl(decl) => {
                 let shapes = self.shapes(decl);

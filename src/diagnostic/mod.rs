@@ -1,6 +1,8 @@
 //! A problem in a file of the user: what, where and the way out. Diagnostics accumulate, so that all are shown at once;
 //! they are rendered in one place and know nothing of Kubernetes.
 
+pub mod formats;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +10,10 @@ use std::sync::Arc;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// What each code means: an entry of the name of each.
-pub const PAGE: &str = include_str!("../docs/reference/diagnostics.md");
+pub const PAGE: &str = include_str!("../../docs/reference/diagnostics.md");
+
+/// Where people read it.
+const PAGE_URL: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/reference/diagnostics.md");
 
 /// Whether there is such a code.
 pub fn is_code(text: &str) -> bool {
