@@ -9,6 +9,7 @@ compile_error!("opctl runs on Linux and macOS; on Windows, in WSL");
 
 pub mod diagnostic;
 pub mod interrupt;
+mod lexer;
 pub mod names;
 pub mod versions;
 pub mod yaml;

@@ -1,5 +1,6 @@
 //! The entry point of opctl: parses the arguments, runs the command, prints its output, and sets the exit code.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -9,6 +10,9 @@ use opctl::commands::{self, Cli, Console, GlobalArgs, Outcome, habits};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// What the limits on nesting need at most is a quarter of this, also where the main thread has less.
+const STACK: usize = 32 << 20;
+
 /// For the user to fix, or drift with `--check`.
 const FAILURE: u8 = 1;
 const DEFECT: u8 = 2;
@@ -17,7 +21,8 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| commands::report_defect(&panic.to_string())));
-    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(DEFECT))
+    let main = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be started");
+    main.join().unwrap_or(ExitCode::from(DEFECT))
 }
 
 fn run() -> ExitCode {
@@ -35,7 +40,11 @@ fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(error.format(&mut command)),
     };
-    match commands::run(cli.command, &console) {
+    let outcome = commands::run(cli.command, &console);
+    if let (Ok(_), Some(lost)) = (&outcome, console.lost_output()) {
+        return fail(&lost, &console);
+    }
+    match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Drift | Outcome::Refused) => ExitCode::from(FAILURE),
         Ok(Outcome::Exit(code)) => ExitCode::from(code),
@@ -61,8 +70,11 @@ fn usage(mut error: clap::Error) -> ExitCode {
             error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
         }
     }
-    // A closed pipe is no error of ours: nobody is left to read.
-    let _ = error.print();
+    let console = Console::new(&GlobalArgs::default());
+    console.note_loss(error.print().and_then(|()| io::stdout().flush()));
+    if let Some(lost) = console.lost_output() {
+        return fail(&lost, &console);
+    }
     if is_stray && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "false") {
         anstream::eprintln!(
             "\nhelp: use `=` for a value: `--resource=false`, `--controller=false`, `--namespaced=false`"

@@ -1,5 +1,7 @@
 //! Formats that the API server does not know. It warns of them since Kubernetes 1.34, and has never checked them.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
 use super::{Finding, inside, junctors, shown, text};
@@ -36,27 +38,33 @@ const OF_STRINGS: &[&str] = &[
 ];
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
-    walk(root, &mut Vec::new(), findings);
+    walk(root, &mut Vec::new(), &mut BTreeSet::new(), findings);
 }
 
-fn walk(schema: &JSONSchemaProps, path: &mut Vec<Step>, findings: &mut Vec<Finding>) {
+/// Several parts of an `anyOf` may say the same about a place: it is `told` once.
+fn walk(
+    schema: &JSONSchemaProps,
+    path: &mut Vec<Step>,
+    told: &mut BTreeSet<(String, Vec<String>)>,
+    findings: &mut Vec<Finding>,
+) {
     let (type_, format) = (text(&schema.type_), text(&schema.format));
     if !format.is_empty() && !is_known(type_, format) {
         let at = shown(path);
         let message = format!("{at} has the format `{format}`, which the API server does not know and warns of");
         let finding = Finding::warning("OP329", CrdLocation::Schema(path.clone()), message);
         let finding = finding.help(way_out(schema, format, path.last()));
-        if !findings.contains(&finding) {
+        if told.insert((finding.message.clone(), finding.help.clone())) {
             findings.push(finding);
         }
     }
     for (step, inner) in inside(schema) {
         path.push(step);
-        walk(inner, path, findings);
+        walk(inner, path, told, findings);
         path.pop();
     }
     for (_, inner) in junctors(schema) {
-        walk(inner, path, findings);
+        walk(inner, path, told, findings);
     }
 }
 

@@ -4,12 +4,13 @@
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
 
-use super::error::Refusal;
+use super::error::{Failed, Refusal};
 use super::explain;
 use crate::diagnostic::{self, Diagnostic};
 use crate::plan::Mode;
@@ -63,6 +64,8 @@ pub struct Console {
     pub overwrite: Vec<String>,
     pub verbosity: Verbosity,
     choice: ColorChoice,
+    /// Why standard output is not whole.
+    lost: Arc<OnceLock<io::Error>>,
     messages: Messages,
 }
 
@@ -107,18 +110,29 @@ impl Console {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { mode, overwrite: global.overwrite.clone(), verbosity, choice, messages: Messages::Shown }
+        let (overwrite, messages) = (global.overwrite.clone(), Messages::Shown);
+        Self { mode, overwrite, verbosity, choice, lost: Arc::default(), messages }
     }
 
     /// One that prints only errors.
     pub fn silent(&self) -> Self {
-        Self { verbosity: Verbosity::Quiet, overwrite: self.overwrite.clone(), messages: Messages::Shown, ..*self }
+        Self { verbosity: Verbosity::Quiet, ..self.with(Messages::Shown) }
     }
 
     /// One that keeps diagnostics instead of printing them. With `to_stdout`, standard output is for them alone.
     pub fn collecting(&self, to_stdout: bool) -> Self {
-        let messages = Messages::Collected { diagnostics: RefCell::default(), to_stdout };
-        Self { overwrite: self.overwrite.clone(), messages, ..*self }
+        self.with(Messages::Collected { diagnostics: RefCell::default(), to_stdout })
+    }
+
+    fn with(&self, messages: Messages) -> Self {
+        Self { overwrite: self.overwrite.clone(), lost: self.lost.clone(), messages, ..*self }
+    }
+
+    /// Why a part of what was printed is not on standard output. If nobody reads any more, nothing is lost.
+    pub fn lost_output(&self) -> Option<anyhow::Error> {
+        let error = self.lost.get()?;
+        let refusal = Refusal::new(format!("cannot write to standard output: {error}"));
+        Some(Failed(refusal.help("the output is incomplete: redirect it to where there is room")).into())
     }
 
     /// What the user asked for, to stdout.
@@ -127,7 +141,16 @@ impl Console {
             return self.eprint(text);
         }
         let mut out = AutoStream::new(io::stdout().lock(), self.choice);
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        self.note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Remembers the first error of writing to standard output.
+    pub fn note_loss(&self, printed: io::Result<()>) {
+        if let Err(error) = printed
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            let _ = self.lost.set(error);
+        }
     }
 
     /// Problems in the user's files, to stderr, and where to read more about them.
@@ -146,7 +169,7 @@ impl Console {
         let Messages::Collected { diagnostics, to_stdout } = &self.messages else { return };
         let text = show(&diagnostics.borrow());
         match to_stdout {
-            true => _ = io::stdout().lock().write_all(text.as_bytes()),
+            true => self.note_loss(io::stdout().lock().write_all(text.as_bytes())),
             false => self.eprint(&text),
         }
     }

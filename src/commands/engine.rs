@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::Console;
 use super::allow::without_allowed;
 use super::error::Diagnosed;
 use super::manifests::ManifestOptions;
+use super::{Console, counted};
 use crate::apiserver;
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
@@ -84,7 +84,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
             console.eprint(&failure.stderr);
             Diagnosed::from(vec![failure.diagnostic])
         })?;
-        return Ok(Found { crds: compiler.crds(&programs)?, source });
+        return Ok(Found { crds: compiler.crds(&programs, "")?, source });
     }
     let is_answerable = |error: &Diagnostic| {
         let mut reasons = source.operator.underivable.iter().flat_map(|stopped| &stopped.reasons);
@@ -146,7 +146,11 @@ impl Compiler<'_> {
         for line in notices(&source.operator) {
             self.console.note(&line);
         }
-        let mut compiled = self.crds(&programs)?;
+        let kinds = match asked.iter().flatten().count() {
+            0 => "what a macro makes, which".into(),
+            number => format!("{} that", counted(number, "kind")),
+        };
+        let mut compiled = self.crds(&programs, &format!(" for {kinds} the source alone does not determine"))?;
         let missing: Vec<Diagnostic> = asked
             .iter()
             .flatten()
@@ -178,13 +182,11 @@ impl Compiler<'_> {
         compiled::programs(&self.folder, self.binary)
     }
 
-    /// By name.
-    fn crds(&self, programs: &[Program]) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+    /// By name. This runs code of the project, its build scripts among it, so it is said first what for.
+    fn crds(&self, programs: &[Program], purpose: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+        self.console.info(&format!("compiling the crate with cargo and running its `{}`{purpose}", self.binary));
         let mut progress = self.console.progress();
         let is_shown = progress.is_shown();
-        if !is_shown {
-            self.console.info("compiling with cargo");
-        }
         let crds = compiled::crds(&self.folder, programs, &mut |news| match is_shown {
             true => progress.show(news),
             // Another cargo, e.g. that of an editor, may take long.

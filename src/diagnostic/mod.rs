@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// What each code means: an entry of the name of each.
 pub const PAGE: &str = include_str!("../../docs/reference/diagnostics.md");
@@ -48,6 +48,16 @@ impl Span {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
         (line, column)
+    }
+}
+
+impl Span {
+    /// The lines that it is in: only these are shown, however large the file.
+    fn lines(&self) -> Range<usize> {
+        let Range { start, end } = self.range;
+        let text = &self.file.text;
+        let first = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        first..text[end..].find('\n').map_or(text.len(), |newline| end + newline)
     }
 }
 
@@ -105,6 +115,9 @@ impl Diagnostic {
     }
 }
 
+/// Of longer ones, only the place is shown: nobody reads them, and there may be a diagnostic for every few of their bytes.
+const LONGEST_LINE: usize = 2000;
+
 /// Renders all of them as rustc does, with carets under the source; `color` adds ANSI colours.
 pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
@@ -116,9 +129,21 @@ pub fn render(diagnostics: &[Diagnostic], color: bool) -> String {
         };
         let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code));
         if let Some((span, label)) = &diagnostic.span {
-            let annotation = AnnotationKind::Primary.span(span.range.clone());
-            let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
-            group = group.element(Snippet::source(&span.file.text).path(&span.file.path).annotation(annotation));
+            let (line, column) = span.line_column();
+            let lines = span.lines();
+            let start = lines.start;
+            let text = &span.file.text[lines];
+            if text.lines().all(|line| line.len() <= LONGEST_LINE) {
+                let annotation = AnnotationKind::Primary.span(span.range.start - start..span.range.end - start);
+                let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+                group =
+                    group.element(Snippet::source(text).line_start(line).path(&span.file.path).annotation(annotation));
+            } else {
+                group = group.element(Origin::path(&span.file.path).line(line).char_column(column));
+                if !label.is_empty() {
+                    group = group.element(Level::NOTE.message(label));
+                }
+            }
         }
         for help in &diagnostic.help {
             group = group.element(Level::HELP.message(help));

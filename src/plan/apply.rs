@@ -4,6 +4,7 @@
 //! file next to its target, the old file kept under a second name. Then the files are renamed into place. An error before
 //! that leaves no trace; one after it is rolled back.
 
+mod journal;
 mod stage;
 mod target;
 
@@ -13,7 +14,9 @@ use std::path::Path;
 
 use super::{Step, Verdict};
 use crate::interrupt::Shield;
-use stage::Stage;
+use journal::Journal;
+pub use journal::{JOURNAL, is_interrupted, recover};
+pub use stage::Stage;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
@@ -80,16 +83,17 @@ fn next_step(error: &io::Error) -> &'static str {
 /// Ctrl-C ends it without a trace as long as no file is in place; after that the rest, a few renames, is finished.
 pub fn apply(root: &Path, steps: &[Step], last: &[&str]) -> Result<(), ApplyError> {
     let shield = Shield::raise();
-    apply_unless(root, steps, last, &mut || shield.is_interrupted())
+    stage(root, steps, last, &mut || shield.is_interrupted())?.map_or(Ok(()), Stage::finish)
 }
 
-/// `is_interrupted` is asked before each file, and once more when all is ready to be put in place.
-fn apply_unless(
+/// Prepares everything that [`apply`] puts in place; `None`: nothing changes. `is_interrupted` is asked before each file,
+/// and once more when all is ready.
+pub fn stage<'a>(
     root: &Path,
-    steps: &[Step],
+    steps: &'a [Step],
     last: &[&str],
     is_interrupted: &mut dyn FnMut() -> bool,
-) -> Result<(), ApplyError> {
+) -> Result<Option<Stage<'a>>, ApplyError> {
     if steps.iter().any(Step::is_conflict) {
         return Err(ApplyError::Conflicts);
     }
@@ -97,17 +101,17 @@ fn apply_unless(
     // A stable sort: removals come after writes, so that an interrupted run has too much rather than too little.
     steps.sort_by_key(|step| (last.contains(&step.path.as_str()), step.verdict == Verdict::Remove));
     if steps.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
 
     let targets = target::locate(root, &steps)?;
-    let mut stage = Stage::begin(&targets)?;
+    let mut stage = Stage::begin(targets.root.clone(), &Journal::new(&steps, &targets))?;
     for (step, target) in steps.iter().zip(&targets.files) {
         if is_interrupted() {
             return Err(ApplyError::Interrupted);
         }
         target::check_unchanged(step, target)?;
-        stage.add(step, target)?;
+        stage.add(step, target.clone())?;
     }
     if is_interrupted() {
         return Err(ApplyError::Interrupted);
@@ -116,7 +120,7 @@ fn apply_unless(
     for (step, target) in steps.iter().zip(&targets.files) {
         target::check_unchanged(step, target)?;
     }
-    stage.put_in_place()
+    Ok(Some(stage))
 }
 
 #[cfg(test)]
@@ -158,10 +162,11 @@ mod tests {
             let steps =
                 [step("a/x", None, Some("new")), step("b", Some("old"), Some("new")), step("c/d/e", None, Some("new"))];
             let mut asked = 0;
-            let result = apply_unless(folder.path(), &steps, &[], &mut || {
+            let result = stage(folder.path(), &steps, &[], &mut || {
                 asked += 1;
                 asked > after
             });
+            let result = result.map(drop);
             assert!(matches!(result, Err(ApplyError::Interrupted)), "{result:?}");
             assert_eq!(asked, after + 1);
             assert_eq!(files(folder.path()), before);
@@ -171,13 +176,14 @@ mod tests {
     /// Runs the steps, and spoils the folder when all is ready to be put in place.
     fn apply_and_spoil(root: &Path, steps: &[Step], last: &[&str], spoil: impl Fn()) -> Result<(), ApplyError> {
         let mut left = steps.len();
-        apply_unless(root, steps, last, &mut || {
+        let mut spoiled = || {
             if left == 0 {
                 spoil();
             }
             left = left.wrapping_sub(1);
             false
-        })
+        };
+        stage(root, steps, last, &mut spoiled)?.map_or(Ok(()), Stage::finish)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::edit::Edit;
 
-pub use apply::{ApplyError, apply};
+pub use apply::{ApplyError, JOURNAL, Stage, apply, is_interrupted, recover, stage};
 pub use lock::{LockError, ProjectLock};
 pub use report::{Mode, diff, list, summary};
 pub use resolve::{Policy, ResolveError, resolve};

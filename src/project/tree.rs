@@ -69,10 +69,18 @@ impl Tree {
         if let Some(text) = self.overlay.get(path) {
             return Ok(Some(text.clone()));
         }
-        match std::fs::read_to_string(self.root.join(path)) {
+        match read_regular(&self.root.join(path)) {
             Ok(text) => Ok(Some(text)),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
             Err(source) => Err(ReadError { path: path.into(), source }),
+        }
+    }
+
+    /// Whether a file on disk is in the root, with every symlink followed.
+    pub fn is_inside(&self, path: &str) -> bool {
+        match (self.root.join(path).canonicalize(), self.root.canonicalize()) {
+            (Ok(file), Ok(root)) => file.starts_with(root),
+            _ => true,
         }
     }
 
@@ -105,6 +113,21 @@ impl Tree {
     pub fn lay_over(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.overlay.insert(path.into(), text.into());
     }
+}
+
+/// Files that are larger than this are no source, and would fill the memory.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// A device or a pipe would never end, or would never begin.
+fn read_regular(path: &Path) -> io::Result<String> {
+    let metadata = path.metadata()?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
+    }
+    std::fs::read_to_string(path)
 }
 
 /// `a` + `b` → `a/b`; an empty part is no part.

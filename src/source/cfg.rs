@@ -9,7 +9,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Lit, Meta, Token};
 
-use super::lexer::{Lexer, Token};
+use crate::lexer::{Lexer, Token};
 
 /// What a crate is compiled with.
 #[derive(Clone, Debug, Default)]

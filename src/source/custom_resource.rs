@@ -91,6 +91,11 @@ impl Deriver<'_> {
             return self
                 .refuse(Diagnostic::error("OP005", message).at(span, "").help(format!("rename it to `{root}Spec`")));
         }
+        if !syn::parse_str::<syn::Ident>(&root).is_ok_and(|ident| name(&ident) == root) {
+            let message = format!("kube generates the type `{root}`, which is not a name that a Rust type can have");
+            let help = "use UpperCamelCase, such as `kind = \"MyWidget\"`";
+            return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+        }
         let singular = text("singular").unwrap_or_else(|| kind.to_ascii_lowercase());
         let plural = match text("plural") {
             Some(plural) => plural,
@@ -107,7 +112,7 @@ impl Deriver<'_> {
                     .help("add `status = \"…Status\"` with the replicas in it"),
             );
         }
-        self.reasons.clear();
+        self.begin_kind();
         let schema = self.schema(input, &kube, &root, scope).inspect_err(|_| {
             let reasons = std::mem::take(&mut self.reasons);
             self.underivable.push(Underivable { kind: Some((required("group"), kind.clone())), reasons });

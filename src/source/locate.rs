@@ -1,5 +1,6 @@
 //! Finds the span in the source for a [`CrdLocation`]. Types are walked again with serde's names, only after a finding.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
@@ -26,12 +27,20 @@ impl Source {
         let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
         let mut deriver = Deriver::new(&modules, &options);
-        locations.iter().map(|(api, location)| locate(&modules, &mut deriver, api, location)).collect()
+        let mut names = HashMap::new();
+        let mut located = |api, location| locate(&modules, &mut deriver, &mut names, api, location);
+        locations.iter().map(|(api, location)| located(api, location)).collect()
     }
 }
 
-fn locate<'m>(modules: &'m Modules, deriver: &mut Deriver<'m>, api: &Api, location: &CrdLocation) -> Span {
-    let mut locator = Locator { deriver, found: api.span.clone() };
+fn locate<'m>(
+    modules: &'m Modules,
+    deriver: &mut Deriver<'m>,
+    names: &mut HashMap<*const DeriveInput, Option<Names>>,
+    api: &Api,
+    location: &CrdLocation,
+) -> Span {
+    let mut locator = Locator { deriver, names, found: api.span.clone() };
     if let Some((module, input)) = declaration(modules, api) {
         match location {
             CrdLocation::Kind => {}
@@ -72,8 +81,34 @@ pub(super) fn status_type(input: &DeriveInput) -> Option<(Meta, Type)> {
     Some((status, ty))
 }
 
+/// The fields of a struct or the variants of an enum, by their numbers.
+#[derive(Default)]
+struct Names {
+    /// By the name of the property that leads to them.
+    named: BTreeMap<String, Vec<usize>>,
+    /// Those that any name may lead to.
+    unnamed: Vec<usize>,
+}
+
+impl Names {
+    fn add(&mut self, name: &str, index: usize) {
+        self.named.entry(name.to_owned()).or_default().push(index);
+    }
+
+    fn add_fields(&mut self, fields: &[Field], number: impl Fn(usize) -> usize) {
+        for (index, field) in fields.iter().enumerate() {
+            match field.attrs.flatten() {
+                true => self.unnamed.push(number(index)),
+                false => self.add(&field.attrs.name().deserialize_name().value, number(index)),
+            }
+        }
+    }
+}
+
 struct Locator<'a, 'm> {
     deriver: &'a mut Deriver<'m>,
+    /// Of the types that were met, if names matter in them. The modules keep the types.
+    names: &'a mut HashMap<*const DeriveInput, Option<Names>>,
     found: Span,
 }
 
@@ -131,7 +166,7 @@ impl Locator<'_, '_> {
     }
 
     fn data(&mut self, input: &DeriveInput, scope: &Scope, steps: &[Step]) -> bool {
-        let mut input = input.clone();
+        let mut input = self.narrowed(input, steps);
         let errors = Ctxt::new();
         let private = syn::Ident::new("__private", input.ident.span());
         // It was derived before, so there are no errors.
@@ -151,6 +186,29 @@ impl Locator<'_, '_> {
                 variants.iter().any(|variant| self.variant(variant, container.attrs.tag(), scope, steps))
             }
         }
+    }
+
+    /// The type with only the fields and variants that the first step may lead to: there may be a finding in each of
+    /// many.
+    fn narrowed(&mut self, input: &DeriveInput, steps: &[Step]) -> DeriveInput {
+        let [Step::Property(name), ..] = steps else { return input.clone() };
+        let Some(names) = self.names.entry(input).or_insert_with(|| names(input)) else { return input.clone() };
+        let kept: BTreeSet<usize> =
+            names.named.get(name).into_iter().flatten().chain(&names.unnamed).copied().collect();
+        let data = match &input.data {
+            syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Named(fields), struct_token, semi_token }) => {
+                let named = kept.iter().map(|index| fields.named[*index].clone()).collect();
+                let fields = syn::Fields::Named(syn::FieldsNamed { named, ..*fields });
+                syn::Data::Struct(syn::DataStruct { struct_token: *struct_token, fields, semi_token: *semi_token })
+            }
+            syn::Data::Enum(data) => {
+                let variants = kept.iter().map(|index| data.variants[*index].clone()).collect();
+                syn::Data::Enum(syn::DataEnum { variants, ..*data })
+            }
+            data => data.clone(),
+        };
+        let (attrs, vis) = (input.attrs.clone(), input.vis.clone());
+        DeriveInput { attrs, vis, ident: input.ident.clone(), generics: input.generics.clone(), data }
     }
 
     fn fields(&mut self, fields: &[Field], scope: &Scope, steps: &[Step]) -> bool {
@@ -194,6 +252,36 @@ impl Locator<'_, '_> {
             _ => self.fields(&variant.fields, scope, steps),
         }
     }
+}
+
+/// `None`: any name may lead anywhere.
+fn names(input: &DeriveInput) -> Option<Names> {
+    let mut input = input.clone();
+    attributes::merge_into_serde(&mut input).ok()?;
+    let errors = Ctxt::new();
+    let private = syn::Ident::new("__private", input.ident.span());
+    let container = Container::from_ast(&errors, &input, Derive::Deserialize, &private);
+    errors.check().ok()?;
+    let container = container.filter(|container| !container.attrs.transparent())?;
+    let mut names = Names::default();
+    match &container.data {
+        Data::Struct(Style::Struct, fields) => names.add_fields(fields, |index| index),
+        Data::Struct(..) => return None,
+        Data::Enum(variants) => {
+            for (index, variant) in variants.iter().enumerate() {
+                let is_tagged = !variant.attrs.untagged();
+                match container.attrs.tag() {
+                    TagType::External if is_tagged => {
+                        names.add(&variant.attrs.name().deserialize_name().value, index);
+                    }
+                    TagType::Adjacent { .. } if is_tagged => return None,
+                    _ if matches!(variant.style, Style::Newtype) => names.unnamed.push(index),
+                    _ => names.add_fields(&variant.fields, |_| index),
+                }
+            }
+        }
+    }
+    Some(names)
 }
 
 /// The type that the schema is of.

@@ -19,7 +19,6 @@ mod kinds;
 pub mod known;
 mod kube_schema;
 mod kubernetes_version;
-mod lexer;
 mod locate;
 mod lock;
 mod macros;
@@ -144,6 +143,9 @@ impl Part {
     }
 }
 
+/// As that of the main thread: the same limits on nesting hold in all threads.
+const STACK: usize = 32 << 20;
+
 /// Derives what all files declare; many of them on several cores. Syntax trees stay in their thread, so each thread reads
 /// for itself what it needs.
 fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
@@ -156,7 +158,9 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
     }
     let parts: Vec<Part> = std::thread::scope(|scope| {
         let read = |first| Part::derive(&read_modules(&source.tree, &source.folder).1, options, first, cores);
-        let others: Vec<_> = (1..cores).map(|first| scope.spawn(move || read(first))).collect();
+        let thread = || std::thread::Builder::new().stack_size(STACK);
+        let spawned = (1..cores).map(|first| thread().spawn_scoped(scope, move || read(first)));
+        let others: Vec<_> = spawned.map(|thread| thread.expect("a few threads can be started")).collect();
         let own = Part::derive(modules, options, 0, cores);
         let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         [own].into_iter().chain(others).collect()

@@ -30,6 +30,7 @@ use super::package::{self, Dependency, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::lexer;
 use crate::project::{Tree, join};
 use crate::versions::K8S_OPENAPI;
 
@@ -83,17 +84,49 @@ struct Unread {
     parent: Option<ModuleId>,
     krate: usize,
     contents: Contents,
+    /// The files of the modules around it, the crate's root first.
+    around: Vec<Arc<SourceFile>>,
 }
 
 enum Contents {
     /// The text between braces.
     Inline { file: Arc<SourceFile>, items: Vec<Item>, folders: ModuleFolders },
     /// A file that was found.
-    Text { file: Arc<SourceFile>, folders: ModuleFolders },
+    Text { file: Arc<SourceFile>, folders: ModuleFolders, declared: Span },
     /// `mod name;`: one of these files, and the span of the declaration.
     File { candidates: Vec<String>, stem: String, is_mod_rs: bool, declared: Span },
     /// The root file of a crate.
     Root(String),
+}
+
+impl Contents {
+    /// The span of `mod name;`.
+    fn declared(&self) -> Option<Span> {
+        match self {
+            Self::Text { declared, .. } | Self::File { declared, .. } => Some(declared.clone()),
+            Self::Inline { .. } | Self::Root(_) => None,
+        }
+    }
+}
+
+/// What a file is that cannot be read.
+const NOTHING: syn::File = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: Vec::new() };
+
+/// The most modules within each other.
+const MODULES: usize = 128;
+
+/// What is wrong with a module whose file is that of a module around it, or that is too deep.
+fn endless(file: &Arc<SourceFile>, declared: Span, around: &[Arc<SourceFile>]) -> Option<Diagnostic> {
+    if around.iter().any(|outer| Arc::ptr_eq(outer, file)) {
+        let message = format!("`{}` is the file of a module in itself", file.path);
+        return Some(
+            Diagnostic::error("OP007", message).at(declared, "").help("fix its `#[path]`, or remove this line"),
+        );
+    }
+    (around.len() >= MODULES).then(|| {
+        let message = format!("there are more than {MODULES} modules within each other");
+        Diagnostic::error("OP007", message).at(declared, "").help("declare this module in an outer one")
+    })
 }
 
 /// A library or a binary.
@@ -495,7 +528,7 @@ impl Modules {
         let module = self.module(around);
         let none = ModuleFolders { file_folder: String::new(), children: String::new() };
         let contents = Contents::Inline { file: module.file.clone(), items, folders: none };
-        let unread = Unread { parent: Some(around), krate: module.krate, contents };
+        let unread = Unread { parent: Some(around), krate: module.krate, contents, around: Vec::new() };
         let id = ModuleId(self.all.borrow().len());
         self.all.borrow_mut().push(Slot::Unread(unread));
         id
@@ -667,7 +700,7 @@ impl Modules {
         let kubernetes = OnceCell::new();
         let krate_read = Krate { name, root: id, package: package.clone(), cfg, kubernetes, foreign };
         self.crates.borrow_mut().push(Rc::new(krate_read));
-        let unread = Unread { parent: None, krate, contents: Contents::Root(root.into()) };
+        let unread = Unread { parent: None, krate, contents: Contents::Root(root.into()), around: Vec::new() };
         self.all.borrow_mut().push(Slot::Unread(unread));
         if is_local {
             self.candidates.borrow_mut().push(id);
@@ -678,14 +711,23 @@ impl Modules {
 
     fn read_module(&self, id: ModuleId, unread: Unread) -> Module {
         let krate = self.crates.borrow()[unread.krate].clone();
+        let mut around = unread.around;
         let (file, items, folders, attributes_inside) = match unread.contents {
             Contents::Inline { file, items, folders } => (file, items, folders, Vec::new()),
             contents => {
+                let declared = contents.declared();
                 let (file, folders) = self.find(&krate, contents);
-                let parsed = self.parse(&krate, &file);
+                let parsed = match declared.and_then(|declared| endless(&file, declared, &around)) {
+                    Some(problem) => {
+                        self.report(problem);
+                        NOTHING
+                    }
+                    None => self.parse(&krate, &file),
+                };
                 (file, parsed.items, folders, parsed.attrs)
             }
         };
+        around.push(file.clone());
         let module = Module {
             parent: unread.parent,
             krate: unread.krate,
@@ -708,7 +750,7 @@ impl Modules {
             loose: Vec::new(),
         };
         let is_there = krate.cfg.keeps(&attributes_inside);
-        let mut reader = Reader { modules: self, krate, id, module, folders };
+        let mut reader = Reader { modules: self, krate, id, module, folders, around };
         for item in items {
             // `#![cfg(…)]` at the top of a file is for all of it.
             let keeps = cfg::all([is_there, reader.krate.cfg.keeps(attributes(&item))].into_iter());
@@ -720,7 +762,7 @@ impl Modules {
     /// The file of a module, and where its children are looked for. What is not found is reported, and is empty.
     fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, ModuleFolders) {
         match contents {
-            Contents::Inline { file, folders, .. } | Contents::Text { file, folders } => (file, folders),
+            Contents::Inline { file, folders, .. } | Contents::Text { file, folders, .. } => (file, folders),
             Contents::Root(root) => {
                 let text = self.text(krate, &root).unwrap_or_else(|| {
                     let missing = format!("the crate's root file `{root}` does not exist");
@@ -777,21 +819,24 @@ impl Modules {
     }
 
     fn file(&self, krate: &Krate, path: &str, text: String) -> Arc<SourceFile> {
-        let file = match &krate.foreign {
+        let shown = match &krate.foreign {
             Some(origin) => {
                 let rest = path.strip_prefix(&krate.package.folder).unwrap_or(path).trim_start_matches('/');
-                SourceFile::new(join(&origin.label, rest), text)
+                join(&origin.label, rest)
             }
-            None => {
-                // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
-                let known = self.files.borrow().iter().find(|file| file.path == path).cloned();
-                known.unwrap_or_else(|| {
-                    let file = SourceFile::new(path, text);
-                    self.files.borrow_mut().push(file.clone());
-                    file
-                })
-            }
+            None => path.to_owned(),
         };
+        // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
+        let known = self.files.borrow().iter().find(|file| krate.foreign.is_none() && file.path == path).cloned();
+        let file = known.unwrap_or_else(|| {
+            let problem = too_deep(&shown, &text);
+            let file = SourceFile::new(shown, if problem.is_none() { text } else { String::new() });
+            problem.into_iter().for_each(|problem| self.report(problem));
+            if krate.foreign.is_none() {
+                self.files.borrow_mut().push(file.clone());
+            }
+            file
+        });
         self.read_included(krate, path, &file);
         file
     }
@@ -800,12 +845,22 @@ impl Modules {
         let items = if self.reads_whole(krate) { skim::whole(&file.text) } else { skim::items(&file.text) };
         items.unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
+            let (line, column) = span.line_column();
+            let diagnostic = match krate.foreign.is_some() || self.tree.is_inside(&file.path) {
+                true => Diagnostic::error("OP001", format!("this is not Rust: {error}")).at(span, ""),
+                // Through a link or a path out of the project: the text may not be meant for those who read messages.
+                false => {
+                    let place = format!("{}:{line}:{column}", file.path);
+                    Diagnostic::error(
+                        "OP001",
+                        format!("`{place}`, a file outside of the project, is not Rust: {error}"),
+                    )
+                }
+            };
             self.report(
-                Diagnostic::error("OP001", format!("this is not Rust: {error}"))
-                    .at(span, "")
-                    .help("run `cargo check` for details; opctl does not compile, but the source must parse"),
+                diagnostic.help("run `cargo check` for details; opctl does not compile, but the source must parse"),
             );
-            syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: Vec::new() }
+            NOTHING
         })
     }
 
@@ -886,6 +941,8 @@ struct Reader<'a> {
     id: ModuleId,
     module: Module,
     folders: ModuleFolders,
+    /// The files of the modules around its items.
+    around: Vec<Arc<SourceFile>>,
 }
 
 impl Reader<'_> {
@@ -1211,9 +1268,10 @@ impl Reader<'_> {
         let is_whole = self.is_whole();
         let contents = match contents {
             // Markers are read in every file.
-            Contents::File { .. } if is_local => {
+            Contents::File { ref declared, .. } if is_local => {
+                let declared = declared.clone();
                 let (file, folders) = self.modules.find(&self.krate, contents);
-                Contents::Text { file, folders }
+                Contents::Text { file, folders, declared }
             }
             contents => contents,
         };
@@ -1221,7 +1279,7 @@ impl Reader<'_> {
             Contents::Text { file, .. } => (skim::may_declare_kind(&file.text), skim::is_leaf(&file.text)),
             _ => (false, false),
         };
-        let unread = Unread { parent: Some(self.id), krate: self.module.krate, contents };
+        let unread = Unread { parent: Some(self.id), krate: self.module.krate, contents, around: self.around.clone() };
         let child = {
             let mut all = self.modules.all.borrow_mut();
             all.push(Slot::Unread(unread));
@@ -1235,6 +1293,17 @@ impl Reader<'_> {
         }
         self.module.modules.insert(stem, child);
     }
+}
+
+/// What is wrong with a file that no parser should descend into.
+pub fn too_deep(path: &str, text: &str) -> Option<Diagnostic> {
+    let range = lexer::too_deep(text)?;
+    let span = Span { file: SourceFile::new(path, text), range };
+    Some(
+        Diagnostic::error("OP006", format!("`{path}` is nested too deeply: more than {}", lexer::LIMITS))
+            .at(span, "the limit is reached here")
+            .help("split the type or the expression, for example with a `type`, a `let` or a function"),
+    )
 }
 
 /// What is not known without running a build script.

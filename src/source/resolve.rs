@@ -49,21 +49,26 @@ pub enum Namespace {
 
 /// Resolves a path that stands in module `from`. `None`: nothing of this name is declared, or a macro makes it.
 pub fn resolve(modules: &Modules, from: ModuleId, path: &UsePath, namespace: Namespace) -> Option<Target> {
-    Search { modules, seen: HashMap::new(), foreign_globs: true }.resolve(from, path, namespace)
+    Search { modules, seen: HashMap::new(), depth: 0, foreign_globs: true }.resolve(from, path, namespace)
 }
 
 /// Follows a path of a foreign crate into its source.
 pub fn follow(modules: &Modules, foreign: &Foreign, namespace: Namespace) -> Result<Option<Target>, Missing> {
     let Some(via) = &foreign.via else { return Ok(None) };
     let root = modules.enter(via)?;
-    let mut search = Search { modules, seen: HashMap::new(), foreign_globs: true };
+    let mut search = Search { modules, seen: HashMap::new(), depth: 0, foreign_globs: true };
     Ok(search.walk(Target::Module(root), &foreign.path[1..], namespace))
 }
+
+/// The most imports that lead to each other: more than anyone writes, and few enough for a stack.
+const MAX_DEPTH: usize = 128;
 
 /// One search. Imports go in circles, and globs reach one module by many ways: each name is looked up once a module.
 struct Search<'a> {
     modules: &'a Modules,
     seen: HashMap<(ModuleId, String, Namespace), Option<(Target, Reach)>>,
+    /// How many names are being looked up for each other.
+    depth: usize,
     /// Whether globs are followed into the sources of foreign crates.
     foreign_globs: bool,
 }
@@ -131,9 +136,14 @@ impl Search<'_> {
         if let Some(seen) = self.seen.get(&key) {
             return seen.clone();
         }
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
         // Until it is found, a way that leads back here finds nothing.
         self.seen.insert(key.clone(), None);
+        self.depth += 1;
         let found = self.look_up(id, name, namespace);
+        self.depth -= 1;
         self.seen.insert(key, found.clone());
         found
     }

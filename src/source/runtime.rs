@@ -15,12 +15,12 @@ use syn::parse::Parser;
 
 use super::cfg::Cfg;
 use super::foreign::Missing;
-use super::lexer::{Lexer, Token};
 use super::markers;
-use super::modules::Modules;
+use super::modules::{Modules, too_deep};
 use super::package::Package;
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::lexer::{Lexer, Token};
 use crate::model::RbacRule;
 use crate::project::{Tree, join};
 
@@ -141,6 +141,10 @@ impl Runtime {
                 None
             });
             let Some(text) = text else { continue };
+            if let Some(diagnostic) = too_deep(&path, &text) {
+                problems.push(diagnostic);
+                continue;
+            }
             for module in self.modules(&text) {
                 let inner = join(&folder, &module);
                 let candidates = [format!("{inner}.rs"), format!("{inner}/mod.rs")];

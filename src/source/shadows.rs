@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::lexer::{Lexer, Token};
 use super::modules::ModuleId;
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Deriver, Scope};
+use crate::lexer::{Lexer, Token};
 
 /// Crates whose names opctl knows: a glob of them brings no method or macro of std's names.
 const HARMLESS: &[&str] =

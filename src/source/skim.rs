@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use syn::File;
 
-use super::lexer::{Lexer, Token, preamble};
+use crate::lexer::{Lexer, Token, preamble};
 
 /// The items of a file. Spans are those of the text.
 pub fn items(text: &str) -> syn::Result<File> {

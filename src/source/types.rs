@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use quote::ToTokens;
 use schemars::json_schema;
+use serde_json::Value;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
@@ -24,6 +25,15 @@ use super::shadows::Shadows;
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Enumeration, Underivable};
+
+/// The most types within each other, aliases included; few frames of each fit into a stack.
+const MAX_DEPTH: usize = 128;
+
+/// The most steps from type to type that a kind may take.
+const MAX_FOLLOWED: usize = 1_000_000;
+
+/// The most values in a schema, as JSON. An API server stores at most 1.5 MB of a CRD.
+const MAX_VALUES: usize = 250_000;
 
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +61,11 @@ pub struct Deriver<'a> {
     pub steps: usize,
     /// The macros and traits of the project (`None`), and of other crates by their roots.
     pub shadows: HashMap<Option<ModuleId>, Rc<Shadows>>,
+    /// How many types are being followed within each other, and how many were followed for this kind.
+    depth: usize,
+    followed: usize,
+    /// Why nothing more is followed for this kind.
+    excess: Option<Diagnostic>,
     impls: Vec<Implementation>,
     /// The modules whose impls are in the list.
     listed: BTreeSet<ModuleId>,
@@ -156,6 +171,9 @@ impl<'a> Deriver<'a> {
             evaluating: 0,
             steps: 0,
             shadows: HashMap::new(),
+            depth: 0,
+            followed: 0,
+            excess: None,
             open: Vec::new(),
             done: HashMap::new(),
             impls: Vec::new(),
@@ -237,7 +255,58 @@ impl<'a> Deriver<'a> {
         }
     }
 
+    /// Forgets what limits the work for one kind.
+    pub fn begin_kind(&mut self) {
+        self.reasons.clear();
+        self.followed = 0;
+        self.excess = None;
+    }
+
+    /// Follows a type, unless the types lead on and on, or to too many.
+    fn within<T>(
+        &mut self,
+        ty: &Type,
+        scope: &Scope,
+        follow: impl FnOnce(&mut Self, &Type, &Scope) -> Derived<T>,
+    ) -> Derived<T> {
+        if let Some(excess) = self.excess.clone() {
+            return self.refuse(excess);
+        }
+        self.followed += 1;
+        let excess = match self {
+            _ if self.depth >= MAX_DEPTH => format!("leads through more than {MAX_DEPTH} types within each other"),
+            _ if self.followed > MAX_FOLLOWED => format!("is one of more than {MAX_FOLLOWED} types of this kind"),
+            _ => {
+                self.depth += 1;
+                let followed = follow(self, ty, scope);
+                self.depth -= 1;
+                return followed;
+            }
+        };
+        self.too_large(ty, scope, &excess)
+    }
+
+    fn too_large<T>(&mut self, ty: &Type, scope: &Scope, excess: &str) -> Derived<T> {
+        let span = self.span(scope, ty);
+        let text = ty.to_token_stream().to_string();
+        let ty = if text.len() <= 60 { format!("type `{text}`") } else { "this type".into() };
+        let help =
+            "end the circle if the type leads back to itself; otherwise keep a part of it as `serde_json::Value`";
+        let excess = Diagnostic::error("OP026", format!("{ty} {excess}")).at(span, "").help(help);
+        self.excess = Some(excess.clone());
+        self.refuse(excess)
+    }
+
     pub fn shape(&mut self, ty: &Type, scope: &Scope) -> Derived<Shape> {
+        let shape = self.within(ty, scope, Self::shape_of)?;
+        let mut left = MAX_VALUES;
+        if !is_at_most(&mut left, shape.schema.as_value()) {
+            return self.too_large(ty, scope, &format!("has a schema of more than {MAX_VALUES} values"));
+        }
+        Ok(shape)
+    }
+
+    fn shape_of(&mut self, ty: &Type, scope: &Scope) -> Derived<Shape> {
         match self.resolved(ty, scope)? {
             Resolved::Data { module, input, scope: inner, arguments } => {
                 let identity = self.identity_of(module, &input, &arguments)?;
@@ -314,6 +383,10 @@ impl<'a> Deriver<'a> {
 
     /// A type by a text that is the same for the same type, wherever it is named.
     fn identity(&mut self, ty: &Type, scope: &Scope) -> Derived<String> {
+        self.within(ty, scope, Self::identity_of_type)
+    }
+
+    fn identity_of_type(&mut self, ty: &Type, scope: &Scope) -> Derived<String> {
         let list = |deriver: &mut Self, types: &[Typed]| {
             Ok(all(types.iter().map(|(ty, scope)| deriver.identity(ty, scope)))?.join(","))
         };
@@ -534,6 +607,10 @@ impl<'a> Deriver<'a> {
 
     /// Follows names, aliases and type parameters until the type itself is reached.
     pub fn resolved(&mut self, ty: &Type, scope: &Scope) -> Derived<Resolved> {
+        self.within(ty, scope, Self::resolved_type)
+    }
+
+    fn resolved_type(&mut self, ty: &Type, scope: &Scope) -> Derived<Resolved> {
         let here = |ty: &Type| (ty.clone(), scope.clone());
         match ty {
             Type::Path(TypePath { qself: None, path, .. }) => self.resolved_path(ty, path, scope),
@@ -849,4 +926,17 @@ pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope:
 pub fn all<T>(results: impl Iterator<Item = Derived<T>>) -> Derived<Vec<T>> {
     let results: Vec<Derived<T>> = results.collect();
     results.into_iter().collect()
+}
+
+/// Whether JSON has at most so many values; `left` is what is left of them.
+fn is_at_most(left: &mut usize, value: &Value) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    match value {
+        Value::Object(map) => map.values().all(|value| is_at_most(left, value)),
+        Value::Array(list) => list.iter().all(|value| is_at_most(left, value)),
+        _ => true,
+    }
 }

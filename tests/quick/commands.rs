@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use opctl::plan::{self, Step, Verdict};
+
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
@@ -343,4 +345,133 @@ fn colours_are_for_terminals() {
     assert!(!output.stderr.contains(&b'\x1b'));
     let output = sandbox.command("opctl").args(["create", "api", "--color", "always"]).output().unwrap();
     assert!(output.stderr.contains(&b'\x1b'));
+}
+
+/// What brings a folder from one state to another, as one command does.
+fn steps(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<Step> {
+    let text = |tree: &BTreeMap<String, Vec<u8>>, path: &str| {
+        tree.get(path).map(|bytes| String::from_utf8(bytes.clone()).unwrap())
+    };
+    let step = |path: &str| {
+        let (before, after) = (text(before, path), text(after, path));
+        let verdict = match (&before, &after) {
+            (None, _) => Verdict::Create,
+            (_, None) => Verdict::Remove,
+            _ => Verdict::Update,
+        };
+        Step { path: path.to_owned(), vendored: None, verdict, before, after }
+    };
+    differences(before, after).into_iter().map(step).collect()
+}
+
+fn sandbox_with(files: &BTreeMap<String, Vec<u8>>) -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (path, bytes) in files {
+        let file = sandbox.folder.join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, bytes).unwrap();
+    }
+    sandbox
+}
+
+/// Leaves the folder as a run does that is killed after `count` of its files are in place.
+fn kill(sandbox: &Sandbox, steps: &[Step], count: usize) {
+    let mut stage = plan::stage(&sandbox.folder, steps, &["PROJECT"], &mut || false).unwrap().unwrap();
+    (0..count).for_each(|_| assert!(stage.put_next().unwrap()));
+    // As a kill does: nothing is cleaned up.
+    std::mem::forget(stage);
+}
+
+#[test]
+fn a_killed_run_is_undone_and_can_be_repeated() {
+    const WEBHOOK: &str = "create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --validation";
+    const CONVERSION: &str = "create webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1";
+    let lose = |sandbox: &Sandbox, path: &str, from: &str| {
+        let file = sandbox.folder.join(path);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let kept: Vec<&str> = text.lines().filter(|line| !line.contains(from)).collect();
+        assert!(kept.len() < text.lines().count(), "{path}: {text}");
+        std::fs::write(file, kept.join("\n") + "\n").unwrap();
+    };
+    let controller = "src/controller/cache/memcached.rs";
+    let cases: [(&[&str], &str); 7] = [
+        (&[], "init --domain example.com --project-name shop"),
+        (&["init --domain example.com --project-name shop"], APIS[0]),
+        (&["init --domain example.com --project-name shop", APIS[0]], WEBHOOK),
+        (&["init --domain example.com --project-name shop", APIS[0], APIS[1]], CONVERSION),
+        (&["init --domain example.com --project-name shop", APIS[0]], "edit --namespaced"),
+        (&["init --domain example.com --project-name shop", APIS[0]], "manifests"),
+        (&["init --domain example.com --project-name shop", APIS[0]], "check --fix"),
+    ];
+    for (setup, line) in cases {
+        let sandbox = Sandbox::new();
+        setup.iter().for_each(|line| run(&sandbox, line));
+        match line {
+            "manifests" => {
+                std::fs::remove_dir_all(sandbox.folder.join("config/crd")).unwrap();
+                lose(&sandbox, "config/rbac/role.yaml", "update");
+                lose(&sandbox, controller, "+kubebuilder:rbac");
+            }
+            "check --fix" => {
+                lose(&sandbox, controller, "+kubebuilder:rbac");
+                run(&sandbox, "manifests");
+            }
+            _ => {}
+        }
+        let before = tree(&sandbox.folder);
+        run(&sandbox, line);
+        let after = tree(&sandbox.folder);
+        let steps = steps(&before, &after);
+        assert!(steps.len() > 1, "{line}: {steps:?}");
+        let sandbox = sandbox_with(&before);
+        for count in 0..=steps.len() {
+            kill(&sandbox, &steps, count);
+            let is_whole = count == steps.len();
+            assert_eq!(plan::recover(&sandbox.folder).unwrap(), count > 0 && !is_whole, "{line}: {count}");
+            let expected = if is_whole { &after } else { &before };
+            assert_eq!(differences(expected, &tree(&sandbox.folder)), Vec::<&str>::new(), "{line}: {count}");
+        }
+        // What is undone is repeated like the first time.
+        for count in [1, steps.len() - 1] {
+            let sandbox = sandbox_with(&before);
+            kill(&sandbox, &steps, count);
+            run(&sandbox, line);
+            assert_eq!(differences(&after, &tree(&sandbox.folder)), Vec::<&str>::new(), "{line}: {count}");
+        }
+    }
+}
+
+#[test]
+fn what_was_edited_after_a_killed_run_stays() {
+    let before = BTreeMap::from([("a".to_owned(), b"old".to_vec()), ("b".to_owned(), b"old".to_vec())]);
+    let after = ["a", "b", "c", "d"].map(|path| (path.to_owned(), b"new".to_vec())).into();
+    let sandbox = sandbox_with(&before);
+    kill(&sandbox, &steps(&before, &after), 3);
+    std::fs::write(sandbox.folder.join("b"), "mine").unwrap();
+    assert!(plan::recover(&sandbox.folder).unwrap());
+    let text = |text: &str| text.as_bytes().to_vec();
+    assert_eq!(tree(&sandbox.folder), [("a".to_owned(), text("old")), ("b".to_owned(), text("mine"))].into());
+
+    // Nor does a journal that somebody else wrote lead out of the folder.
+    let (inside, outside) = (sandbox.folder.join("project"), sandbox.folder.join("b"));
+    std::fs::create_dir(&inside).unwrap();
+    let sum = plan::checksum("mine");
+    let files = format!(
+        r#"[{{"path": "../b", "before": false, "after": "{sum}"}}, {{"path": "x", "before": false, "after": "y"}}]"#
+    );
+    std::fs::write(inside.join(plan::JOURNAL), format!(r#"{{"folders": [], "files": {files}}}"#)).unwrap();
+    assert!(!plan::recover(&inside).unwrap());
+    assert!(outside.exists());
+}
+
+#[test]
+fn output_that_is_lost_is_an_error() {
+    let sandbox = Sandbox::new();
+    for line in ["completion bash", "version", "--help"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = sandbox.command("opctl").args(line.split_whitespace()).stdout(full).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {stderr}");
+        assert!(stderr.starts_with("error: cannot write to standard output: "), "{line}: {stderr}");
+    }
 }

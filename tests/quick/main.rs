@@ -65,6 +65,7 @@ mod habits;
 mod inference;
 mod kopium;
 mod kubernetes_types;
+mod limits;
 mod markers;
 mod markers_reference;
 mod objects;

@@ -447,7 +447,7 @@ fn the_leftovers_of_a_killed_run_are_replaced() {
 
 #[cfg(unix)]
 mod unix {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 
@@ -463,6 +463,19 @@ mod unix {
         apply(&folder.root(), &[update("script", USERS), update("secret", USERS)], &[]).unwrap();
         assert_eq!(mode(&folder.root().join("script")), 0o755);
         assert_eq!(mode(&folder.root().join("secret")), 0o600);
+    }
+
+    /// Only root may give files away; for others, the file is theirs before and after.
+    #[test]
+    fn the_owner_and_the_group_are_kept() {
+        let folder = Folder::with(&[("f", USERS)]);
+        let file = folder.root().join("f");
+        let _ = std::os::unix::fs::chown(&file, Some(1234), Some(4321));
+        let owner = |file: &Path| fs::metadata(file).map(|metadata| (metadata.uid(), metadata.gid())).unwrap();
+        let before = owner(&file);
+        apply(&folder.root(), &[update("f", USERS)], &[]).unwrap();
+        assert_eq!(folder.read("f").as_deref(), Some("new\n"));
+        assert_eq!(owner(&file), before);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::super::create_api::{api_of_resource, edit, project_of};
 use super::{Finding, Target};
 use crate::model::{Admission as Asked, Operator};
 use crate::names::ControllerName;
+use crate::plan;
 use crate::project::{Origin, PROJECT, ProjectError, ProjectFile, Resource, Tree};
 use crate::scaffold::webhook::{self, Admission};
 use crate::scaffold::{self, Inserted, Insertion, Rendered, Wiring};
@@ -30,6 +31,10 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     let packages = dependencies::read(tree, "").unwrap_or_default();
     let names: Vec<&str> = packages.iter().map(|package| package.package.as_str()).collect();
     let mut found = vec![check_name(project.name.as_str(), &names)];
+    if plan::is_interrupted(tree.root()) {
+        let what = "a run of opctl was interrupted while it wrote, and the next one that writes undoes it";
+        found.push(Finding::warning(what).at(plan::JOURNAL).help("run the same command again, or `opctl manifests`"));
+    }
     for resource in &project.resources {
         let parts = parts(resource, &scaffolded, &kinds);
         let missing_parts: Vec<(Part, Vec<MissingPart>)> =

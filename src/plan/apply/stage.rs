@@ -2,16 +2,20 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-use super::target::{Target, Targets, io_error};
+use super::journal::{JOURNAL, Journal};
+use super::target::{Target, io_error};
 use super::{ApplyError, Operation};
 use crate::plan::Step;
 
-/// What was done so far. Dropped before [`Stage::put_in_place`], it takes everything back.
+/// What was done so far. Dropped before [`Stage::finish`], it takes everything back.
 pub struct Stage<'a> {
-    root: &'a Path,
+    root: PathBuf,
     files: Vec<Staged<'a>>,
+    /// How many of the files are in place.
+    placed: usize,
     /// Folders that were made, outer ones first.
     folders: Vec<PathBuf>,
     /// A root that was made is locked, because until then another process could only wait for the folder above it.
@@ -20,7 +24,7 @@ pub struct Stage<'a> {
 
 struct Staged<'a> {
     step: &'a Step,
-    target: &'a Target,
+    target: Target,
     /// The new text, under a hidden name beside the target.
     new: Option<PathBuf>,
     /// The old file under a second name.
@@ -28,58 +32,63 @@ struct Staged<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub fn begin(targets: &'a Targets) -> Result<Self, ApplyError> {
-        let root = targets.root.as_path();
-        let mut stage = Self { root, files: Vec::new(), folders: Vec::new(), _root_lock: None };
+    pub(super) fn begin(root: PathBuf, journal: &Journal) -> Result<Self, ApplyError> {
+        let mut stage =
+            Self { root: root.clone(), files: Vec::new(), placed: 0, folders: Vec::new(), _root_lock: None };
         if !root.is_dir() {
-            stage.create_folder(root, &root.display().to_string())?;
-            let lock = File::open(root).and_then(|folder| folder.lock().map(|()| folder));
+            stage.create_folder(&root, &root.display().to_string())?;
+            let lock = File::open(&root).and_then(|folder| folder.lock().map(|()| folder));
             stage._root_lock = lock.ok();
         }
+        journal.write(&root).map_err(|source| io_error(Operation::Write, JOURNAL, source))?;
         Ok(stage)
     }
 
-    pub fn add(&mut self, step: &'a Step, target: &'a Target) -> Result<(), ApplyError> {
+    pub(super) fn add(&mut self, step: &'a Step, target: Target) -> Result<(), ApplyError> {
         let folder = target.real.parent().expect("a file in the root has a folder");
         self.create_folder(folder, &step.path)?;
         self.files.push(Staged { step, target, new: None, old: None });
         let staged = self.files.last_mut().expect("just pushed");
         if step.before.is_some() {
-            let old = hidden(&target.real, "old");
-            keep(&target.real, &old).map_err(|source| io_error(Operation::Keep, &step.path, source))?;
+            let old = hidden(&staged.target.real, "old");
+            keep(&staged.target.real, &old).map_err(|source| io_error(Operation::Keep, &step.path, source))?;
             staged.old = Some(old);
         }
         if let Some(text) = &step.after {
-            let new = hidden(&target.real, "new");
+            let new = hidden(&staged.target.real, "new");
             let file = create(&new).map_err(|source| io_error(Operation::Write, &step.path, source))?;
             staged.new = Some(new);
-            let old = step.before.as_ref().and_then(|_| fs::metadata(&target.real).ok());
-            let mode = old.map(|metadata| metadata.permissions());
-            fill(file, text, mode).map_err(|source| io_error(Operation::Write, &step.path, source))?;
+            let old = step.before.as_ref().and_then(|_| fs::metadata(&staged.target.real).ok());
+            fill(file, text, old).map_err(|source| io_error(Operation::Write, &step.path, source))?;
         }
         Ok(())
     }
 
-    /// Renames all. From here on nothing is left half done: it ends, or is rolled back.
-    pub fn put_in_place(mut self) -> Result<(), ApplyError> {
-        for index in 0..self.files.len() {
-            let staged = &mut self.files[index];
-            let (operation, done) = match &staged.new {
-                Some(new) => (Operation::Replace, fs::rename(new, &staged.target.real)),
-                None => (Operation::Remove, fs::remove_file(&staged.target.real)),
-            };
-            match done {
-                Ok(()) => staged.new = None,
-                Err(source) => return Err(self.roll_back(index, operation, source)),
-            }
+    /// Puts the next file in place. Gives whether there was one.
+    pub fn put_next(&mut self) -> Result<bool, ApplyError> {
+        let Some(staged) = self.files.get_mut(self.placed) else { return Ok(false) };
+        let (operation, done) = match &staged.new {
+            Some(new) => (Operation::Replace, fs::rename(new, &staged.target.real)),
+            None => (Operation::Remove, fs::remove_file(&staged.target.real)),
+        };
+        match done {
+            Ok(()) => staged.new = None,
+            Err(source) => return Err(self.roll_back(self.placed, operation, source)),
         }
+        self.placed += 1;
+        Ok(true)
+    }
+
+    /// Puts the rest in place. From the first file on nothing is left half done: it ends, or is rolled back.
+    pub fn finish(mut self) -> Result<(), ApplyError> {
+        while self.put_next()? {}
         self.folders.clear();
         for old in self.files.iter_mut().filter_map(|staged| staged.old.take()) {
             // All is in place; a copy that cannot be removed is no reason to say otherwise.
             let _ = fs::remove_file(old);
         }
         for staged in self.files.iter().filter(|staged| staged.step.after.is_none()) {
-            remove_empty_folders(self.root, staged);
+            remove_empty_folders(&self.root, staged);
         }
         Ok(())
     }
@@ -124,6 +133,7 @@ impl Drop for Stage<'_> {
         for file in self.files.iter().flat_map(|staged| [&staged.new, &staged.old]).flatten() {
             let _ = fs::remove_file(file);
         }
+        let _ = Journal::remove(&self.root);
         for folder in self.folders.iter().rev() {
             let _ = fs::remove_dir(folder);
         }
@@ -131,7 +141,7 @@ impl Drop for Stage<'_> {
 }
 
 /// `.NAME.opctl-SUFFIX`, beside the file.
-fn hidden(file: &Path, suffix: &str) -> PathBuf {
+pub fn hidden(file: &Path, suffix: &str) -> PathBuf {
     let name = file.file_name().expect("a file has a name").to_string_lossy();
     file.with_file_name(format!(".{name}.opctl-{suffix}"))
 }
@@ -148,9 +158,17 @@ fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-fn fill(mut file: File, text: &str, mode: Option<fs::Permissions>) -> io::Result<()> {
-    if let Some(mode) = mode {
-        file.set_permissions(mode)?;
+/// Like `old`: with its owner and group, as far as the user may give a file away, and with its permissions.
+fn fill(mut file: File, text: &str, old: Option<fs::Metadata>) -> io::Result<()> {
+    if let Some(old) = old {
+        let own = file.metadata()?;
+        if own.gid() != old.gid() {
+            let _ = fchown(&file, None, Some(old.gid()));
+        }
+        if own.uid() != old.uid() {
+            let _ = fchown(&file, Some(old.uid()), None);
+        }
+        file.set_permissions(old.permissions())?;
     }
     file.write_all(text.as_bytes())
 }
@@ -162,7 +180,7 @@ fn keep(file: &Path, old: &Path) -> io::Result<()> {
     fs::hard_link(file, old).or_else(|_| fs::copy(file, old).map(drop))
 }
 
-fn remove_leftover(path: &Path) -> io::Result<()> {
+pub fn remove_leftover(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

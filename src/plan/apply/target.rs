@@ -17,6 +17,7 @@ pub struct Targets {
 }
 
 /// The real file: a symlink within the project is written through, so that the link stays a link.
+#[derive(Clone)]
 pub struct Target {
     pub real: PathBuf,
 }

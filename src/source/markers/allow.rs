@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::arguments::{Arguments, problem};
 use crate::diagnostic::{Diagnostic, Span, is_code};
+use crate::lexer::{Lexer, Token};
 use crate::model::Allow;
-use crate::source::lexer::{Lexer, Token};
 
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
     let (code, reason) = (arguments.text("CODE")?, arguments.text("reason")?);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::source::lexer::{Lexer, Token};
+use crate::lexer::{Lexer, Token};
 
 /// One line of a comment, without the comment's own signs and the blanks around.
 #[derive(Clone, Debug, PartialEq, Eq)]

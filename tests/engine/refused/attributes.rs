@@ -45,3 +45,39 @@ pub enum Choice {
     A,
     B,
 }
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "My-Widget")]
+pub struct Unnamed1Spec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "")]
+pub struct Unnamed2Spec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "1W")]
+pub struct Unnamed3Spec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "fn")]
+pub struct Unnamed4Spec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Self")]
+pub struct Unnamed5Spec {
+    pub x: u8,
+}
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "r#fn")]
+pub struct Unnamed6Spec {
+    pub x: u8,
+}

@@ -1,7 +1,11 @@
 //! Rust text → tokens, just well enough never to take a string for a comment or for a brace. Text that is not Rust gives
 //! no error: the lexer carries on as well as it can.
 
+mod nesting;
+
 use std::ops::Range;
+
+pub use nesting::{LIMITS, too_deep};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {

@@ -1,0 +1,228 @@
+//! How deep a parser would descend into a text. It needs stack for each level, so this is found out before it starts.
+
+use std::ops::Range;
+
+use super::{Lexer, Token};
+
+/// The most that brackets and operators within each other may cost. Eight megabytes of stack are enough for it, also in a debug build.
+const LIMIT: usize = 1024;
+
+/// For messages: what costs [`LIMIT`].
+pub const LIMITS: &str = "128 brackets, 256 generic arguments, or 1,024 operators within each other";
+
+/// Words after which an expression goes on, within the one that they begin.
+const PREFIXES: &[&str] = &["as", "break", "else", "if", "in", "let", "match", "return", "unsafe", "while", "yield"];
+
+/// The first token that is nested too deeply. What is not nested in Rust's grammar, such as two comparisons of an
+/// expression, may be counted as if it were; what is nested always is.
+pub fn too_deep(text: &str) -> Option<Range<usize>> {
+    Nesting::default().check(text, Lexer::new(text))
+}
+
+#[derive(Default)]
+struct Nesting {
+    /// The open brackets, `<` among them, each with the operators that stand before it.
+    open: Vec<(u8, usize)>,
+    /// What `open` costs.
+    around: usize,
+    /// Since the innermost bracket was opened, or since what is next to each other was last separated.
+    operators: usize,
+    /// How many strings of attributes the text is in.
+    strings: usize,
+}
+
+impl Nesting {
+    fn check(&mut self, text: &str, lexer: Lexer) -> Option<Range<usize>> {
+        let is_code = |(token, _): &(Token, Range<usize>)| !matches!(token, Token::LineComment | Token::BlockComment);
+        let mut tokens = lexer.filter(is_code).peekable();
+        // The signs before, and where the last token ends.
+        let (mut before, mut last, mut end) = (b' ', b' ', 0);
+        while let Some((token, range)) = tokens.next() {
+            let joint = if end == range.start { last } else { b' ' };
+            let next = tokens.peek();
+            let adjacent = next.filter(|(_, next)| next.start == range.end).and_then(|(token, _)| sign(*token));
+            match token {
+                Token::Sign(b'[') if last == b'#' || (before, last) == (b'#', b'!') => self.open(b'#'),
+                Token::Sign(b'#') => {}
+                Token::Sign(bracket @ (b'(' | b'[' | b'{')) => self.open(bracket),
+                Token::Sign(bracket @ (b')' | b']' | b'}')) => {
+                    self.close_group();
+                    let goes_on = match next {
+                        Some((Token::Word, next)) => matches!(&text[next.clone()], "else" | "as"),
+                        Some((Token::Sign(sign), _)) => !matches!(sign, b'#' | b'(' | b'['),
+                        _ => false,
+                    };
+                    if bracket == b'}' && !goes_on {
+                        // No generic argument goes on like that.
+                        self.close_angles();
+                        self.operators = 0;
+                    }
+                }
+                // `1 << 0`
+                Token::Sign(b'<') if joint == b'<' && is_number(text, next) => self.close_angle(),
+                Token::Sign(b'<') if adjacent != Some(b'=') => self.open(b'<'),
+                Token::Sign(b'>') if !matches!(joint, b'-' | b'=') => self.close_angle(),
+                Token::Sign(b',') => self.operators = 0,
+                Token::Sign(b';') => {
+                    self.close_angles();
+                    self.operators = 0;
+                }
+                Token::Sign(b'|') if joint == b'|' => {
+                    self.close_angles();
+                    self.operators += 1;
+                }
+                Token::Sign(_) => self.operators += 1,
+                Token::Word => self.operators += usize::from(PREFIXES.contains(&&text[range.clone()])),
+                Token::Literal if self.has_code_in_strings() => {
+                    let content = content(&text[range.clone()]);
+                    let mut inner = Self { around: self.cost(), strings: self.strings + 1, ..Self::default() };
+                    // Any escape may stand for a bracket.
+                    inner.operators = 4 * (content.matches("\\x").count() + content.matches("\\u").count());
+                    if inner.check(content, Lexer::new(content)).is_some() {
+                        return Some(range);
+                    }
+                }
+                Token::Literal | Token::LineComment | Token::BlockComment => {}
+            }
+            if self.cost() > LIMIT {
+                return Some(range);
+            }
+            (before, last, end) = (last, sign(token).unwrap_or(b' '), range.end);
+        }
+        None
+    }
+
+    fn cost(&self) -> usize {
+        self.around + self.operators
+    }
+
+    fn open(&mut self, bracket: u8) {
+        self.open.push((bracket, self.operators));
+        self.around += self.operators + weight(bracket);
+        self.operators = 0;
+    }
+
+    fn close(&mut self) {
+        let Some((bracket, before)) = self.open.pop() else { return };
+        self.around -= before + weight(bracket);
+        // An attribute is before its item, other brackets may be called, indexed, or operands.
+        self.operators = before + usize::from(bracket != b'#');
+    }
+
+    fn close_angle(&mut self) {
+        match self.open.last() {
+            Some((b'<', _)) => self.close(),
+            _ => self.operators += 1,
+        }
+    }
+
+    /// Those that were comparisons.
+    fn close_angles(&mut self) {
+        while let Some((b'<', _)) = self.open.last() {
+            self.close();
+        }
+    }
+
+    fn close_group(&mut self) {
+        self.close_angles();
+        self.close();
+    }
+
+    /// `#[kube(attr = "serde(default = \"path\")")]` has code in a string, and in a string of that.
+    fn has_code_in_strings(&self) -> bool {
+        match self.strings {
+            0 => self.open.iter().any(|(bracket, _)| *bracket == b'#'),
+            strings => strings == 1,
+        }
+    }
+}
+
+/// What a bracket costs: this many operators need as much stack.
+fn weight(bracket: u8) -> usize {
+    if bracket == b'<' { 4 } else { 8 }
+}
+
+/// What is between the quotes of a string; nothing of a character or a lifetime.
+fn content(literal: &str) -> &str {
+    let content = if literal.starts_with('\'') { None } else { literal.split_once('"') };
+    content.map_or("", |(_, content)| content.trim_end_matches(['"', '#']))
+}
+
+fn sign(token: Token) -> Option<u8> {
+    match token {
+        Token::Sign(sign) => Some(sign),
+        _ => None,
+    }
+}
+
+fn is_number(text: &str, token: Option<&(Token, Range<usize>)>) -> bool {
+    token.is_some_and(|(token, range)| *token == Token::Word && text.as_bytes()[range.start].is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(open: &str, depth: usize, inner: &str, close: &str) -> String {
+        format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
+    }
+
+    #[test]
+    fn what_is_nested_is_counted() {
+        let cases = [
+            ("(", ")", 128),
+            ("{", "}", 128),
+            ("[", "]", 128),
+            ("Vec<", ">", 256),
+            ("Vec <", "> ", 256),
+            ("A<B<0>, A<", ">>", 256),
+            ("A<&&B, ", ">", 256),
+            ("<", " as T>::X", 256),
+            ("fn() -> A<", ">", 146),
+            ("!", "", 1024),
+            ("return ", "", 1024),
+            ("a = ", "", 1024),
+            ("a.b", "", 1024),
+            ("|| ", "", 512),
+            ("if a {} else ", "", 341),
+            ("a(", ")", 128),
+        ];
+        for (open, close, depth) in cases {
+            assert!(too_deep(&nested(open, depth / 2, "a", close)).is_none(), "{depth} {open}");
+            assert!(too_deep(&nested(open, depth + 1, "a", close)).is_some(), "{depth} {open}");
+        }
+        let in_attribute = nested("A::<", 300, "u8", ">");
+        assert!(too_deep(&format!("#[serde(default = \"{in_attribute}\")]")).is_some());
+        assert!(too_deep(&format!("# ! [serde(default = r#\"{in_attribute}\"#)]")).is_some());
+        assert!(too_deep(&format!("const A: &str = \"{in_attribute}\";")).is_none());
+        assert!(too_deep(&format!("#[a = \"{}\"]", "\\x3c".repeat(300))).is_some());
+    }
+
+    #[test]
+    fn what_stands_side_by_side_is_not() {
+        let cases = [
+            "a(b);",
+            "fn f(a: A<B>) -> C<D> { e.f() }",
+            "Vec<u8>,",
+            "1 << 0,",
+            "a < b;",
+            "#[doc = \"(\"] ",
+            "A => { b }",
+            "\"a\" => { b }",
+            "struct A { b: C<D>, }",
+            "if a < b { c } ",
+            "\"((<<!!\",",
+            "'a', b'(',",
+            "#[doc = \"it's 'a' \\\"b\\\"\"] ",
+            "// ((<\n",
+            "<A as B>::C,",
+            "a -> b,",
+            "'('; ",
+            "if a < b { c } else { d } ",
+        ];
+        for case in cases {
+            assert_eq!(too_deep(&case.repeat(5000)), None, "{case}");
+        }
+        assert_eq!(too_deep(&"a < b || ".repeat(200)), None);
+    }
+}
