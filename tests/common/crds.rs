@@ -393,8 +393,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "OP326",
-        r#"struct S { #[schemars(extend("default" = 3000000000))] x: i32 }"#,
-        r#"struct S { #[schemars(extend("default" = 3000000000))] x: i64 }"#,
+        r#"struct S { #[schemars(extend("default" = 3000000000_i64))] x: i32 }"#,
+        r#"struct S { #[schemars(extend("default" = 3000000000_i64))] x: i64 }"#,
     ),
     (
         "OP326",
