@@ -38,6 +38,8 @@ impl Manager {
             .current_dir(folder)
             .env("KUBECONFIG", kubeconfig)
             .env("RUST_LOG", "info")
+            // To print the stack of a panic takes seconds on a busy machine, longer than an API server waits for a webhook.
+            .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
             .stderr(out.try_clone().unwrap())
             .stdout(out)
