@@ -41,9 +41,14 @@ impl Deriver<'_> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
                 Some(Local::Value { value, .. }) => return self.known(*value),
-                Some(Local::Expression(value, at, Some(ty))) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
+                Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
-                Some(Local::Expression(value, at, None)) => return self.evaluate(&value, &at, hint.unless_free()),
+                Some(Local::Waiting(value, at, evaluated)) => {
+                    let value = self.evaluate(&value, &at, hint.unless_free())?;
+                    evaluated.set(true);
+                    return Ok(value);
+                }
+                Some(Local::Open) => return self.not_evident(path, scope),
                 None => {}
             }
         }
@@ -104,7 +109,7 @@ impl Deriver<'_> {
             let value = match given {
                 Some(given) => {
                     let ty = (field.ty.clone(), constructor.scope.clone());
-                    self.evaluate_if_needed(&given.expr, scope, &Hint::exactly(ty))
+                    self.evaluate_if_needed(&given.expr, scope, &Hint::exactly(ty))?
                 }
                 None => match rest.get(&key) {
                     Some(value) => value.clone(),
@@ -171,6 +176,10 @@ impl Deriver<'_> {
 
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
+        // A closure, or a function by another name.
+        if path.path.get_ident().is_some_and(|ident| scope.locals.contains_key(&name(ident))) {
+            return self.not_evident(expr, scope);
+        }
         let arguments: Vec<&Expr> = call.args.iter().collect();
         if let Some(function) = self.function(path, scope, hint.ty()) {
             return self.apply(&function, &arguments, None, expr, scope);
@@ -182,7 +191,7 @@ impl Deriver<'_> {
             let mut fields = BTreeMap::new();
             for (index, (field, value)) in constructor.fields.iter().zip(&arguments).enumerate() {
                 let ty = (field.ty.clone(), constructor.scope.clone());
-                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::exactly(ty)));
+                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::exactly(ty))?);
             }
             return Ok(constructor.data(fields));
         }
@@ -197,7 +206,7 @@ impl Deriver<'_> {
         match (&foreign[..], arguments.as_slice()) {
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
-                if !matches!(hint, Hint::Unknown) {
+                if !matches!(hint, Hint::Schema) {
                     return self.not_evident(expr, scope);
                 }
                 return self.evaluate(json, scope, hint);
@@ -344,6 +353,8 @@ impl Deriver<'_> {
                 };
             }
             ("clone" | "to_owned", []) => hint.clone(),
+            ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
+            ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied", []) => Hint::List(Box::new(self.element(hint, 0)?)),
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
@@ -362,7 +373,7 @@ impl Deriver<'_> {
             (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
                 Some(Value::Json(json))
             }
-            (Value::Json(json), "try_into", []) if matches!(hint, Hint::Unknown) => Some(Value::Json(json)),
+            (Value::Json(json), "try_into", []) if matches!(hint, Hint::Schema) => Some(Value::Json(json)),
             (Value::Option(Some(value)), "unwrap", []) | (Value::Option(Some(value)), "expect", [_]) => Some(*value),
             (Value::Option(value), "is_none", []) => Some(Value::Bool(value.is_none())),
             (Value::Option(value), "is_some", []) => Some(Value::Bool(value.is_some())),
@@ -463,7 +474,7 @@ impl Deriver<'_> {
         }
         inner.leave_open(&item.sig.generics);
         let returned = match &item.sig.output {
-            ReturnType::Type(_, ty) if is_schema(ty) => Hint::Unknown,
+            ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
             ReturnType::Default => Hint::Unknown,
         };

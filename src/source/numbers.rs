@@ -129,6 +129,7 @@ impl Deriver<'_> {
         // `300 as u8` is a `u8` from the start, and no longer compiles; of `(1 << 31) as i64` nobody says the type here.
         let hint = match without_parens(&cast.expr) {
             Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) if !to.starts_with('f') => Hint::Number(to),
+            Expr::Lit(syn::ExprLit { lit: Lit::Float(_), .. }) if to.starts_with('f') => Hint::Number(to),
             Expr::Lit(_) => Hint::Free,
             _ => Hint::Unknown,
         };

@@ -205,6 +205,7 @@ impl Deriver<'_> {
             (Shape::Struct(style, fields), None) => {
                 if container.attrs.transparent() {
                     let field = fields.iter().find(|field| field.attrs.transparent());
+                    let field = field.filter(|field| field.attrs.serialize_with().is_none());
                     let value = field.and_then(|field| values.remove(&key(field)));
                     return match value {
                         Some(value) => self.serialized(value, ident, &scope),
@@ -215,10 +216,7 @@ impl Deriver<'_> {
                 let name = &container.attrs.name().serialize_name().value;
                 match (container.attrs.tag(), json) {
                     (TagType::External | TagType::None, json) => Ok(json),
-                    (TagType::Internal { tag }, Json::Object(mut object)) => {
-                        object.insert(tag.clone(), name.clone().into());
-                        Ok(object.into())
-                    }
+                    (TagType::Internal { tag }, Json::Object(object)) => Ok(tagged(tag, name, object)),
                     _ => self.not_evident(ident, &scope),
                 }
             }
@@ -229,9 +227,13 @@ impl Deriver<'_> {
                 if found.attrs.skip_serializing() || found.attrs.serialize_with().is_some() {
                     return self.not_evident(&found.ident, &scope);
                 }
-                let json = self.serialized_fields(found.style, &found.fields, values, &input, &scope)?;
+                let style = match found.style {
+                    Style::Newtype if found.fields.iter().any(|field| field.attrs.skip_serializing()) => Style::Unit,
+                    style => style,
+                };
+                let json = self.serialized_fields(style, &found.fields, values, &input, &scope)?;
                 let name = found.attrs.name().serialize_name().value.clone();
-                let is_unit = matches!(found.style, Style::Unit);
+                let is_unit = matches!(style, Style::Unit);
                 match container.attrs.tag() {
                     _ if found.attrs.untagged() => Ok(json),
                     TagType::None => Ok(json),
@@ -241,10 +243,7 @@ impl Deriver<'_> {
                     TagType::Adjacent { tag, content } => Ok(json!({ tag: name, content: json })),
                     TagType::Internal { tag } => match json {
                         Json::Null if is_unit => Ok(json!({ tag: name })),
-                        Json::Object(mut object) => {
-                            object.insert(tag.clone(), name.into());
-                            Ok(object.into())
-                        }
+                        Json::Object(object) => Ok(tagged(tag, &name, object)),
                         _ => self.not_evident(&found.ident, &scope),
                     },
                 }
@@ -264,8 +263,10 @@ impl Deriver<'_> {
     ) -> Derived<Json> {
         let mut object = Map::new();
         let mut list = Vec::new();
-        for field in fields {
-            if field.attrs.skip_serializing() {
+        // serde does not ask whether the field of a newtype is skipped.
+        let may_skip = !matches!(style, Style::Newtype);
+        for field in fields.iter().filter(|_| !matches!(style, Style::Unit)) {
+            if may_skip && field.attrs.skip_serializing() {
                 continue;
             }
             if field.attrs.serialize_with().is_some() {
@@ -273,7 +274,7 @@ impl Deriver<'_> {
             }
             let Some(value) = values.remove(&key(field)) else { return self.not_evident(&input.ident, scope) };
             let value = self.known(value)?;
-            if let Some(skip) = field.attrs.skip_serializing_if()
+            if let Some(skip) = field.attrs.skip_serializing_if().filter(|_| may_skip)
                 && self.skips(skip, &value, &(field.ty.clone(), scope.clone()))?
             {
                 continue;
@@ -296,6 +297,13 @@ impl Deriver<'_> {
             Style::Unit => Json::Null,
         })
     }
+}
+
+/// The tag goes first, so a field of its name replaces it.
+fn tagged(tag: &str, name: &str, fields: Map<String, Json>) -> Json {
+    let mut object = Map::from_iter([(tag.to_string(), name.into())]);
+    object.extend(fields);
+    object.into()
 }
 
 fn key(field: &Field<'_>) -> String {

@@ -10,14 +10,17 @@
 //! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of this body.
+//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of the same block.
 //!   `&mut`, assignments and loops are refused.
+//! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
+//!   unless one of them is evaluated, and a field that is not needed unless it can neither reach a local nor leave the body.
 //! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
 //!
 //! Everything here is pure, so evaluating twice changes nothing.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -72,6 +75,8 @@ pub enum Hint {
     Unknown,
     /// Nothing else decides: numbers are `i32` and `f64`.
     Free,
+    /// schemars' `Schema`, or a result with one.
+    Schema,
     Type(Box<Typed>),
     Number(&'static str),
     Text,
@@ -123,8 +128,12 @@ pub enum Local {
         hint: Hint,
         mutable: bool,
     },
-    /// A constant argument, with the type of its parameter, or what is of the type that its use expects.
-    Expression(Box<Expr>, Scope, Option<Box<Typed>>),
+    /// A constant argument, with the type of its parameter.
+    Constant(Box<Expr>, Scope, Box<Typed>),
+    /// An expression of the type that its uses expect, and whether one of them was evaluated.
+    Waiting(Box<Expr>, Scope, Rc<Cell<bool>>),
+    /// A parameter that nothing is known of.
+    Open,
 }
 
 impl Local {
@@ -140,14 +149,15 @@ impl Deriver<'_> {
             self.steps = 0;
         }
         self.steps += 1;
-        // Deeper and longer than anyone writes a constant.
-        if self.evaluating > 40 || self.steps > 50_000 {
+        // Deeper, longer and larger than anyone writes a constant.
+        if self.evaluating > 40 || self.steps > 200_000 {
             return self.not_evident(expr, scope);
         }
         self.evaluating += 1;
         let value = self.evaluate_unchecked(expr, scope, hint);
         self.evaluating -= 1;
         let value = value?;
+        self.steps += size_of(&value);
         if let Hint::Type(ty) = hint
             && !self.is_of(&value, ty)?
         {
@@ -157,8 +167,11 @@ impl Deriver<'_> {
     }
 
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
-    pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Value {
-        self.if_needed(|deriver| deriver.evaluate(expr, scope, hint))
+    pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        match self.if_needed(|deriver| deriver.evaluate(expr, scope, hint)) {
+            unknown @ Value::Unknown(_) if !has_no_effect(expr.to_token_stream(), scope) => self.known(unknown),
+            value => Ok(value),
+        }
     }
 
     pub fn if_needed(&mut self, evaluate: impl FnOnce(&mut Self) -> Derived<Value>) -> Value {
@@ -316,20 +329,28 @@ impl Deriver<'_> {
             matches!(statement, Stmt::Local(local) if result.is_some() && bound(local).map(|(ident, ..)| ident) == result)
         });
         let mut scope = scope.clone();
+        let mut waiting = Vec::new();
         for (index, statement) in statements.iter().enumerate() {
             match statement {
                 Stmt::Local(local) => {
                     let is_result = result == Some(index);
-                    self.bind_local(local, if is_result { hint } else { &Hint::Unknown }, &mut scope)?;
+                    let evaluated =
+                        self.bind_local(local, if is_result { hint } else { &Hint::Unknown }, &mut scope)?;
+                    waiting.extend(evaluated.map(|evaluated| (local, evaluated)));
                 }
-                Stmt::Expr(Expr::MethodCall(call), Some(_)) => self.change(call, &mut scope)?,
+                Stmt::Expr(Expr::MethodCall(call), Some(_)) => self.change(call, &statements[..index], &mut scope)?,
                 _ => return self.not_evident(statement, &scope),
             }
         }
-        self.evaluate(&last, &scope, hint)
+        let value = self.evaluate(&last, &scope, hint)?;
+        match waiting.iter().find(|(_, evaluated)| !evaluated.get()) {
+            Some((unknown, _)) => self.not_evident(unknown, &scope),
+            None => Ok(value),
+        }
     }
 
-    fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<()> {
+    /// Binds a `let`; if its value waits for a use, this tells whether there was one.
+    fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<Option<Rc<Cell<bool>>>> {
         let (Some((ident, mutable, ty)), Some(init)) = (bound(local), &local.init) else {
             return self.not_evident(local, scope);
         };
@@ -337,15 +358,16 @@ impl Deriver<'_> {
             return self.not_evident(local, scope);
         }
         let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::exactly((ty.clone(), scope.clone())));
-        let local = match self.evaluate_if_needed(&init.expr, scope, &hint) {
+        let (local, evaluated) = match self.if_needed(|deriver| deriver.evaluate(&init.expr, scope, &hint)) {
             // Its use may say the type.
-            Value::Unknown(_) if !mutable && is_harmless(init.expr.to_token_stream(), scope) => {
-                Local::Expression(init.expr.clone(), scope.clone(), None)
+            Value::Unknown(_) if !mutable => {
+                let evaluated = Rc::default();
+                (Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)), Some(evaluated))
             }
-            value => Local::Value { value: Box::new(self.known(value)?), hint, mutable },
+            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable }, None),
         };
         scope.bind(ident, local);
-        Ok(())
+        Ok(evaluated)
     }
 
     /// The value of a function's body, which may end with `return`.
@@ -363,8 +385,8 @@ impl Deriver<'_> {
         self.block(&block, scope, hint)
     }
 
-    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a `let mut` of this body.
-    fn change(&mut self, call: &syn::ExprMethodCall, scope: &mut Scope) -> Derived<()> {
+    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a `let mut` of the same block.
+    fn change(&mut self, call: &syn::ExprMethodCall, before: &[Stmt], scope: &mut Scope) -> Derived<()> {
         let mut receiver = &*call.receiver;
         if let Expr::MethodCall(inner) = receiver
             && inner.method == "ensure_object"
@@ -372,7 +394,7 @@ impl Deriver<'_> {
             receiver = &inner.receiver;
         }
         let local = match receiver {
-            Expr::Path(path) => path.path.get_ident().map(name),
+            Expr::Path(path) => path.path.get_ident().filter(|ident| binds(before, ident)).map(name),
             _ => None,
         };
         let method = call.method.to_string();
@@ -411,7 +433,9 @@ impl Deriver<'_> {
 
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
         match usize::try_from(self.integer(length, scope, "usize")?) {
-            Ok(length) if length <= 4096 && self.clones(&value) => Ok(Value::List("array", vec![value; length])),
+            Ok(length) if length * size_of(&value) <= MAX_SIZE && self.clones(&value) => {
+                Ok(Value::List("array", vec![value; length]))
+            }
             _ => self.not_evident(length, scope),
         }
     }
@@ -659,6 +683,24 @@ impl Deriver<'_> {
     }
 }
 
+/// The most parts that a repeated value has.
+const MAX_SIZE: usize = 65_536;
+
+/// How many parts a value has; so many bytes of a text are one.
+fn size_of(value: &Value) -> usize {
+    const BYTES: usize = 16;
+    let inner: usize = match value {
+        Value::Text(text) => text.len() / BYTES,
+        Value::Option(Some(inner)) => size_of(inner),
+        Value::List(_, list) => list.iter().map(size_of).sum(),
+        Value::Map(_, entries) => entries.iter().map(|(key, value)| size_of(key) + size_of(value)).sum(),
+        Value::Data(data) => data.fields.values().map(size_of).sum(),
+        Value::Json(json) => json.to_string().len() / BYTES,
+        _ => 0,
+    };
+    1 + inner
+}
+
 impl Scope {
     pub fn bind(&mut self, ident: &syn::Ident, local: Local) {
         Rc::make_mut(&mut self.locals).insert(name(ident), local);
@@ -679,27 +721,24 @@ fn bound(local: &syn::Local) -> Option<(&syn::Ident, bool, Option<&Type>)> {
     }
 }
 
-/// Whether code that is never run would change nothing else: it does not leave the body, and cannot reach what may change.
-fn is_harmless(tokens: TokenStream, scope: &Scope) -> bool {
-    const LEAVES: [&str; 9] = ["return", "break", "continue", "mut", "unsafe", "await", "loop", "while", "for"];
-    let mut before = String::new();
-    tokens.into_iter().all(|tree| {
-        let harmless = match &tree {
-            TokenTree::Ident(ident) => {
-                let ident = name(ident);
-                !LEAVES.contains(&ident.as_str())
-                    && !matches!(scope.locals.get(&ident), Some(Local::Value { mutable: true, .. }))
-            }
-            TokenTree::Group(group) => is_harmless(group.stream(), scope),
-            TokenTree::Punct(punct) => match punct.as_char() {
-                '?' | '|' => false,
-                '!' => before.is_empty() || ["vec", "format", "concat", "json"].contains(&before.as_str()),
-                _ => true,
-            },
-            TokenTree::Literal(_) => true,
-        };
-        before = if let TokenTree::Ident(ident) = &tree { name(ident) } else { String::new() };
-        harmless
+/// Whether one of these statements binds a name.
+fn binds(statements: &[Stmt], ident: &syn::Ident) -> bool {
+    let binds = |statement: &Stmt| matches!(statement, Stmt::Local(local) if bound(local).is_some_and(|found| found.0 == ident));
+    statements.iter().any(binds)
+}
+
+/// Whether code that is not evaluated neither reaches a local nor leaves the body, nor panics as far as it shows.
+fn has_no_effect(tokens: TokenStream, scope: &Scope) -> bool {
+    const LEAVES: [&str; 11] =
+        ["return", "break", "continue", "mut", "unsafe", "await", "loop", "while", "for", "unwrap", "expect"];
+    tokens.into_iter().all(|tree| match &tree {
+        TokenTree::Ident(ident) => {
+            let ident = name(ident);
+            !LEAVES.contains(&ident.as_str()) && !scope.locals.contains_key(&ident)
+        }
+        TokenTree::Group(group) => has_no_effect(group.stream(), scope),
+        TokenTree::Punct(punct) => !matches!(punct.as_char(), '?' | '|' | '!'),
+        TokenTree::Literal(_) => true,
     })
 }
 
