@@ -335,7 +335,9 @@ impl Deriver<'_> {
     /// A method of the source, or one of these of std.
     pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
-        if self.may_be_of_own_trait(&method, scope) {
+        // Every value has some of the methods of std.
+        let is_of_any = matches!(method.as_str(), "into" | "collect" | "clone" | "subschema_for");
+        if self.may_be_of_own_trait(&method, scope) || is_of_any && self.is_own_method(&method, scope) {
             return self.not_evident(expr, scope);
         }
         let arguments: Vec<&Expr> = call.args.iter().collect();
@@ -353,6 +355,7 @@ impl Deriver<'_> {
                 };
             }
             ("clone" | "to_owned", []) => hint.clone(),
+            ("max" | "min", [_]) => hint.unless_free().clone(),
             ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
             ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied", []) => Hint::List(Box::new(self.element(hint, 0)?)),
@@ -362,7 +365,7 @@ impl Deriver<'_> {
         let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
             (value, "clone", []) => self.clones(&value).then_some(value),
-            (Value::Data(data), method, arguments) => {
+            (Value::Data(data), method, arguments) if !is_opaque(&call.receiver, scope) => {
                 return match self.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
                     None => self.not_evident(expr, scope),
@@ -389,6 +392,10 @@ impl Deriver<'_> {
                 let power = exponent.and_then(|exponent| base.checked_pow(exponent));
                 power.and_then(|power| super::numbers::in_range(power, ty))
             }
+            (Value::Integer(one, ty), "max" | "min", [other]) => {
+                let other = self.integer(other, scope, ty)?;
+                Some(Value::Integer(if method == "max" { one.max(other) } else { one.min(other) }, ty))
+            }
             (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
                 (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
                 _ => None,
@@ -397,8 +404,8 @@ impl Deriver<'_> {
                 Some(Value::List("iterator", list))
             }
             (value @ Value::List("iterator", _), "cloned" | "copied", []) => self.clones(&value).then_some(value),
-            (Value::List("iterator", list), "map", [function]) => {
-                return self.mapped(list, function, expr, scope, hint);
+            (Value::List(kind @ ("iterator" | "array"), list), "map", [function]) => {
+                return Ok(Value::List(kind, self.mapped(list, function, expr, scope, hint)?));
             }
             _ => None,
         };
@@ -467,12 +474,12 @@ impl Deriver<'_> {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
                     let mutable = pattern.mutability.is_some();
-                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable };
+                    let opaque = function.is_opaque(&typed.ty);
+                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable, opaque };
                     inner.bind(&pattern.ident, local);
                 }
             }
         }
-        inner.leave_open(&item.sig.generics);
         let returned = match &item.sig.output {
             ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
@@ -481,6 +488,13 @@ impl Deriver<'_> {
         let value = self.body(&item.block, &inner, &returned)?;
         self.known(value)
     }
+}
+
+/// Whether an expression is a local of a type parameter.
+fn is_opaque(expr: &Expr, scope: &Scope) -> bool {
+    let Expr::Path(path) = expr else { return false };
+    let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
+    matches!(local, Some(Local::Value { opaque: true, .. }))
 }
 
 /// `&mut T`, or something with one in it; `mut self`.

@@ -28,17 +28,25 @@ impl Function {
     pub fn in_impl(item: &ItemImpl, function: &str, at: ModuleId, input: &DeriveInput, scope: &Scope) -> Option<Self> {
         let mut scope = impl_scope(item, at, input, scope);
         scope.leave_open(&item.generics);
-        Some(Self { scope, item: function_of(item, function)? })
+        Some(Self::new(scope, function_of(item, function)?))
     }
 
-    /// The type of a parameter, where it is one of the function's own types.
+    fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
+        scope.leave_open(&item.sig.generics);
+        Self { scope, item }
+    }
+
+    /// The type of a parameter, unless the argument decides.
     pub fn parameter_type(&self, input: &FnArg) -> Option<Typed> {
-        match input {
-            FnArg::Typed(typed) if !matches!(*typed.ty, Type::ImplTrait(_)) && self.generic(&typed.ty).is_none() => {
-                Some(((*typed.ty).clone(), self.scope.clone()))
-            }
-            _ => None,
-        }
+        let FnArg::Typed(typed) = input else { return None };
+        let is_given = |parameter: String| !matches!(self.scope.generics.get(&parameter), Some((Type::Infer(_), _)));
+        let is_open = matches!(*typed.ty, Type::ImplTrait(_)) || !self.generic(&typed.ty).is_none_or(is_given);
+        (!is_open).then(|| ((*typed.ty).clone(), self.scope.clone()))
+    }
+
+    /// Whether a parameter is only known by its traits.
+    pub fn is_opaque(&self, ty: &Type) -> bool {
+        matches!(ty, Type::ImplTrait(_)) || self.generic(ty).is_some()
     }
 
     /// Takes what stands between angle brackets behind the function's name for its parameters.
@@ -135,7 +143,7 @@ impl Deriver<'_> {
         let mut function = match self.free(path, scope) {
             Some((module, name)) => {
                 let item = self.modules.module(module).functions.get(&name)?.clone();
-                Function { scope: Scope::of(module), item }
+                Function::new(Scope::of(module), item)
             }
             None => {
                 let owner = self.owner(path, scope)?;
@@ -153,6 +161,9 @@ impl Deriver<'_> {
     /// The `impl`s in which an associated constant or function may be, with the type, its scope and the item's name.
     fn inherent(&mut self, owner: Owner, expected: Option<&Typed>) -> Option<(Impls, Rc<DeriveInput>, Scope, String)> {
         let Owner { ty, last } = owner;
+        if is_type_parameter(&ty) {
+            return None;
+        }
         let ty = self.or_expected(ty, expected).ok()?;
         let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
         // A variant goes first.
@@ -218,9 +229,17 @@ impl Deriver<'_> {
         let last = name(&last.ident);
         if let Some(itself) = &path.qself {
             // An item of a trait, `<Type as Trait>::item`, is none of the type's own.
-            return (itself.position == 0).then(|| Owner { ty: ((*itself.ty).clone(), scope.clone()), last });
+            let ty = ((*itself.ty).clone(), scope.clone());
+            return (itself.position == 0 && !self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last });
         }
-        Some(Owner { ty: self.named_type(owner, scope)?, last })
+        let ty = self.named_type(owner, scope)?;
+        (!self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last })
+    }
+
+    /// Whether this may be an item of a trait of the crate: all that a type parameter has is of a trait, and of those that
+    /// are not of the crate, only `Default` is known.
+    fn is_of_own_trait(&mut self, ty: &Typed, item: &str) -> bool {
+        is_type_parameter(ty) && (item != "default" || self.may_be_of_own_trait(item, &ty.1))
     }
 
     /// The enum of a variant that stands alone: `use Enum::Variant;`, `use Enum::*;`.
@@ -277,7 +296,10 @@ impl Deriver<'_> {
                 Some(Target::Item(..)) => true,
                 Some(Target::Foreign(foreign)) => super::known::is_known(&foreign.path),
                 Some(Target::Module(_) | Target::Hidden(_)) => false,
-                None => path.get_ident().is_some_and(|ident| super::known::prelude(&name(ident)).is_some()),
+                None => match path.segments.iter().collect::<Vec<_>>()[..] {
+                    [only] => super::known::prelude(&name(&only.ident)).is_some(),
+                    _ => false,
+                },
             };
         is_type.then(|| (syn::parse_quote!(#path), scope.clone()))
     }
@@ -286,6 +308,16 @@ impl Deriver<'_> {
     pub fn included(&self, path: &str, scope: &Scope) -> Option<String> {
         let file = self.modules.module(scope.module).file.clone();
         self.modules.included(&file, path)
+    }
+}
+
+/// Whether a type stands for what is given for it; `Self` is the type itself.
+fn is_type_parameter((ty, scope): &Typed) -> bool {
+    match ty {
+        Type::Path(TypePath { qself: None, path, .. }) => {
+            path.get_ident().is_some_and(|ident| ident != "Self" && scope.generics.contains_key(&name(ident)))
+        }
+        _ => false,
     }
 }
 

@@ -127,6 +127,8 @@ pub enum Local {
         value: Box<Value>,
         hint: Hint,
         mutable: bool,
+        /// Whether its type is a type parameter, so that all its methods are of traits.
+        opaque: bool,
     },
     /// A constant argument, with the type of its parameter.
     Constant(Box<Expr>, Scope, Box<Typed>),
@@ -138,7 +140,7 @@ pub enum Local {
 
 impl Local {
     pub fn value(value: Value) -> Self {
-        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false }
+        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false, opaque: false }
     }
 }
 
@@ -259,6 +261,15 @@ impl Deriver<'_> {
                 let found = self.or_not_evident(found, expr, scope)?;
                 self.known(found)
             }
+            Expr::Index(index) => {
+                let list = self.evaluate(&index.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))?;
+                let at = usize::try_from(self.integer(&index.index, scope, "usize")?).ok();
+                let found = match (list, at) {
+                    (Value::List("array" | "Vec", list), Some(at)) => list.into_iter().nth(at),
+                    _ => None,
+                };
+                self.or_not_evident(found, expr, scope)
+            }
             Expr::If(branch) => match (self.condition(&branch.cond, scope)?, &branch.else_branch) {
                 (Some(inner), _) => self.block(&branch.then_branch, &inner, hint.unless_free()),
                 (None, Some((_, other))) => self.evaluate(other, scope, hint.unless_free()),
@@ -292,6 +303,7 @@ impl Deriver<'_> {
             (UnOp::Deref(_), value) => Some(value),
             (UnOp::Neg(_), value) => super::numbers::negative(value),
             (UnOp::Not(_), Value::Bool(value)) => Some(Value::Bool(!value)),
+            (UnOp::Not(_), Value::Integer(number, ty)) => super::numbers::truncated(!number, ty),
             _ => None,
         };
         self.or_not_evident(result, expr, scope)
@@ -351,12 +363,16 @@ impl Deriver<'_> {
 
     /// Binds a `let`; if its value waits for a use, this tells whether there was one.
     fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<Option<Rc<Cell<bool>>>> {
-        let (Some((ident, mutable, ty)), Some(init)) = (bound(local), &local.init) else {
+        let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none()) else {
             return self.not_evident(local, scope);
         };
-        if init.diverge.is_some() {
-            return self.not_evident(local, scope);
-        }
+        let Some((ident, mutable, ty)) = bound(local) else {
+            let (pattern, ty) = untyped(&local.pat);
+            let ty = ty.map(|ty| (ty.clone(), scope.clone()));
+            let value = self.evaluate(&init.expr, scope, &Hint::of(ty.as_ref()))?;
+            let matches = self.matches(pattern, &value, scope)?;
+            return self.or_not_evident(matches.then_some(None), local, scope);
+        };
         let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::exactly((ty.clone(), scope.clone())));
         let (local, evaluated) = match self.if_needed(|deriver| deriver.evaluate(&init.expr, scope, &hint)) {
             // Its use may say the type.
@@ -364,7 +380,7 @@ impl Deriver<'_> {
                 let evaluated = Rc::default();
                 (Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)), Some(evaluated))
             }
-            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable }, None),
+            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable, opaque: false }, None),
         };
         scope.bind(ident, local);
         Ok(evaluated)
@@ -399,7 +415,7 @@ impl Deriver<'_> {
         };
         let method = call.method.to_string();
         let found = local.and_then(|local| Some((scope.locals.get(&local).cloned()?, local)));
-        let Some((Local::Value { mut value, hint, mutable: true }, local)) = found else {
+        let Some((Local::Value { mut value, hint, mutable: true, opaque }, local)) = found else {
             return self.not_evident(call, scope);
         };
         if self.may_be_of_own_trait(&method, scope) {
@@ -419,6 +435,18 @@ impl Deriver<'_> {
                 let element = self.element(&hint, 0)?;
                 list.push(self.evaluate(new, scope, &element)?);
             }
+            (Value::List("Vec", list), "extend", [new]) => {
+                let elements = Hint::List(Box::new(self.element(&hint, 0)?));
+                match self.evaluate(new, scope, &elements)? {
+                    Value::List("array" | "Vec" | "iterator", mut new) => list.append(&mut new),
+                    _ => return self.not_evident(call, scope),
+                }
+            }
+            (Value::Text(text), "push_str", [new]) => text.push_str(&self.text(new, scope)?),
+            (Value::Text(text), "push", [new]) => match self.evaluate(new, scope, &Hint::Unknown)? {
+                Value::Char(new) => text.push(new),
+                _ => return self.not_evident(call, scope),
+            },
             (Value::Map(kind, entries), "insert", [key, new]) => {
                 let hints = (self.element(&hint, 0)?, self.element(&hint, 1)?);
                 entries.push((self.evaluate(key, scope, &hints.0)?, self.evaluate(new, scope, &hints.1)?));
@@ -427,7 +455,7 @@ impl Deriver<'_> {
             }
             _ => return self.not_evident(call, scope),
         }
-        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true });
+        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true, opaque });
         Ok(())
     }
 
@@ -454,6 +482,20 @@ impl Deriver<'_> {
                 }
                 Ok(false)
             }
+            Pat::Tuple(parts) => match value {
+                Value::List("tuple", list) if list.len() == parts.elems.len() => {
+                    for (part, value) in parts.elems.iter().zip(list) {
+                        if matches!(part, Pat::Rest(_)) {
+                            return self.not_evident(pattern, scope);
+                        }
+                        if !self.matches(part, value, scope)? {
+                            return Ok(false);
+                        }
+                    }
+                    Ok(true)
+                }
+                _ => self.not_evident(pattern, scope),
+            },
             Pat::Lit(literal) => self.is_constant_value(&Expr::Lit(literal.clone()), value, scope),
             Pat::Path(path) => self.is_constant_value(&Expr::Path(path.clone()), value, scope),
             Pat::Ident(binding) if binding.subpat.is_none() && binding.by_ref.is_none() => {
@@ -709,15 +751,19 @@ impl Scope {
 
 /// The name that a `let` binds, whether it may be changed, and its type.
 fn bound(local: &syn::Local) -> Option<(&syn::Ident, bool, Option<&Type>)> {
-    let (pattern, ty) = match &local.pat {
-        Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
-        pattern => (pattern, None),
-    };
+    let (pattern, ty) = untyped(&local.pat);
     match pattern {
         Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
             Some((&ident.ident, ident.mutability.is_some(), ty))
         }
         _ => None,
+    }
+}
+
+fn untyped(pattern: &Pat) -> (&Pat, Option<&Type>) {
+    match pattern {
+        Pat::Type(typed) => (&typed.pat, Some(&typed.ty)),
+        pattern => (pattern, None),
     }
 }
 

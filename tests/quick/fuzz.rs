@@ -97,7 +97,7 @@ fn projects() -> Vec<Files> {
 fn changed(projects: &[Files], dice: &mut Dice) -> Files {
     let mut files = projects[dice.below(projects.len())].clone();
     let file = if files.len() <= 3 && dice.percent(85) { 0 } else { dice.below(files.len()) };
-    for _ in 0..dice.between(1, 4) {
+    for _ in 0..dice.between(1, 3) {
         let other = &projects[dice.below(projects.len())];
         let other = &other[dice.below(other.len())].1;
         files[file].1 = change(&files[file].1, other, dice);
@@ -179,7 +179,7 @@ fn change(text: &str, other: &str, dice: &mut Dice) -> String {
     let end = tokens[dice.between(0, last)].end.max(one.end).min(one.start + 400);
     let range = one.start..(one.end..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(one.end);
     let replaced = |range: &Range<usize>, by: &str| [&text[..range.start], by, &text[range.end..]].concat();
-    match dice.below(9) {
+    match dice.below(24) {
         0 => replaced(&one, ""),
         1 => replaced(&range, ""),
         2 => replaced(&one, &text[one.clone()].repeat(2)),
@@ -196,13 +196,21 @@ fn change(text: &str, other: &str, dice: &mut Dice) -> String {
         }
         5 => replaced(&one, dice.pick(ODD)),
         6 => replaced(&(one.start..one.start), dice.pick(ODD)),
-        7 => {
-            let others = tokens_of(other);
+        7 => text[..one.end].to_string(),
+        // What is of the same form is mostly read further.
+        _ => {
+            let is_like = |range: &Range<usize>| form(&other[range.clone()]) == form(&text[one.clone()]);
+            let others: Vec<Range<usize>> = tokens_of(other).into_iter().filter(is_like).collect();
             let by = if others.is_empty() { "" } else { &other[others[dice.below(others.len())].clone()] };
             replaced(&one, by)
         }
-        _ => text[..one.end].to_string(),
     }
+}
+
+/// Whether a token is a name, a type, a number or a sign.
+fn form(token: &str) -> (bool, bool, bool) {
+    let is = |test: fn(char) -> bool| token.starts_with(test);
+    (is(char::is_alphabetic), is(char::is_uppercase), is(|c| c.is_ascii_digit()))
 }
 
 /// Words, and all other characters but blanks.
