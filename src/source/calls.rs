@@ -356,9 +356,12 @@ impl Deriver<'_> {
             }
             ("clone" | "to_owned", []) => hint.clone(),
             ("max" | "min", [_]) => hint.unless_free().clone(),
+            ("unwrap_or", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
             ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
-            ("iter" | "into_iter" | "to_vec" | "cloned" | "copied", []) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
+                Hint::List(Box::new(self.element(hint, 0)?))
+            }
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
         };
@@ -378,8 +381,28 @@ impl Deriver<'_> {
             }
             (Value::Json(json), "try_into", []) if matches!(hint, Hint::Schema) => Some(Value::Json(json)),
             (Value::Option(Some(value)), "unwrap", []) | (Value::Option(Some(value)), "expect", [_]) => Some(*value),
+            (Value::Option(value), "unwrap_or", [other]) => {
+                let other = self.evaluate(other, scope, hint.unless_free())?;
+                Some(value.map_or(other, |value| *value))
+            }
             (Value::Option(value), "is_none", []) => Some(Value::Bool(value.is_none())),
             (Value::Option(value), "is_some", []) => Some(Value::Bool(value.is_some())),
+            (Value::Text(text), "trim", []) => Some(Value::Text(text.trim().into())),
+            // Other letters may have other cases in another version of std.
+            (Value::Text(text), "to_lowercase" | "to_ascii_lowercase", []) if text.is_ascii() => {
+                Some(Value::Text(text.to_ascii_lowercase()))
+            }
+            (Value::Text(text), "to_uppercase" | "to_ascii_uppercase", []) if text.is_ascii() => {
+                Some(Value::Text(text.to_ascii_uppercase()))
+            }
+            (Value::List("array" | "Vec", list), "join", [separator]) => {
+                let separator = self.text(separator, scope)?;
+                let texts = list.into_iter().map(|value| match value {
+                    Value::Text(text) => Some(text),
+                    _ => None,
+                });
+                texts.collect::<Option<Vec<String>>>().map(|texts| Value::Text(texts.join(&separator)))
+            }
             (Value::Text(text), "is_empty", []) => Some(Value::Bool(text.is_empty())),
             (Value::Text(text), "len", []) => Some(Value::Integer(text.len() as i128, "usize")),
             (Value::List(kind, list), "is_empty", []) if is_sequence(kind) => Some(Value::Bool(list.is_empty())),
@@ -404,6 +427,23 @@ impl Deriver<'_> {
                 Some(Value::List("iterator", list))
             }
             (value @ Value::List("iterator", _), "cloned" | "copied", []) => self.clones(&value).then_some(value),
+            (Value::List("iterator", list), "rev", []) => {
+                Some(Value::List("iterator", list.into_iter().rev().collect()))
+            }
+            (Value::List("iterator", list), "skip" | "take", [count]) => {
+                let count = usize::try_from(self.integer(count, scope, "usize")?).unwrap_or_default();
+                let list = list.into_iter();
+                let kept = if method == "skip" { list.skip(count).collect() } else { list.take(count).collect() };
+                Some(Value::List("iterator", kept))
+            }
+            (Value::List("iterator", mut list), "chain", [more]) => {
+                let elements = Hint::List(Box::new(self.element(hint, 0)?));
+                match self.evaluate(more, scope, &elements)? {
+                    Value::List("array" | "Vec" | "iterator", more) => list.extend(more),
+                    _ => return self.not_evident(expr, scope),
+                }
+                Some(Value::List("iterator", list))
+            }
             (Value::List(kind @ ("iterator" | "array"), list), "map", [function]) => {
                 return Ok(Value::List(kind, self.mapped(list, function, expr, scope, hint)?));
             }

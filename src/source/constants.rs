@@ -236,10 +236,11 @@ impl Deriver<'_> {
         (!self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last })
     }
 
-    /// Whether this may be an item of a trait of the crate: all that a type parameter has is of a trait, and of those that
-    /// are not of the crate, only `Default` is known.
+    /// Whether this may be an item of a trait of the crate: all that a type parameter has is of a trait, and of other traits
+    /// only these items are known.
     fn is_of_own_trait(&mut self, ty: &Typed, item: &str) -> bool {
-        is_type_parameter(ty) && (item != "default" || self.may_be_of_own_trait(item, &ty.1))
+        let is_known = matches!(item, "default" | "json_schema");
+        is_type_parameter(ty) && (!is_known || self.may_be_of_own_trait(item, &ty.1))
     }
 
     /// The enum of a variant that stands alone: `use Enum::Variant;`, `use Enum::*;`.

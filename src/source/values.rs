@@ -482,6 +482,19 @@ impl Deriver<'_> {
                 }
                 Ok(false)
             }
+            Pat::Guard(guarded) => {
+                if !self.matches(&guarded.pat, value, scope)? {
+                    return Ok(false);
+                }
+                let is_choice = guarded.pat.to_token_stream().to_string().contains('|');
+                match self.condition(&guarded.guard, scope)? {
+                    Some(inner) => *scope = inner,
+                    // The guard is asked again for each choice that fits.
+                    None if is_choice => return self.not_evident(pattern, scope),
+                    None => return Ok(false),
+                }
+                Ok(true)
+            }
             Pat::Tuple(parts) => match value {
                 Value::List("tuple", list) if list.len() == parts.elems.len() => {
                     for (part, value) in parts.elems.iter().zip(list) {
