@@ -61,6 +61,8 @@ pub struct Modules {
     pub(super) calls: RefCell<HashMap<(ModuleId, usize), Rc<Makes>>>,
     /// Paths without `.rs` of the project's modules that no build here has, or whose text is read otherwise.
     left_out: RefCell<Vec<String>>,
+    /// The items that this build does not have.
+    left_out_items: RefCell<Vec<Span>>,
 }
 
 /// How much of the project's files is read.
@@ -273,6 +275,7 @@ impl Modules {
             reading,
             calls: RefCell::default(),
             left_out: RefCell::default(),
+            left_out_items: RefCell::default(),
         };
         modules.local.iter_mut().skip(packages.len()).for_each(|package| {
             Rc::make_mut(package).binaries.clear();
@@ -302,6 +305,11 @@ impl Modules {
         let stem = path.strip_suffix(".rs").unwrap_or(path);
         let is_in = |left: &String| stem == left || stem.strip_prefix(left).is_some_and(|rest| rest.starts_with('/'));
         self.left_out.borrow().iter().any(is_in)
+    }
+
+    /// The items that the build leaves out; they are told once.
+    pub fn take_left_out_items(&self) -> Vec<Span> {
+        self.left_out_items.take()
     }
 
     /// Whether a module may name what has this reach.
@@ -949,8 +957,7 @@ impl Reader<'_> {
     fn add_if(&mut self, keeps: Option<bool>, item: Item) {
         match (keeps, item) {
             (Some(true), item) => self.add(item),
-            (Some(false), Item::Mod(item)) => self.leave_out(&item),
-            (Some(false), _) => {}
+            (Some(false), item) => self.leave_out_item(&item),
             (None, item) => self.undecided(&item),
         }
     }
@@ -1095,7 +1102,7 @@ impl Reader<'_> {
             );
             return self.module.macros.push(Call { span, path, tokens, is_plain: false });
         };
-        if skim::kind_in(&text).is_some() {
+        if !skim::kinds_in(&text).is_empty() {
             self.refuse_kind(
                 span.clone(),
                 &format!("`{place}` has a custom resource, and opctl does not run `include!`"),
@@ -1106,8 +1113,18 @@ impl Reader<'_> {
         self.module.macros.push(Call { span, path, tokens, is_plain: true });
     }
 
+    /// An item of another build.
+    fn leave_out_item(&self, item: &Item) {
+        if self.krate.foreign.is_none() {
+            self.modules.left_out_items.borrow_mut().push(span_of(&self.module.file, item));
+        }
+        if let Item::Mod(item) = item {
+            self.leave_out(item);
+        }
+    }
+
     /// A module of another build.
-    fn leave_out(&mut self, item: &ItemMod) {
+    fn leave_out(&self, item: &ItemMod) {
         if item.content.is_none() && self.krate.foreign.is_none() {
             let path = match item.attrs.iter().find_map(path_attribute) {
                 Some(path) => normalize(&join(&self.folders.file_folder, path.strip_suffix(".rs").unwrap_or(&path))),
@@ -1340,7 +1357,7 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
         let attributes = attributes(item);
         let is_test = |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "test");
         if attributes.iter().any(is_test) || self.reader.krate.cfg.keeps(attributes) == Some(false) {
-            return;
+            return self.reader.leave_out_item(item);
         }
         if self.depth > 0 {
             let span = span_of(&self.reader.module.file, item);
