@@ -16,7 +16,7 @@ use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
 use crate::model::{Allow, Operator};
-use crate::project::Tree;
+use crate::project::{Features, Tree};
 use crate::source::{self, Source};
 
 /// What is generated together.
@@ -96,7 +96,8 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
         sound(&source.diagnostics, &source.operator.allows)?;
         return Ok(Found { source, crds: Vec::new(), refused: None });
     }
-    let compiler = Compiler { folder: tree.root().join(options.folder), options, binary: choice.binary, console };
+    let folder = tree.root().join(options.folder);
+    let compiler = Compiler { folder, options, binary: choice.binary, features: tree.features(), console };
     if choice.engine == Engine::Cargo {
         sound(&source.diagnostics, &source.operator.allows)?;
         let programs = compiler.programs().map_err(|failure| {
@@ -163,6 +164,7 @@ struct Compiler<'a> {
     folder: PathBuf,
     options: &'a ManifestOptions<'a>,
     binary: &'a str,
+    features: &'a Features,
     console: &'a Console,
 }
 
@@ -215,7 +217,7 @@ impl Compiler<'_> {
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
             return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
         }
-        compiled::programs(&self.folder, self.binary)
+        compiled::programs(&self.folder, self.binary, self.features)
     }
 
     /// By name. This runs code of the project, its build scripts among it, so it is said first what for.

@@ -9,6 +9,7 @@ use clap::Args;
 use super::allow::{ReportedBy, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
 use super::error::{Diagnosed, Refusal};
+use super::features::FeatureArgs;
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, lock, resolve,
@@ -84,6 +85,9 @@ pub struct ManifestsArgs {
     pub all_or_nothing: bool,
 
     #[command(flatten)]
+    pub features: FeatureArgs,
+
+    #[command(flatten)]
     pub messages: MessageArgs,
 }
 
@@ -119,7 +123,7 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
     let _lock = lock(&output.root, console)?;
-    let tree = super::tree(root);
+    let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
@@ -201,6 +205,9 @@ fn add(
     let mut found = engine::find(source, options, choice, console)?;
     if console.verbosity == Verbosity::Verbose {
         console.note(&read(&found.source));
+    }
+    if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account {
+        console.note("no kind is part of this build: a `cfg` leaves them out; use `--features` if a feature adds them");
     }
     if let Some(max) = options.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
@@ -436,10 +443,10 @@ fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> St
 /// How much was read.
 fn read(source: &Source) -> String {
     let (markers, files) = source.markers;
-    let Account { found, written, refused, elsewhere } = source.account;
+    let Account { found, written, refused, left_out, elsewhere } = source.account;
     let markers = format!("{} read from {}", counted(markers, "marker"), counted(files, "file"));
     format!(
-        "{markers}; {}: {written} derived, {refused} refused, {elsewhere} of other builds or projects",
+        "{markers}; {}: {written} derived, {refused} refused, {left_out} left out by a `cfg`, {elsewhere} of other projects",
         counted(found, "kind")
     )
 }

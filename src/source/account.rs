@@ -1,5 +1,5 @@
 //! Accounts for the kinds of the packages: each `#[kube(…)]` with a kind in their files becomes a version of a CRD, is
-//! refused with a diagnostic, or belongs elsewhere: to another build or another project.
+//! refused with a diagnostic, left out by a `cfg`, or belongs to another project.
 //!
 //! Only tokens are looked at, so what the reader of items has passed over is found as well; that is an error.
 
@@ -23,7 +23,9 @@ pub struct Account {
     pub written: usize,
     /// A diagnostic tells why.
     pub refused: usize,
-    /// Kinds of other projects, and what the build leaves out.
+    /// A `cfg` leaves them out.
+    pub left_out: usize,
+    /// They belong to other projects.
     pub elsewhere: usize,
 }
 
@@ -33,6 +35,7 @@ const UNREADABLE: &[&str] = &["OP001", "OP006"];
 enum Fate {
     Written,
     Refused,
+    LeftOut,
     Elsewhere,
 }
 
@@ -42,20 +45,27 @@ impl Account {
         *match fate {
             Fate::Written => &mut self.written,
             Fate::Refused => &mut self.refused,
+            Fate::LeftOut => &mut self.left_out,
             Fate::Elsewhere => &mut self.elsewhere,
         } += 1;
     }
 }
 
 impl Source {
-    /// Counts the kinds of all files, and gives what is to be said of those that are in no other diagnostic. `elsewhere` are
-    /// the items that the build leaves out, and the kinds in folders of other projects.
-    pub(super) fn account(&mut self, packages: &[Package], modules: &Modules, elsewhere: &[Span]) -> Vec<Diagnostic> {
+    /// Counts the kinds of all files, and gives what is to be said of those that are in no other diagnostic. `left_out` are
+    /// items, `foreign` the names of the types of other projects' kinds.
+    pub(super) fn account(
+        &mut self,
+        packages: &[Package],
+        modules: &Modules,
+        left_out: &[Span],
+        foreign: &[Span],
+    ) -> Vec<Diagnostic> {
         let files = modules.files();
         let mut problems = Vec::new();
         for file in &files {
             for kind in skim::kinds_in(&file.text) {
-                let fate = self.fate(file, &kind, modules, elsewhere);
+                let fate = self.fate(file, &kind, modules, left_out, foreign);
                 self.account.count(fate.as_ref().unwrap_or(&Fate::Refused));
                 problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
             }
@@ -63,7 +73,7 @@ impl Source {
         for file in self.unread(packages, &files) {
             let kinds = skim::kinds_in(&file.text);
             let is_left_out = modules.leaves_out(&file.path);
-            let fate = if is_left_out { Fate::Elsewhere } else { Fate::Refused };
+            let fate = if is_left_out { Fate::LeftOut } else { Fate::Refused };
             kinds.iter().for_each(|_| self.account.count(&fate));
             let first = kinds.into_iter().next().filter(|_| !is_left_out);
             problems.extend(first.map(|kind| unread_kind(&file, kind.at, modules)));
@@ -77,7 +87,8 @@ impl Source {
         file: &Arc<SourceFile>,
         kind: &KindAttribute,
         modules: &Modules,
-        elsewhere: &[Span],
+        left_out: &[Span],
+        foreign: &[Span],
     ) -> Option<Fate> {
         let is_in = |span: &Span, at: usize| span.file.path == file.path && span.range.contains(&at);
         let is_name = |span: &Span| kind.name.is_some_and(|name| is_in(span, name));
@@ -85,9 +96,11 @@ impl Source {
             return Some(Fate::Written);
         }
         let externals = self.operator.externals.iter().map(|external| &external.covers);
-        let is_left_out = elsewhere.iter().chain(externals).any(|span| is_in(span, kind.at.start) || is_name(span));
-        if is_left_out || modules.removes(file, kind.at.start) {
+        if foreign.iter().chain(externals).any(|span| is_in(span, kind.at.start) || is_name(span)) {
             return Some(Fate::Elsewhere);
+        }
+        if left_out.iter().any(|span| is_in(span, kind.at.start)) || modules.removes(file, kind.at.start) {
+            return Some(Fate::LeftOut);
         }
         let mut stopped = self.operator.underivable.iter().filter_map(|stopped| stopped.span.as_ref());
         let is_told = || {

@@ -58,7 +58,7 @@ impl Deriver<'_> {
                 let span = self.span(&scope, &input.ident);
                 match derived {
                     Ok(Some(api)) => apis.push(api),
-                    Ok(None) => self.elsewhere.push(span),
+                    Ok(None) => self.foreign.push(span),
                     Err(Refused) => {
                         let reasons = std::mem::take(&mut self.reasons);
                         let names = self.custom_resource_names(input, &scope);

@@ -99,7 +99,7 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
-    let Part { mut apis, mut unread, mut diagnostics, mut underivable, elsewhere, enums } =
+    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums } =
         derive_all(&source, &modules, options);
     source.diagnostics.append(&mut unread);
     let in_files = source.diagnostics.clone();
@@ -118,7 +118,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
     source.operator.underivable = underivable;
-    let passed_over = source.account(&packages, &modules, &elsewhere);
+    let passed_over = source.account(&packages, &modules, &left_out, &foreign);
     let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(only_a_compiler_knows);
     let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
     source.operator.underivable.splice(..0, unnamed);
@@ -134,8 +134,10 @@ struct Part {
     unread: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
     underivable: Vec<Underivable>,
-    /// What this build leaves out, and the kinds of other projects.
-    elsewhere: Vec<Span>,
+    /// The items that this build leaves out.
+    left_out: Vec<Span>,
+    /// The names of the types of other projects' kinds.
+    foreign: Vec<Span>,
     enums: Vec<Enumeration>,
 }
 
@@ -145,9 +147,9 @@ impl Part {
         let mut deriver = Deriver::new(modules, options);
         let files = modules.candidates().into_iter().skip(first).step_by(of);
         let apis = files.flat_map(|file| deriver.custom_resources(file)).collect();
-        let Deriver { diagnostics, underivable, enums, elsewhere, .. } = deriver;
-        let elsewhere = [elsewhere, modules.take_left_out_items()].concat();
-        Self { apis, unread: modules.take_diagnostics(), diagnostics, underivable, elsewhere, enums }
+        let Deriver { diagnostics, underivable, enums, foreign, .. } = deriver;
+        let (unread, left_out) = (modules.take_diagnostics(), modules.take_left_out_items());
+        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums }
     }
 
     fn is_sound(&self) -> bool {
@@ -185,7 +187,8 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
     for part in parts {
         whole.apis.extend(part.apis);
         whole.enums.extend(part.enums);
-        whole.elsewhere.extend(part.elsewhere);
+        whole.left_out.extend(part.left_out);
+        whole.foreign.extend(part.foreign);
     }
     whole
 }

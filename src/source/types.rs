@@ -50,7 +50,7 @@ pub struct Deriver<'a> {
     pub reasons: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
     /// The names of the kinds that other projects have the CRDs of.
-    pub elsewhere: Vec<Span>,
+    pub foreign: Vec<Span>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<String>,
     /// Types that were derived already.
@@ -169,7 +169,7 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             reasons: Vec::new(),
             underivable: Vec::new(),
-            elsewhere: Vec::new(),
+            foreign: Vec::new(),
             enums: Vec::new(),
             evaluating: 0,
             steps: 0,
