@@ -837,9 +837,7 @@ impl Modules {
         // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
         let known = self.files.borrow().iter().find(|file| krate.foreign.is_none() && file.path == path).cloned();
         let file = known.unwrap_or_else(|| {
-            let problem = too_deep(&shown, &text);
-            let file = SourceFile::new(shown, if problem.is_none() { text } else { String::new() });
-            problem.into_iter().for_each(|problem| self.report(problem));
+            let file = SourceFile::new(shown, text);
             if krate.foreign.is_none() {
                 self.files.borrow_mut().push(file.clone());
             }
@@ -850,6 +848,10 @@ impl Modules {
     }
 
     fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> syn::File {
+        if let Some(problem) = too_deep(file) {
+            self.report(problem);
+            return NOTHING;
+        }
         let items = if self.reads_whole(krate) { skim::whole(&file.text) } else { skim::items(&file.text) };
         items.unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
@@ -1313,11 +1315,10 @@ impl Reader<'_> {
 }
 
 /// What is wrong with a file that no parser should descend into.
-pub fn too_deep(path: &str, text: &str) -> Option<Diagnostic> {
-    let range = lexer::too_deep(text)?;
-    let span = Span { file: SourceFile::new(path, text), range };
+fn too_deep(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    let span = Span { file: file.clone(), range: lexer::too_deep(&file.text)? };
     Some(
-        Diagnostic::error("OP006", format!("`{path}` is nested too deeply: more than {}", lexer::LIMITS))
+        Diagnostic::error("OP006", format!("`{}` is nested too deeply: more than {}", file.path, lexer::LIMITS))
             .at(span, "the limit is reached here")
             .help("split the type or the expression, for example with a `type`, a `let` or a function"),
     )

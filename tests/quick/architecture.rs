@@ -23,7 +23,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("source", &["names", "versions", "diagnostic", "lexer", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
     ("cluster", &["interrupt", "yaml"]),
-    ("compiled", &["names", "diagnostic", "interrupt", "yaml"]),
+    ("compiled", &["names", "diagnostic", "project", "interrupt", "yaml"]),
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),
     ("emit", &["names", "diagnostic", "project", "model", "yaml"]),
