@@ -96,6 +96,14 @@ impl Foreign {
         &self.lock.packages[index].version
     }
 
+    /// The versions of a package that are compiled for the roots.
+    pub fn versions(&self, package: &str) -> Vec<String> {
+        let roots = self.local.iter().take(self.roots);
+        let reached: BTreeSet<usize> = roots.flat_map(|(root, _)| self.lock.reached(*root)).collect();
+        let reached = reached.into_iter().map(|index| &self.lock.packages[index]);
+        reached.filter(|locked| locked.name == package).map(|locked| locked.version.clone()).collect()
+    }
+
     /// The package that a dependency of another is.
     pub fn dependency(&self, from: usize, dependency: &Dependency) -> Result<usize, Missing> {
         let found = self.lock.dependency(from, &dependency.package, dependency.version.as_deref());
@@ -175,7 +183,7 @@ mod tests {
         Tree::at(env!("CARGO_MANIFEST_DIR")).with_cargo_home(home)
     }
 
-    /// opctl carries the types of one release; those of another are read like this.
+    /// opctl carries the types; those of a release that it does not know are read like this.
     #[test]
     fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
         let tree = own_tree();

@@ -28,6 +28,7 @@ mod modules;
 mod numbers;
 mod package;
 mod reads;
+mod releases;
 mod requests;
 mod resolve;
 mod runtime;
@@ -46,7 +47,6 @@ use serde_json::{Map, Value};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
-use crate::versions::supported;
 
 use modules::{Modules, Reading, mentions};
 use package::Package;
@@ -81,7 +81,7 @@ impl Default for Options {
 /// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
 /// that a compiler, kube or the API server would refuse as well.
 const ONLY_A_COMPILER_KNOWS: &[&str] =
-    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021", "OP023", "OP024", "OP025"];
+    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP018", "OP019", "OP021", "OP023", "OP024", "OP025"];
 
 /// Whether a compiler can give the answer that the source alone does not.
 pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
@@ -104,9 +104,6 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
     source.diagnostics.extend(unread_kinds(&source.tree, &packages, &modules));
-    if !apis.is_empty() {
-        source.diagnostics.extend(other_versions(&packages));
-    }
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     apis.dedup_by(|a, b| a.span == b.span);
@@ -355,20 +352,4 @@ fn without_texts(schema: &Value) -> Value {
         Value::Array(list) => list.iter().map(without_texts).collect::<Vec<_>>().into(),
         value => value.clone(),
     }
-}
-
-/// opctl writes what one major version of kube and schemars makes; another version may make something else.
-fn other_versions(packages: &[Package]) -> Vec<Diagnostic> {
-    let expected = ["kube", "schemars"].map(|krate| (krate, supported(krate)));
-    let differs = expected.into_iter().filter_map(|(krate, version)| {
-        let (package, asked) = packages.iter().find_map(|package| {
-            let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
-            (!dependency.accepts(version)).then(|| (package, dependency.version.clone().unwrap_or_default()))
-        })?;
-        let path = join(&package.folder, "Cargo.toml");
-        let message = format!("`{path}` asks for {krate} {asked}, but opctl generates the output of {krate} {version}");
-        let help = format!("update {krate}, or compare the CRDs with those that your compiled types print");
-        Some(Diagnostic::warning("OP018", message).help(help))
-    });
-    differs.collect()
 }
