@@ -41,8 +41,7 @@ pub const KUBE: &[Release] = &[
 ];
 
 /// The releases of schemars that differ in the schemas that they make.
-pub const SCHEMARS: &[Release] =
-    &[Release(1, 0, 3), Release(1, 0, 5), Release(1, 1, 0), Release(1, 2, 0), Release(1, 2, 3)];
+pub const SCHEMARS: &[Release] = &[Release(1, 0, 5), Release(1, 1, 0), Release(1, 2, 0), Release(1, 2, 3)];
 
 /// The releases of k8s-openapi that differ in their types, each with the earliest and the latest minor version of
 /// Kubernetes 1 that it has types of. kube 2 goes with 0.26, kube 3 with 0.27, and so on.
@@ -120,7 +119,7 @@ impl Kube {
 
     /// `Rule::optional_old_self`
     pub fn has_optional_old_self(self) -> bool {
-        self.0 >= Release(3, 0, 0)
+        self.0 >= Release(3, 1, 0)
     }
 
     /// `crd()` has neither categories, short names, columns nor subresources where there are none; before, empty ones.
@@ -185,11 +184,6 @@ impl Schemars {
     /// `None`: opctl does not know it.
     pub fn new(release: Release) -> Option<Self> {
         is_known("schemars", release).then_some(Self(release))
-    }
-
-    /// `prefixItems` and `minItems` are left out of an empty tuple.
-    pub fn leaves_out_empty(self) -> bool {
-        self.0 >= Release(1, 0, 4)
     }
 
     /// The unit variants and the absence of an enum are objects where the enum is flattened.

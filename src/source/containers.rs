@@ -187,7 +187,7 @@ impl Deriver<'_> {
         let fields = fields.iter().filter(|field| !field.attrs.skip_deserializing());
         let items = all(fields.map(|field| Ok(self.field(field, scope, false)?.finish().to_value())))?;
         let mut schema = json_schema!({ "type": "array", "maxItems": items.len() });
-        if !items.is_empty() || !self.modules.schemars().leaves_out_empty() {
+        if !items.is_empty() {
             schema.insert("minItems".into(), items.len().into());
             schema.insert("prefixItems".into(), items.into());
         }

@@ -324,6 +324,9 @@ impl Deriver<'_> {
             kube.flags.insert(known, on);
         } else if let Some(known) = find(LISTS) {
             let text = string(self, meta)?;
+            if known == "selectable" && !kube.release.leaves_out_empty() && text.value().contains(['"', '\\']) {
+                return self.not_in_release("paths with `\"` or `\\`", kube.release, span, "use another field");
+            }
             kube.lists.entry(known).or_default().push(text);
         } else {
             match key.as_str() {

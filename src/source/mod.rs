@@ -48,6 +48,7 @@ use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
 use crate::project::{Tree, join};
 
+use foreign::Missing;
 use modules::{Modules, Reading, mentions};
 use package::Package;
 use types::Deriver;
@@ -95,7 +96,11 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
-    let Part { mut apis, mut unread, mut diagnostics, underivable, enums } = derive_all(&source, &modules, options);
+    let mut part = derive_all(&source, &modules, options);
+    if let Some(missing) = foreign::not_fetched(&part.missing) {
+        part.blame(missing);
+    }
+    let Part { mut apis, mut unread, mut diagnostics, underivable, enums, .. } = part;
     source.diagnostics.append(&mut unread);
     let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
     let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
@@ -123,6 +128,7 @@ struct Part {
     diagnostics: Vec<Diagnostic>,
     underivable: Vec<Underivable>,
     enums: Vec<Enumeration>,
+    missing: BTreeSet<Missing>,
 }
 
 impl Part {
@@ -132,7 +138,21 @@ impl Part {
         let files = modules.candidates().into_iter().skip(first).step_by(of);
         let apis = files.flat_map(|file| deriver.custom_resources(file)).collect();
         let Deriver { diagnostics, underivable, enums, .. } = deriver;
-        Self { apis, unread: modules.take_diagnostics(), diagnostics, underivable, enums }
+        let (unread, missing) = (modules.take_diagnostics(), modules.take_missing());
+        Self { apis, unread, diagnostics, underivable, enums, missing }
+    }
+
+    /// Leaves one error of those that may all follow from it.
+    fn blame(&mut self, mut error: Diagnostic) {
+        let mut follow = self.diagnostics.iter().filter(|said| said.is_error() && only_a_compiler_knows(said));
+        let (Some(first), Some(_)) = (follow.next(), follow.next()) else { return };
+        error.span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
+        self.diagnostics.retain(|said| !said.is_error() || !only_a_compiler_knows(said));
+        self.diagnostics.insert(0, error.clone());
+        for stopped in &mut self.underivable {
+            stopped.reasons.retain(|reason| !only_a_compiler_knows(reason));
+            stopped.reasons.push(error.clone());
+        }
     }
 
     fn is_sound(&self) -> bool {

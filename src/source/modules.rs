@@ -53,6 +53,8 @@ pub struct Modules {
     candidates: RefCell<Vec<ModuleId>>,
     foreign: OnceCell<Result<Foreign, Missing>>,
     pub(super) schemars: OnceCell<Schemars>,
+    /// The packages whose source was looked for, and is not there.
+    missing: RefCell<BTreeSet<Missing>>,
     files: RefCell<Vec<Arc<SourceFile>>>,
     /// The files that `include_str!` names, by path.
     included: RefCell<BTreeMap<String, String>>,
@@ -269,6 +271,7 @@ impl Modules {
             candidates: RefCell::default(),
             foreign: OnceCell::new(),
             schemars: OnceCell::new(),
+            missing: RefCell::default(),
             files: RefCell::default(),
             included: RefCell::default(),
             diagnostics: RefCell::default(),
@@ -595,6 +598,14 @@ impl Modules {
         found.map(|(name, dependency)| (dependency.clone(), DependencyName { krate: index, name: name.clone() }))
     }
 
+    /// What the crate of `id` calls these crates.
+    pub fn dependencies(&self, id: ModuleId, crates: &[&str]) -> Vec<DependencyName> {
+        let index = self.module(id).krate;
+        let package = self.crates.borrow()[index].package.clone();
+        let named = package.dependencies.iter().filter(|(_, it)| crates.contains(&it.krate.as_str()));
+        named.map(|(name, _)| DependencyName { krate: index, name: name.clone() }).collect()
+    }
+
     /// As Cargo.toml has it.
     pub fn declared(&self, via: &DependencyName) -> Dependency {
         self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
@@ -664,6 +675,15 @@ impl Modules {
 
     /// The root module of a dependency, whose source is looked for on disk.
     pub fn enter(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
+        self.found(via).inspect_err(|missing| _ = self.missing.borrow_mut().insert(missing.clone()))
+    }
+
+    /// What was looked for since it was asked last, and is not there.
+    pub fn take_missing(&self) -> BTreeSet<Missing> {
+        self.missing.take()
+    }
+
+    fn found(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
         let (foreign, entry) = self.entry(via)?;
         let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
         if let Some(krate) = self.crates.borrow().iter().find(is_open) {

@@ -1,6 +1,8 @@
 //! Determines the releases of kube and schemars that a crate is compiled with: those in Cargo.lock; without it, the latest
 //! ones that Cargo.toml allows and opctl knows, as cargo would choose them.
 
+use std::collections::BTreeSet;
+
 use super::lock;
 use super::modules::{DependencyName, ModuleId, Modules};
 use super::package::Dependency;
@@ -12,18 +14,21 @@ const KUBE: &[&str] = &["kube", "kube_derive", "kube_core"];
 impl Modules {
     /// The release of kube whose derives a crate uses. An error is the version that opctl does not know.
     pub fn kube(&self, id: ModuleId) -> Result<Kube, String> {
-        let named = KUBE.iter().find_map(|krate| self.dependency(id, krate));
-        let version = match named {
-            Some((_, via)) => self.version_or_allowed(&via)?,
+        let named = self.dependencies(id, KUBE);
+        let mut versions: BTreeSet<String> =
+            named.iter().map(|via| self.version_or_allowed(via)).collect::<Result<_, _>>()?;
+        if versions.is_empty() {
             // Another crate re-exports it.
-            None => match (&self.locked("kube-derive")[..], self.declared_by_any(KUBE)) {
-                ([], None) => return Ok(Kube::default()),
-                ([], Some(declared)) => allowed(&declared)?,
-                ([version], _) => version.clone(),
-                (versions, _) => return Err(versions.join(" or ")),
-            },
-        };
-        Release::parse(&version).and_then(Kube::new).ok_or(version)
+            versions.extend(self.locked("kube-derive"));
+        }
+        if versions.is_empty() {
+            versions.extend(self.declared_by_any(KUBE).map(|declared| allowed(&declared)).transpose()?);
+        }
+        match versions.into_iter().collect::<Vec<_>>().as_slice() {
+            [] => Ok(Kube::default()),
+            [version] => Release::parse(version).and_then(Kube::new).ok_or_else(|| version.clone()),
+            versions => Err(versions.join(" or ")),
+        }
     }
 
     /// The release of schemars 1 that all crates are compiled with.
@@ -51,5 +56,5 @@ pub fn allowed(dependency: &Dependency) -> Result<String, String> {
     let asked = dependency.version.clone().ok_or("of an unknown version")?;
     let name = if KUBE.contains(&dependency.krate.as_str()) { "kube" } else { &dependency.package };
     let mut known = known(name).into_iter().rev().map(|release| release.to_string());
-    Ok(known.find(|version| lock::matches(&asked, version)).unwrap_or(asked))
+    Ok(known.find(|version| lock::matches(&asked, version)).unwrap_or_else(|| asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()))
 }
