@@ -142,15 +142,21 @@ impl Part {
         Self { apis, unread, diagnostics, underivable, enums, missing }
     }
 
-    /// Leaves one error of those that may all follow from it.
+    /// Leaves one error of those that may all follow from it: types or derives that are not found.
     fn blame(&mut self, mut error: Diagnostic) {
-        let mut follow = self.diagnostics.iter().filter(|said| said.is_error() && only_a_compiler_knows(said));
-        let (Some(first), Some(_)) = (follow.next(), follow.next()) else { return };
+        let follows = |said: &Diagnostic| {
+            said.is_error() && only_a_compiler_knows(said) && !matches!(said.code, "OP018" | "OP025")
+        };
+        let following: Vec<&Diagnostic> = self.diagnostics.iter().filter(|said| follows(said)).collect();
+        let Some(first) = following.iter().find(|said| matches!(said.code, "OP011" | "OP021")) else { return };
+        if following.len() == 1 {
+            return;
+        }
         error.span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
-        self.diagnostics.retain(|said| !said.is_error() || !only_a_compiler_knows(said));
+        self.diagnostics.retain(|said| !follows(said));
         self.diagnostics.insert(0, error.clone());
         for stopped in &mut self.underivable {
-            stopped.reasons.retain(|reason| !only_a_compiler_knows(reason));
+            stopped.reasons.retain(|reason| !follows(reason));
             stopped.reasons.push(error.clone());
         }
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -16,27 +17,44 @@ use crate::write::write;
 
 #[test]
 fn crds_equal_those_of_the_compiled_types() {
-    let differences = compare(&Oracle::latest(), 20_000);
+    let oracle = Oracle::latest();
+    let differences = compare(&oracle, &cases(&oracle), common::operators_target(), 20_000);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
+
+/// The topics whose schemas some release of kube or schemars treats in its own way. What the other cases print was recorded
+/// with all releases, and `OPCTL_VERSIONS=all` compiles them again.
+const TOPICS: &[&str] = &["enums", "flatten", "kube", "kube_schema", "kubernetes", "maps", "panics"];
 
 #[test]
 fn crds_equal_those_of_earlier_releases() {
-    let differences: Vec<String> = Oracle::earlier().iter().flat_map(|oracle| compare(oracle, 0)).collect();
+    let takes_all = is_recording() || std::env::var_os("OPCTL_VERSIONS").is_some_and(|value| value == "all");
+    // They share nothing with other tests, and need not wait for them.
+    let target = common::operators_target().join("versions");
+    let mut differences = Vec::new();
+    for oracle in Oracle::earlier() {
+        let mut cases = cases(&oracle);
+        cases.retain(|case, _| takes_all || TOPICS.contains(&case.split('/').next().unwrap()));
+        differences.extend(compare(&oracle, &cases, target.clone(), 0));
+    }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
+fn is_recording() -> bool {
+    std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite")
+}
+
 /// Where read and compiled differ. A CRD that is longer than that is recorded by a checksum.
-fn compare(oracle: &Oracle, longest: usize) -> Vec<String> {
-    let cases = cases(oracle);
-    assert!(cases.len() >= 150, "{} cases", cases.len());
-    let compiled = parse(&printed(oracle, &files(oracle, &cases)));
-    let mut differences = differences(&compiled, &derive(oracle, &cases));
+fn compare(oracle: &Oracle, cases: &BTreeMap<String, String>, target: PathBuf, longest: usize) -> Vec<String> {
+    let compiled = parse(&printed(oracle, &files(oracle, cases), target));
+    let mut differences = differences(&compiled, &derive(oracle, cases));
     let text = recorded(&compiled, longest);
-    if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
+    if is_recording() {
         fs::write(oracle.recorded(), &text).unwrap();
     }
-    if fs::read_to_string(oracle.recorded()).unwrap_or_default() != text {
+    let before = fs::read_to_string(oracle.recorded()).unwrap_or_default();
+    let of_cases = before.split_inclusive('\n').filter(|line| cases.contains_key(line.split('\t').next().unwrap()));
+    if of_cases.collect::<String>() != text {
         differences.push("SNAPSHOTS=overwrite records what the compiled types print".into());
     }
     differences.into_iter().map(|difference| format!("{}: {difference}", oracle.name())).collect()
@@ -53,7 +71,7 @@ fn recorded(compiled: &Crds, longest: usize) -> String {
 }
 
 /// What the oracle prints: a line a kind.
-fn printed(oracle: &Oracle, files: &BTreeMap<String, String>) -> String {
+fn printed(oracle: &Oracle, files: &BTreeMap<String, String>, target: PathBuf) -> String {
     let folder = common::operators_target().join("oracle").join(oracle.name());
     // Cases of another day.
     for entry in walkdir::WalkDir::new(folder.join("src")).into_iter().filter_map(Result::ok) {
@@ -65,6 +83,6 @@ fn printed(oracle: &Oracle, files: &BTreeMap<String, String>) -> String {
     files.iter().for_each(|(path, text)| write(&folder.join(path), text));
     let mut cargo = common::cargo(&folder, &["run", "--quiet"]);
     // A case more compiles little more.
-    cargo.env("CARGO_INCREMENTAL", "1");
+    cargo.env("CARGO_INCREMENTAL", "1").env("CARGO_TARGET_DIR", target);
     common::output(cargo)
 }
