@@ -8,6 +8,7 @@ mod namespaces;
 mod panics;
 mod rbac;
 mod structural;
+mod transforms;
 mod webhook;
 
 use std::panic::resume_unwind;

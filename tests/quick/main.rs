@@ -74,6 +74,7 @@ mod plan;
 mod rbac;
 mod registry;
 mod release;
+mod releases;
 mod requests;
 mod runtime;
 mod scaffold;
