@@ -1,6 +1,7 @@
 //! Rust text → [`Operator`]: module tree and `use` resolution, serde, schemars and kube attributes, types → schema,
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
+mod account;
 mod attributes;
 mod by_hand;
 mod calls;
@@ -28,6 +29,7 @@ mod modules;
 mod numbers;
 mod package;
 mod reads;
+mod releases;
 mod requests;
 mod resolve;
 mod runtime;
@@ -44,11 +46,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Operator, Underivable};
 use crate::project::{Tree, join};
-use crate::versions::supported;
 
-use modules::{Modules, Reading, mentions};
+pub use account::Account;
+use foreign::Missing;
+use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
 
@@ -60,6 +63,8 @@ pub struct Source {
     pub diagnostics: Vec<Diagnostic>,
     /// How many markers were read, and how many files have one.
     pub markers: (usize, usize),
+    /// How many kinds were found, and what became of them.
+    pub account: Account,
     /// Where it was read. Syntax trees are large, so they are not kept.
     tree: Tree,
     folder: String,
@@ -81,7 +86,7 @@ impl Default for Options {
 /// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
 /// that a compiler, kube or the API server would refuse as well.
 const ONLY_A_COMPILER_KNOWS: &[&str] =
-    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021", "OP023", "OP024", "OP025"];
+    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP018", "OP019", "OP021", "OP023", "OP024", "OP025"];
 
 /// Whether a compiler can give the answer that the source alone does not.
 pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
@@ -95,25 +100,30 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
-    let Part { mut apis, mut unread, mut diagnostics, underivable, enums } = derive_all(&source, &modules, options);
+    let mut part = derive_all(&source, &modules, options);
+    if let Some(missing) = foreign::not_fetched(&part.missing) {
+        part.blame(missing);
+    }
+    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums, .. } = part;
     source.diagnostics.append(&mut unread);
-    let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
-    let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
+    let in_files = source.diagnostics.clone();
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
-    source.diagnostics.extend(unread_kinds(&source.tree, &packages, &modules));
-    if !apis.is_empty() {
-        source.diagnostics.extend(other_versions(&packages));
-    }
+    source.leave_to_others(&mut apis, &mut underivable);
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once.
     apis.dedup_by(|a, b| a.span == b.span);
     let conversions = &source.operator.conversions;
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
-    source.operator.underivable = [macros, underivable].concat();
+    source.operator.underivable = underivable;
+    let passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(only_a_compiler_knows);
+    let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
+    source.operator.underivable.splice(..0, unnamed);
+    source.diagnostics.extend(passed_over);
     source
 }
 
@@ -125,7 +135,12 @@ struct Part {
     unread: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
     underivable: Vec<Underivable>,
+    /// The items that this build leaves out.
+    left_out: Vec<Span>,
+    /// The names of the types of other projects' kinds.
+    foreign: Vec<Span>,
     enums: Vec<Enumeration>,
+    missing: BTreeSet<Missing>,
 }
 
 impl Part {
@@ -134,8 +149,31 @@ impl Part {
         let mut deriver = Deriver::new(modules, options);
         let files = modules.candidates().into_iter().skip(first).step_by(of);
         let apis = files.flat_map(|file| deriver.custom_resources(file)).collect();
-        let Deriver { diagnostics, underivable, enums, .. } = deriver;
-        Self { apis, unread: modules.take_diagnostics(), diagnostics, underivable, enums }
+        let Deriver { diagnostics, underivable, enums, foreign, .. } = deriver;
+        let (unread, missing, left_out) =
+            (modules.take_diagnostics(), modules.take_missing(), modules.take_left_out_items());
+        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
+    }
+
+    /// Leaves one error of those that may all follow from it: types or derives that are not found.
+    fn blame(&mut self, mut error: Diagnostic) {
+        let follows = |said: &Diagnostic| {
+            said.is_error() && only_a_compiler_knows(said) && !matches!(said.code, "OP018" | "OP025")
+        };
+        let following: Vec<&Diagnostic> = self.diagnostics.iter().filter(|said| follows(said)).collect();
+        let Some(first) = following.iter().find(|said| matches!(said.code, "OP011" | "OP021")) else { return };
+        if following.len() == 1 {
+            return;
+        }
+        error.span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
+        self.diagnostics.retain(|said| !follows(said));
+        self.diagnostics.insert(0, error.clone());
+        for Underivable { reasons, .. } in
+            self.underivable.iter_mut().filter(|stopped| stopped.reasons.iter().any(follows))
+        {
+            reasons.retain(|reason| !follows(reason));
+            reasons.push(error.clone());
+        }
     }
 
     fn is_sound(&self) -> bool {
@@ -173,6 +211,8 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
     for part in parts {
         whole.apis.extend(part.apis);
         whole.enums.extend(part.enums);
+        whole.left_out.extend(part.left_out);
+        whole.foreign.extend(part.foreign);
     }
     whole
 }
@@ -230,38 +270,29 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     (packages, modules, source)
 }
 
-/// Files in `src` that no module leads to and that have a custom resource: a macro may declare the module.
-fn unread_kinds(tree: &Tree, packages: &[Package], modules: &Modules) -> Vec<Diagnostic> {
-    let files = modules.files();
-    let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    let packages = packages.iter().filter(|package| !package.is_proc_macro);
-    let mut paths: Vec<String> = packages.flat_map(|package| tree.files_below(&join(&package.folder, "src"))).collect();
-    paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()) && !modules.leaves_out(path));
-    let texts = paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
-    texts.filter_map(|file| unread_kind(&file, modules)).collect()
-}
-
-fn unread_kind(file: &Arc<SourceFile>, modules: &Modules) -> Option<Diagnostic> {
-    let range = skim::kind_in(&file.text)?;
-    let span = Span { file: file.clone(), range };
-    let stem = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
-    let mut calls = modules.local().into_iter().flat_map(|id| {
-        let module = modules.module(id);
-        let naming = module.macros.iter().filter(|call| mentions(call.tokens.clone(), stem));
-        naming.map(|call| call.span.clone()).collect::<Vec<_>>()
-    });
-    let message = format!("the custom resource in `{}` is not read", file.path);
-    Some(match calls.next() {
-        Some(call) => Diagnostic::error("OP021", message)
-            .at(span, format!("the macro in {call} may declare this module"))
-            .help("declare the module without a macro, or print the CRDs from the compiled types"),
-        None => Diagnostic::warning("OP029", message)
-            .at(span, "no `mod` leads to this file")
-            .help("declare the file with `mod`, or remove it"),
-    })
-}
-
 impl Source {
+    /// Leaves out the kinds that a marker says are those of other projects, and what is wrong with them.
+    fn leave_to_others(&mut self, apis: &mut Vec<Api>, underivable: &mut Vec<Underivable>) {
+        let externals = &self.operator.externals;
+        let is_external = |span: &Span| externals.iter().any(|external| external.covers.contains(span));
+        for External { span, covers } in externals {
+            let mut names =
+                apis.iter().map(|api| &api.span).chain(underivable.iter().filter_map(|it| it.span.as_ref()));
+            if !names.any(|name| covers.contains(name)) {
+                let message = "there is no custom resource below this marker";
+                let help = "put it right above the type with `#[kube(…)]`, or remove it";
+                self.diagnostics.push(Diagnostic::warning("OP115", message).at(span.clone(), "").help(help));
+            }
+        }
+        apis.retain(|api| !is_external(&api.span));
+        let is_left = |stopped: &Underivable| stopped.span.as_ref().is_some_and(is_external);
+        let (left, own): (Vec<_>, Vec<_>) = underivable.drain(..).partition(is_left);
+        let is_reason =
+            |of: &[Underivable], problem: &Diagnostic| of.iter().any(|stopped| stopped.reasons.contains(problem));
+        self.diagnostics.retain(|problem| !is_reason(&left, problem) || is_reason(&own, problem));
+        *underivable = own;
+    }
+
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {
@@ -355,20 +386,4 @@ fn without_texts(schema: &Value) -> Value {
         Value::Array(list) => list.iter().map(without_texts).collect::<Vec<_>>().into(),
         value => value.clone(),
     }
-}
-
-/// opctl writes what one major version of kube and schemars makes; another version may make something else.
-fn other_versions(packages: &[Package]) -> Vec<Diagnostic> {
-    let expected = ["kube", "schemars"].map(|krate| (krate, supported(krate)));
-    let differs = expected.into_iter().filter_map(|(krate, version)| {
-        let (package, asked) = packages.iter().find_map(|package| {
-            let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
-            (!dependency.accepts(version)).then(|| (package, dependency.version.clone().unwrap_or_default()))
-        })?;
-        let path = join(&package.folder, "Cargo.toml");
-        let message = format!("`{path}` asks for {krate} {asked}, but opctl generates the output of {krate} {version}");
-        let help = format!("update {krate}, or compare the CRDs with those that your compiled types print");
-        Some(Diagnostic::warning("OP018", message).help(help))
-    });
-    differs.collect()
 }

@@ -143,7 +143,10 @@ impl Deriver<'_> {
         let is_imported = reach.iter().any(|id| {
             let module = self.modules.module(*id);
             let imports = module.uses.get(name).into_iter().flatten();
-            imports.into_iter().any(|used| !used.path.segments.iter().any(|segment| segment == of))
+            imports.into_iter().any(|used| match resolve(self.modules, *id, &used.path, Namespace::Macro) {
+                Some(Target::Foreign(foreign)) => !foreign.path.iter().any(|segment| segment == of),
+                _ => !used.path.segments.iter().any(|segment| segment == of),
+            })
         });
         has_foreign_glob || is_imported || shadows.macros.contains(name) || shadows.macros.contains(ANY)
     }

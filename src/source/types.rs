@@ -25,6 +25,7 @@ use super::shadows::Shadows;
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Enumeration, Underivable};
+use crate::versions::{Release, is_known};
 
 /// The most types within each other, aliases included; few frames of each fit into a stack.
 const MAX_DEPTH: usize = 128;
@@ -49,6 +50,8 @@ pub struct Deriver<'a> {
     /// The refusals since this was last emptied, those included that were reported before.
     pub reasons: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
+    /// The names of the kinds that other projects have the CRDs of.
+    pub foreign: Vec<Span>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<String>,
     /// Types that were derived already.
@@ -170,6 +173,7 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             reasons: Vec::new(),
             underivable: Vec::new(),
+            foreign: Vec::new(),
             enums: Vec::new(),
             evaluating: 0,
             steps: 0,
@@ -333,7 +337,10 @@ impl<'a> Deriver<'a> {
             Resolved::Known { path, entry, arguments } => {
                 let parameters: Derived<Vec<Shape>> =
                     all(arguments.iter().take(entry.parameters()).map(|(ty, scope)| self.shape(ty, scope)));
-                let parameters = parameters?;
+                let mut parameters = parameters?;
+                if path.last().is_some_and(|last| last.ends_with("Map")) && !self.modules.schemars().lists_keys() {
+                    parameters.iter_mut().take(1).for_each(Shape::forget_values);
+                }
                 if parameters.len() < entry.parameters() {
                     let span = self.span(scope, ty);
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
@@ -571,7 +578,10 @@ impl<'a> Deriver<'a> {
             None => self.modules.version(&via),
         };
         match version {
-            Ok(version) if declared.krate == "schemars" && !(version == "1" || version.starts_with("1.")) => {
+            Ok(version)
+                if declared.krate == "schemars"
+                    && !Release::parse(&version).is_some_and(|release| is_known("schemars", release)) =>
+            {
                 let span = self.span(scope, &input.ident);
                 let (takes, help) = if is_foreign {
                     (
@@ -581,7 +591,7 @@ impl<'a> Deriver<'a> {
                 } else {
                     (
                         "opctl derives",
-                        "update schemars and kube, or let the compiled types print the CRDs: `--engine cargo`",
+                        "use schemars 1 and its kube, or let the compiled types print the CRDs: `--engine cargo`",
                     )
                 };
                 let message =
@@ -701,7 +711,9 @@ impl<'a> Deriver<'a> {
                     if let Some(entry) = known::find(&path, minor) {
                         return Ok(Resolved::Known { path, entry, arguments });
                     }
-                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..))) = &unclear {
+                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..) | Unclear::Feature { .. })) =
+                        &unclear
+                    {
                         return self.refuse_kubernetes(ty, unclear, None, scope);
                     }
                     match follow(self.modules, &foreign, Namespace::Type) {

@@ -48,6 +48,7 @@ mod webhook_markers;
 #[path = "../common/write.rs"]
 mod write;
 
+mod account;
 mod apiserver;
 mod architecture;
 mod check;
@@ -76,6 +77,7 @@ mod plan;
 mod rbac;
 mod registry;
 mod release;
+mod releases;
 mod requests;
 mod runtime;
 mod scaffold;
