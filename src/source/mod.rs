@@ -104,12 +104,13 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
     source.diagnostics.extend(unread_kinds(&source.tree, &packages, &modules));
+    source.diagnostics.extend(made_kinds(&source.tree, &modules));
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
-    // A file that belongs to the library and to a binary declares its kinds once.
-    apis.dedup_by(|a, b| a.span == b.span);
+    // A file that belongs to the library and to a binary declares its kinds once, if its names mean the same in both.
+    apis.dedup_by(|a, b| a.span == b.span && a.schema == b.schema);
     let conversions = &source.operator.conversions;
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
@@ -239,6 +240,26 @@ fn unread_kinds(tree: &Tree, packages: &[Package], modules: &Modules) -> Vec<Dia
     paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()) && !modules.leaves_out(path));
     let texts = paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
     texts.filter_map(|file| unread_kind(&file, modules)).collect()
+}
+
+/// The procedural macros of the project that make custom resources.
+fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
+    let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
+    let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
+    let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
+    let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
+    let paths = sources.flat_map(|folder| tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
+    let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
+    let made = files.filter_map(|file| {
+        let range = skim::kind_made_in(&file.text)?;
+        let message = "a procedural macro makes custom resources, and opctl does not run macros";
+        Some(
+            Diagnostic::error("OP021", message)
+                .at(Span { file, range }, "")
+                .help("write the types out, or print the CRDs from the compiled types"),
+        )
+    });
+    made.collect()
 }
 
 fn unread_kind(file: &Arc<SourceFile>, modules: &Modules) -> Option<Diagnostic> {
