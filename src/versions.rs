@@ -55,8 +55,11 @@ pub const K8S_OPENAPI: &[(Release, (u8, u8))] = &[
 ];
 
 /// The crates whose output opctl generates, and their latest release that the tests compare it with.
-pub const CRATES: &[(&str, Release)] =
-    &[("kube", KUBE[KUBE.len() - 1]), ("k8s-openapi", K8S_OPENAPI[K8S_OPENAPI.len() - 1].0), ("schemars", SCHEMARS[SCHEMARS.len() - 1])];
+pub const CRATES: &[(&str, Release)] = &[
+    ("kube", KUBE[KUBE.len() - 1]),
+    ("k8s-openapi", K8S_OPENAPI[K8S_OPENAPI.len() - 1].0),
+    ("schemars", SCHEMARS[SCHEMARS.len() - 1]),
+];
 
 /// The releases of one of [`CRATES`] that opctl knows, oldest first.
 pub fn known(name: &str) -> Vec<Release> {

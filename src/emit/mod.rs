@@ -20,7 +20,7 @@ use crate::model::RbacRule;
 use crate::names::Namespace;
 use crate::yaml;
 
-pub use crd::{crds, merge};
+pub use crd::{CrdProblem, crds, crds_and_problems, merge};
 pub use descriptions::shorten_descriptions;
 pub use namespaces::MOVED_BACK;
 pub use rbac::{SYSTEM, service_account};

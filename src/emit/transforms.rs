@@ -51,7 +51,8 @@ impl Transform for EnumsOnly {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
         let Some(object) = schema.as_object_mut().filter(|object| !self.bare || object.len() == 1) else { return };
-        let Some([Value::Object(first), second]) = object.get("anyOf").and_then(Value::as_array).map(Vec::as_slice) else {
+        let Some([Value::Object(first), second]) = object.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
+        else {
             return;
         };
         let is_null = second.get("enum") == Some(&json!([null])) && second.get("nullable") == Some(&json!(true));

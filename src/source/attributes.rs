@@ -6,9 +6,11 @@
 use std::collections::BTreeSet;
 
 use quote::{ToTokens, quote};
+use serde_derive_internals::ast::Container;
+use serde_derive_internals::{Ctxt, Derive};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaList, Token, Type};
 
 /// An item in an attribute's list; `!name` unsets a serde attribute for schemars.
 #[derive(Clone)]
@@ -29,6 +31,24 @@ impl Item {
     fn name(&self) -> String {
         self.meta.path().get_ident().map(ToString::to_string).unwrap_or_default()
     }
+}
+
+/// A struct or enum as serde's derive reads it. That panics at a field without a letter in its name.
+pub fn container(input: &DeriveInput, derive: Derive) -> syn::Result<Container<'_>> {
+    let fields: Vec<&Field> = match &input.data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let nameless = |ident: &&syn::Ident| ident.to_string().bytes().all(|byte| byte == b'_');
+    if let Some(ident) = fields.into_iter().filter_map(|field| field.ident.as_ref()).find(nameless) {
+        return Err(syn::Error::new(ident.span(), "the name of this field has no letter"));
+    }
+    let errors = Ctxt::new();
+    let private = syn::Ident::new("__private", input.ident.span());
+    let container = Container::from_ast(&errors, input, derive, &private);
+    errors.check()?;
+    Ok(container.expect("serde gives a container or an error"))
 }
 
 /// The items of all `#[kind(…)]` attributes; a list that does not parse counts only for schemars, as there.
@@ -371,7 +391,8 @@ const INERT: &[&str] = &[
     "x_kube",
 ];
 
-/// What may stand on other items than types, and changes nothing that opctl reads.
+/// What may stand on other items than types, and changes nothing that opctl reads: attributes of the language, and macros
+/// by the names that they are imported with.
 const INERT_ON_ITEMS: &[&str] = &[
     "async_recursion",
     "async_trait",
@@ -395,12 +416,14 @@ const INERT_ON_ITEMS: &[&str] = &[
     "should_panic",
     "target_feature",
     "test",
-    "tokio",
     "track_caller",
-    "tracing",
     "unsafe",
     "used",
 ];
+
+/// The crates whose attribute macros wrap the body of a function.
+const WRAPPING: &[&str] =
+    &["async_recursion", "async_trait", "rstest", "test_log", "tokio", "tracing", "tracing_attributes"];
 
 /// The attributes that may be macros, which may make another type of this one: unknown ones before the last derive. The
 /// flag: it stands behind a derive, so that it is that one's helper if no macro has its name.
@@ -418,12 +441,15 @@ pub fn attribute_macros(attributes: &[Attribute]) -> Vec<(&Attribute, bool)> {
     unknown.map(|(index, attribute)| (attribute, index > first)).collect()
 }
 
-/// A macro that may change an item that is no type.
-pub fn item_macro(attributes: &[Attribute]) -> Option<&Attribute> {
+/// A macro that may change an item that is no type. `meant`: what a `use` beside it makes of a path.
+pub fn item_macro(attributes: &[Attribute], meant: impl Fn(&Attribute) -> Vec<String>) -> Option<&Attribute> {
     attributes.iter().find(|attribute| {
-        let segments = &attribute.path().segments;
-        let is_known = |ident: &syn::Ident| INERT_ON_ITEMS.contains(&ident.to_string().as_str());
-        !is_inert(attribute) && !segments.iter().any(|segment| is_known(&segment.ident))
+        let is_known = match meant(attribute).as_slice() {
+            [only] => INERT_ON_ITEMS.contains(&only.as_str()),
+            [krate, ..] => WRAPPING.contains(&krate.as_str()),
+            [] => false,
+        };
+        !is_inert(attribute) && !is_known
     })
 }
 

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use schemars::{_private as expansion, Schema, json_schema};
-use serde_derive_internals::ast::{self, Data, Field, Style, Variant};
+use serde_derive_internals::Derive;
+use serde_derive_internals::ast::{Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
-use serde_derive_internals::{Ctxt, Derive};
 use serde_json::{Map, Value as Json, json};
 use syn::DeriveInput;
 
@@ -56,11 +56,7 @@ impl Deriver<'_> {
         let mut input = input.clone();
         let merged = attributes::merge_into_serde(&mut input);
         self.parsed(scope, merged)?;
-        let errors = Ctxt::new();
-        let private = syn::Ident::new("__private", input.ident.span());
-        let container = ast::Container::from_ast(&errors, &input, Derive::Deserialize, &private);
-        self.parsed(scope, errors.check())?;
-        let container = container.expect("serde gives a container or an error");
+        let container = self.parsed(scope, attributes::container(&input, Derive::Deserialize))?;
         let common = self.parsed(scope, Common::read(&input.attrs))?;
 
         if common.is_plain()
@@ -237,7 +233,8 @@ impl Deriver<'_> {
         }
         let span = self.span(scope, &field.original);
         let message = format!("{schemars} flattens this enum in its own way, which opctl does not know");
-        let help = "update schemars: `cargo update -p schemars`, or let the compiled types print the CRDs: `--engine cargo`";
+        let help =
+            "update schemars: `cargo update -p schemars`, or let the compiled types print the CRDs: `--engine cargo`";
         self.refuse(Diagnostic::error("OP018", message).at(span, "").help(help))
     }
 

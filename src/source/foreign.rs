@@ -51,13 +51,10 @@ impl Missing {
     /// What is the matter, and the way out.
     pub fn explained(&self) -> (String, String) {
         match self {
-            Self::Lock { path } => (
-                format!("without `{path}` it is not known which version that is"),
-                "run `cargo fetch`".into(),
-            ),
-            Self::Entry { package } => {
-                (format!("Cargo.lock has no `{package}`"), "run `cargo fetch`".into())
+            Self::Lock { path } => {
+                (format!("without `{path}` it is not known which version that is"), "run `cargo fetch`".into())
             }
+            Self::Entry { package } => (format!("Cargo.lock has no `{package}`"), "run `cargo fetch`".into()),
             Self::Source { package } => {
                 (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into())
             }

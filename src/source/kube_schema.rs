@@ -182,7 +182,12 @@ impl Deriver<'_> {
                     "field_path" => Ok(rule.field_path(self.rule_text(argument, scope)?)),
                     "optional_old_self" if !self.kube_release(scope)?.has_optional_old_self() => {
                         let (kube, span) = (self.kube_release(scope)?, self.span(scope, &call.method));
-                        self.not_in_release("method `Rule::optional_old_self`", kube, span, "remove the call, or update kube")
+                        self.not_in_release(
+                            "method `Rule::optional_old_self`",
+                            kube,
+                            span,
+                            "remove the call, or update kube",
+                        )
                     }
                     "optional_old_self" => match argument {
                         Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => {

@@ -56,5 +56,7 @@ pub fn allowed(dependency: &Dependency) -> Result<String, String> {
     let asked = dependency.version.clone().ok_or("of an unknown version")?;
     let name = if KUBE.contains(&dependency.krate.as_str()) { "kube" } else { &dependency.package };
     let mut known = known(name).into_iter().rev().map(|release| release.to_string());
-    Ok(known.find(|version| lock::matches(&asked, version)).unwrap_or_else(|| asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()))
+    Ok(known
+        .find(|version| lock::matches(&asked, version))
+        .unwrap_or_else(|| asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()))
 }

@@ -50,6 +50,8 @@ pub struct Deriver<'a> {
     /// The refusals since this was last emptied, those included that were reported before.
     pub reasons: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
+    /// The names of the kinds that other projects have the CRDs of.
+    pub foreign: Vec<Span>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<String>,
     /// Types that were derived already.
@@ -98,11 +100,14 @@ impl Scope {
         Self { module, generics: Rc::default(), locals: Rc::default() }
     }
 
-    /// Type parameters that nothing is known of are not taken for types of the same name.
+    /// Parameters that nothing is known of are not taken for types and constants of the same name.
     pub fn leave_open(&mut self, generics: &Generics) {
         let open = (syn::parse_quote!(_), self.clone());
         for parameter in generics.type_params() {
             Rc::make_mut(&mut self.generics).entry(name(&parameter.ident)).or_insert_with(|| open.clone());
+        }
+        for parameter in generics.const_params() {
+            Rc::make_mut(&mut self.locals).entry(name(&parameter.ident)).or_insert(Local::Open);
         }
     }
 
@@ -128,7 +133,7 @@ impl Scope {
                 GenericParam::Const(parameter) => {
                     if let Ok(value) = syn::parse2(ty.to_token_stream()) {
                         let ty = Box::new((parameter.ty.clone(), scope.clone()));
-                        let local = Local::Expression(Box::new(value), at, Some(ty));
+                        let local = Local::Constant(Box::new(value), at, ty);
                         Rc::make_mut(&mut scope.locals).insert(name(ident), local);
                     }
                 }
@@ -168,6 +173,7 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             reasons: Vec::new(),
             underivable: Vec::new(),
+            foreign: Vec::new(),
             enums: Vec::new(),
             evaluating: 0,
             steps: 0,
@@ -572,8 +578,9 @@ impl<'a> Deriver<'a> {
             None => self.modules.version(&via),
         };
         match version {
-            Ok(version) if declared.krate == "schemars"
-                && !Release::parse(&version).is_some_and(|release| is_known("schemars", release)) =>
+            Ok(version)
+                if declared.krate == "schemars"
+                    && !Release::parse(&version).is_some_and(|release| is_known("schemars", release)) =>
             {
                 let span = self.span(scope, &input.ident);
                 let (takes, help) = if is_foreign {
@@ -704,7 +711,9 @@ impl<'a> Deriver<'a> {
                     if let Some(entry) = known::find(&path, minor) {
                         return Ok(Resolved::Known { path, entry, arguments });
                     }
-                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..) | Unclear::Feature { .. })) = &unclear {
+                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..) | Unclear::Feature { .. })) =
+                        &unclear
+                    {
                         return self.refuse_kubernetes(ty, unclear, None, scope);
                     }
                     match follow(self.modules, &foreign, Namespace::Type) {
@@ -913,19 +922,29 @@ pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope:
         GenericParam::Lifetime(_) => None,
     });
     let arguments = list.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(Type::Path(path)) => Some(path.path.get_ident().map(name)),
+        GenericArgument::Type(Type::Path(path)) => Some(path.path.get_ident()),
         GenericArgument::Lifetime(_) => None,
         _ => Some(None),
     });
     for (parameter, own) in parameters.zip(arguments) {
-        let Some(own) = own else { continue };
+        let Some(own) = own.filter(|own| is_parameter(item, own)) else { continue };
         if let Some(bound) = scope.generics.get(&parameter) {
-            generics.insert(own, bound.clone());
+            generics.insert(name(own), bound.clone());
         } else if let Some(bound) = scope.locals.get(&parameter) {
-            Rc::make_mut(&mut inner.locals).insert(own, bound.clone());
+            Rc::make_mut(&mut inner.locals).insert(name(own), bound.clone());
         }
     }
     inner
+}
+
+/// Whether a name is a type or constant parameter of an `impl`.
+pub fn is_parameter(item: &ItemImpl, ident: &syn::Ident) -> bool {
+    let mut parameters = item.generics.params.iter();
+    parameters.any(|parameter| match parameter {
+        GenericParam::Type(parameter) => parameter.ident == *ident,
+        GenericParam::Const(parameter) => parameter.ident == *ident,
+        GenericParam::Lifetime(_) => false,
+    })
 }
 
 /// Collects all results, so that every problem is reported, not only the first.

@@ -21,7 +21,8 @@ use crate::write::write;
 fn the_table_is_what_the_compiled_types_print() {
     for feature in ["earliest", "latest"] {
         let minors = RELEASES.map(|(_, release)| Minor::of_feature(release, feature).unwrap());
-        let types = minors.map(|minor| kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect());
+        let types =
+            minors.map(|minor| kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect());
         let (folder, mut compiled) = compiled(feature, &types);
 
         let Source { operator, diagnostics, .. } = source::read(&Tree::at(&folder), "");

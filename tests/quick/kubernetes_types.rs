@@ -180,7 +180,8 @@ const USER: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
 
 /// The `src` folders of the releases of k8s-openapi. Each is one that cargo would have otherwise replaced by a later one.
 fn sources() -> BTreeMap<Release, PathBuf> {
-    let manifests = ["first", "last"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes_types").join(name));
+    let manifests =
+        ["first", "last"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes_types").join(name));
     let mut sources = BTreeMap::new();
     for folder in manifests {
         let metadata = common::output(common::cargo(&folder, &["metadata", "--format-version", "1", "--locked"]));

@@ -9,6 +9,8 @@ mod common;
 mod copy;
 #[path = "../common/crds.rs"]
 mod crds;
+#[path = "../compiler/random/kinds/dice.rs"]
+mod dice;
 #[path = "../common/differ.rs"]
 mod differ;
 #[path = "../common/engine.rs"]
@@ -46,6 +48,7 @@ mod webhook_markers;
 #[path = "../common/write.rs"]
 mod write;
 
+mod account;
 mod apiserver;
 mod architecture;
 mod check;
@@ -58,6 +61,7 @@ mod docs;
 mod edit;
 mod engine;
 mod foreign;
+mod fuzz;
 mod generated;
 mod golden_files;
 mod grants;

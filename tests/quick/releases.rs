@@ -11,7 +11,8 @@ const KIND: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
 /// What `crd()` of the release gives: with empty lists (`true`) or without; or the errors.
 fn crd(dependencies: &str, lock: Option<&[&str]>, arguments: &str) -> Result<bool, Vec<Diagnostic>> {
     let mut tree = Tree::at("nowhere");
-    let manifest = format!("[package]\nname = \"p\"\nversion = \"0.1.0\"\n[dependencies]\nschemars = \"1\"\n{dependencies}\n");
+    let manifest =
+        format!("[package]\nname = \"p\"\nversion = \"0.1.0\"\n[dependencies]\nschemars = \"1\"\n{dependencies}\n");
     tree.lay_over("Cargo.toml", manifest);
     if let Some(locked) = lock {
         let mut text = String::from("version = 4\n");
@@ -45,7 +46,9 @@ fn the_lock_file_has_the_release() {
     assert_eq!(lists("framework = \"1\"", Some("kube-derive 2.0.1")), Some(true));
     // Cargo would add it.
     assert_eq!(lists("kube = \"4\"", Some("serde 1.0.0")), Some(false));
-    for (requirement, expected) in [("5", false), ("4", false), ("~4.0", true), ("=4.0.0", true), ("3", true), (">=2", false)] {
+    for (requirement, expected) in
+        [("5", false), ("4", false), ("~4.0", true), ("=4.0.0", true), ("3", true), (">=2", false)]
+    {
         assert_eq!(lists(&format!("kube = \"{requirement}\""), None), Some(expected), "{requirement}");
     }
 }

@@ -453,7 +453,8 @@ fn kube_sources() -> Vec<PathBuf> {
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap().iter();
     // opctl also uses an earlier kube-core, for what it does to schemas.
-    let latest = |package: &&Value| package["version"].as_str().is_some_and(|it| it.starts_with(&versions::latest("kube")));
+    let latest =
+        |package: &&Value| package["version"].as_str().is_some_and(|it| it.starts_with(&versions::latest("kube")));
     let of_kube = packages
         .filter(latest)
         .filter(|package| matches!(package["name"].as_str(), Some("kube-client" | "kube-core" | "kube-runtime")));

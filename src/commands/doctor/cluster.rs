@@ -122,7 +122,8 @@ fn check_version(version: &str, minor: Option<Minor>) -> Finding {
     let types = u64::from(minor.number());
     if cluster + RELEASES_BEHIND < types {
         let what = format!("Kubernetes {version} is too old for the types of Kubernetes {minor} that k8s-openapi has");
-        let help = format!("in Cargo.toml, give k8s-openapi the feature `v1_{}` for its own", minor.earliest().number());
+        let help =
+            format!("in Cargo.toml, give k8s-openapi the feature `v1_{}` for its own", minor.earliest().number());
         return Finding::warning(what).help(help);
     }
     Finding::ok(format!("Kubernetes {version}, and the types are those of {minor}"))

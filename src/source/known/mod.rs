@@ -210,7 +210,9 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
         path[0] = "std".into();
     }
     // k8s-openapi re-exports the crates that its types are made of.
-    if path[0] == "k8s_openapi" && path.get(1).is_some_and(|krate| matches!(krate.as_str(), "chrono" | "jiff" | "serde_json")) {
+    if path[0] == "k8s_openapi"
+        && path.get(1).is_some_and(|krate| matches!(krate.as_str(), "chrono" | "jiff" | "serde_json"))
+    {
         path.remove(0);
     }
     let segments: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -237,6 +239,11 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
         _ => return path,
     };
     replaced.iter().map(ToString::to_string).collect()
+}
+
+/// Whether a name is that of `u8` and the like, which no macro calls a type.
+pub fn is_primitive(name: &str) -> bool {
+    prelude(name).is_some_and(|path| path.len() == 1)
 }
 
 /// What a bare name means when nothing in the module has it: a primitive, or a type of the prelude.
