@@ -1,6 +1,6 @@
 //! `// +opctl:allow:CODE reason`: removes the diagnostics that the user has reviewed and allowed.
 
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::Diagnostic;
 use crate::model::Allow;
 
 /// Which command reports a code: it alone knows whether a marker silences something.
@@ -44,17 +44,13 @@ pub fn without_allowed(
 fn silences(allow: &Allow, diagnostic: &Diagnostic) -> bool {
     diagnostic.code == allow.code
         && (!diagnostic.is_error() || ReportedBy::of(diagnostic.code) == ReportedBy::Check)
-        && diagnostic.span.as_ref().is_some_and(|(span, _)| covers(allow, span))
-}
-
-fn covers(Allow { covers, .. }: &Allow, span: &Span) -> bool {
-    span.file.path == covers.file.path && covers.range.contains(&span.range.start)
+        && diagnostic.span.as_ref().is_some_and(|(span, _)| allow.covers.contains(span))
 }
 
 fn idle_marker(allow: &Allow, left: &[Diagnostic]) -> Diagnostic {
     let code = &allow.code;
     let is_error = left.iter().any(|diagnostic| {
-        diagnostic.code == *code && diagnostic.span.as_ref().is_some_and(|(span, _)| covers(allow, span))
+        diagnostic.code == *code && diagnostic.span.as_ref().is_some_and(|(span, _)| allow.covers.contains(span))
     });
     let warning =
         Diagnostic::warning("OP419", format!("nothing here is reported as {code}")).at(allow.span.clone(), "");

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
 use super::decoding::{self, Decoding};
+use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
 use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, samples};
@@ -60,6 +61,9 @@ pub struct CheckArgs {
     pub deny_warnings: bool,
 
     #[command(flatten)]
+    pub features: FeatureArgs,
+
+    #[command(flatten)]
     pub messages: MessageArgs,
 }
 
@@ -70,7 +74,7 @@ pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
 
 fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let _lock = if args.fix { lock(root, console)? } else { None };
-    let tree = super::tree(root);
+    let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
         Err(ProjectError::Missing(_)) => None,

@@ -16,7 +16,7 @@ use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
 use crate::emit::{self, CustomResourceDefinition};
 use crate::model::{Allow, Operator};
-use crate::project::Tree;
+use crate::project::{Features, Tree};
 use crate::source::{self, Source};
 
 /// What is generated together.
@@ -46,25 +46,44 @@ pub struct Choice<'a> {
     pub binary: &'a str,
     /// Nothing else is made; empty: everything is.
     pub only: &'a [Part],
+    /// A kind that cannot be generated is an error, instead of being left as it is.
+    pub all_or_nothing: bool,
 }
 
 impl Choice<'_> {
     /// For commands that never compile.
-    pub const STATIC: Self = Self { engine: Engine::Static, binary: "", only: &[] };
+    pub const STATIC: Self = Self { engine: Engine::Static, binary: "", only: &[], all_or_nothing: true };
 
     pub fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }
 }
 
-/// What manifests are made from. No diagnostic of the source is an error.
+/// What manifests are made from.
 pub struct Found {
     pub source: Source,
     /// By name.
     pub crds: Vec<CustomResourceDefinition>,
+    /// The kinds that have no CRD, and why.
+    pub refused: Option<Refused>,
 }
 
-/// Errors in the source are a [`Diagnosed`].
+/// Kinds without a CRD.
+pub struct Refused {
+    /// `None`: kinds whose names are not known, such as those of a macro.
+    pub kinds: BTreeSet<Option<Kind>>,
+    /// Errors only.
+    pub why: Diagnosed,
+}
+
+impl Refused {
+    /// Whether this may be one of these kinds.
+    pub fn may_be(&self, kind: Kind) -> bool {
+        self.kinds.contains(&None) || self.kinds.contains(&Some(kind))
+    }
+}
+
+/// Errors in the source are a [`Diagnosed`], unless they are about single kinds only.
 pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &Console) -> anyhow::Result<Found> {
     let mut source = if choice.wants(Part::Crd) && choice.engine != Engine::Cargo {
         let source_options = source::Options { foreign_descriptions: options.descriptions.foreign };
@@ -75,27 +94,48 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     source.diagnostics.extend(about_webhooks(&source.operator));
     if !choice.wants(Part::Crd) {
         sound(&source.diagnostics, &source.operator.allows)?;
-        return Ok(Found { source, crds: Vec::new() });
+        return Ok(Found { source, crds: Vec::new(), refused: None });
     }
-    let compiler = Compiler { folder: tree.root().join(options.folder), options, binary: choice.binary, console };
+    let folder = tree.root().join(options.folder);
+    let compiler = Compiler { folder, options, binary: choice.binary, features: tree.features(), console };
     if choice.engine == Engine::Cargo {
         sound(&source.diagnostics, &source.operator.allows)?;
         let programs = compiler.programs().map_err(|failure| {
             console.eprint(&failure.stderr);
             Diagnosed::from(vec![failure.diagnostic])
         })?;
-        return Ok(Found { crds: compiler.crds(&programs, "")?, source });
+        return Ok(Found { crds: compiler.crds(&programs, "")?, source, refused: None });
     }
-    let is_answerable = |error: &Diagnostic| {
-        let mut reasons = source.operator.underivable.iter().flat_map(|stopped| &stopped.reasons);
-        source::only_a_compiler_knows(error) && reasons.any(|reason| reason == error)
+    let underivable = &source.operator.underivable;
+    let kinds: BTreeSet<Option<Kind>> = underivable.iter().map(|stopped| stopped.kind.clone()).collect();
+    let errors: Vec<Diagnostic> = source.diagnostics.iter().filter(|it| it.is_error()).cloned().collect();
+    let is_of_a_kind = |error| underivable.iter().any(|stopped| stopped.reasons.contains(error));
+    if errors.is_empty() || !errors.iter().all(is_of_a_kind) {
+        sound(&source.diagnostics, &source.operator.allows)?;
+        return Ok(Found { crds: derived(&source)?, source, refused: None });
+    }
+    // All versions of a kind come from one place.
+    source.operator.apis.retain(|api| !kinds.contains(&Some((api.group.clone(), api.kind.clone()))));
+    let crds = derived(&source)?;
+    let mut why = if choice.engine == Engine::Auto && errors.iter().all(source::only_a_compiler_knows) {
+        match compiler.complete(&source, &kinds, &crds) {
+            Ok(crds) => {
+                source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
+                return Ok(Found { source, crds, refused: None });
+            }
+            Err(error) => error.downcast::<Diagnosed>()?,
+        }
+    } else {
+        without_allowed(source.diagnostics.clone(), &source.operator.allows, None).into()
     };
-    let mut errors = source.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).peekable();
-    if choice.engine == Engine::Auto && errors.peek().is_some() && errors.all(is_answerable) {
-        return compiler.complete(source);
+    if choice.all_or_nothing {
+        return Err(why.into());
     }
-    sound(&source.diagnostics, &source.operator.allows)?;
-    Ok(Found { crds: derived(&source)?, source })
+    why.diagnostics.retain(Diagnostic::is_error);
+    source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
+    let refused = Refused { kinds, why };
+    source.operator.conversions.retain(|it| !refused.may_be((it.group.clone(), it.kind.clone())));
+    Ok(Found { source, crds, refused: Some(refused) })
 }
 
 /// What the API server would reject in webhooks and conversions, at their markers: this needs no compiler.
@@ -124,34 +164,33 @@ struct Compiler<'a> {
     folder: PathBuf,
     options: &'a ManifestOptions<'a>,
     binary: &'a str,
+    features: &'a Features,
     console: &'a Console,
 }
 
 impl Compiler<'_> {
-    /// Adds the kinds that the source alone does not define, with a note about the reason.
-    fn complete(&self, mut source: Source) -> anyhow::Result<Found> {
-        let operator = &mut source.operator;
-        let asked: BTreeSet<Option<Kind>> = operator.underivable.iter().map(|stopped| stopped.kind.clone()).collect();
-        // All versions of a kind come from one place.
-        operator.apis.retain(|api| !asked.contains(&Some((api.group.clone(), api.kind.clone()))));
-        let mut crds = derived(&source)?;
-        let programs = match self.programs() {
-            Ok(programs) => programs,
-            Err(failure) => {
-                let Diagnostic { message, help, .. } = failure.diagnostic;
-                let but = format!("opctl could ask the compiler instead, but {message}");
-                return Err(Diagnosed { diagnostics: source.diagnostics, help: [vec![but], help].concat() }.into());
-            }
-        };
+    /// The CRDs of all kinds: those of the source, and with a note about the reasons, the ones that the source alone does
+    /// not define.
+    fn complete(
+        &self,
+        source: &Source,
+        kinds: &BTreeSet<Option<Kind>>,
+        derived: &[CustomResourceDefinition],
+    ) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+        let programs = self.programs().map_err(|failure| {
+            let Diagnostic { message, help, .. } = failure.diagnostic;
+            let but = format!("opctl could ask the compiler instead, but {message}");
+            Diagnosed { diagnostics: source.diagnostics.clone(), help: [vec![but], help].concat() }
+        })?;
         for line in notices(&source.operator) {
             self.console.note(&line);
         }
-        let kinds = match asked.iter().flatten().count() {
+        let what = match kinds.iter().flatten().count() {
             0 => "what a macro makes, which".into(),
             number => format!("{} that", counted(number, "kind")),
         };
-        let mut compiled = self.crds(&programs, &format!(" for {kinds} the source alone does not determine"))?;
-        let missing: Vec<Diagnostic> = asked
+        let mut compiled = self.crds(&programs, &format!(" for {what} the source alone does not determine"))?;
+        let missing: Vec<Diagnostic> = kinds
             .iter()
             .flatten()
             .filter(|kind| !compiled.iter().any(|crd| kind_of(crd) == **kind))
@@ -161,16 +200,15 @@ impl Compiler<'_> {
             })
             .collect();
         sound(&missing, &[])?;
-        let from_source: BTreeSet<Kind> = crds.iter().map(kind_of).collect();
+        let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
         compiled.retain(|crd| match kind_of(crd) {
             kind if from_source.contains(&kind) => false,
-            kind => asked.contains(&None) || asked.contains(&Some(kind)),
+            kind => kinds.contains(&None) || kinds.contains(&Some(kind)),
         });
-        crds.extend(compiled);
-        crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-        source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
-        Ok(Found { source, crds })
+        compiled.extend(derived.iter().cloned());
+        compiled.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+        Ok(compiled)
     }
 
     fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {
@@ -179,7 +217,7 @@ impl Compiler<'_> {
             let help = "leave out `--no-foreign-descriptions` and PROJECT's `foreignDescriptions: false`, and use `maxDescription`";
             return Err(Box::new(Diagnostic::error("OP046", message).help(help).into()));
         }
-        compiled::programs(&self.folder, self.binary)
+        compiled::programs(&self.folder, self.binary, self.features)
     }
 
     /// By name. This runs code of the project, its build scripts among it, so it is said first what for.
@@ -203,9 +241,9 @@ impl Compiler<'_> {
 }
 
 /// Group and kind.
-type Kind = (String, String);
+pub type Kind = (String, String);
 
-fn kind_of(crd: &CustomResourceDefinition) -> Kind {
+pub fn kind_of(crd: &CustomResourceDefinition) -> Kind {
     (crd.spec.group.clone(), crd.spec.names.kind.clone())
 }
 

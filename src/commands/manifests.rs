@@ -7,11 +7,13 @@ use anyhow::Context;
 use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
-use super::engine::{self, Choice, Engine, Found, Part};
+use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
 use super::error::{Diagnosed, Refusal};
+use super::features::FeatureArgs;
 use super::message_format::MessageArgs;
 use super::{
-    Console, Next, Outcome, Task, carry_out, conflicts, console::Verbosity, counted, lock, resolve, resolve_part,
+    Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, lock, resolve,
+    resolve_part,
 };
 use crate::apiserver::{self, Finding};
 use crate::compiled;
@@ -22,6 +24,7 @@ use crate::model::Api;
 use crate::names::Namespace;
 use crate::plan::{self, Change, Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
+use crate::source::{Account, Source};
 
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
 ///
@@ -77,6 +80,13 @@ pub struct ManifestsArgs {
     #[arg(long)]
     pub no_foreign_descriptions: bool,
 
+    /// Write nothing if a kind has an error, instead of leaving only its CRD as it is
+    #[arg(long)]
+    pub all_or_nothing: bool,
+
+    #[command(flatten)]
+    pub features: FeatureArgs,
+
     #[command(flatten)]
     pub messages: MessageArgs,
 }
@@ -113,7 +123,7 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
     let _lock = lock(&output.root, console)?;
-    let tree = super::tree(root);
+    let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
         // Any kube-rs crate has manifests, also one that opctl did not scaffold.
@@ -125,16 +135,41 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     options.descriptions.foreign &= !args.no_foreign_descriptions;
     let mut plan = Plan::default();
     let target = Tree::at(&output.root);
-    let choice = Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only };
-    let warnings = add(&mut plan, &tree, &target, &options, &choice, console)?;
-    warn(&warnings, console);
+    let choice =
+        Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only, all_or_nothing: args.all_or_nothing };
+    let Added { warnings, refused } = add(&mut plan, &tree, &target, &options, &choice, console)?;
+    let why = refused.as_ref().map(|refused| &refused.why);
+    let errors = why.map(|why| why.diagnostics.clone()).unwrap_or_default();
+    let warnings = if console.verbosity > Verbosity::Quiet { warnings } else { Vec::new() };
+    console.diagnose(&[errors, warnings].concat());
+    why.iter().flat_map(|why| &why.help).for_each(|help| console.hint(help));
     let mut next = Vec::new();
     let crds = join(&output.folder, "crd/bases/");
     let has_crds = plan.changes.keys().any(|path| path.starts_with(&crds));
-    if has_crds && tree.has("Makefile") && output.root == *root {
+    if has_crds && refused.is_none() && tree.has("Makefile") && output.root == *root {
         next.push(Next::new("make install", "installs the CRDs in the cluster of KUBECONFIG"));
     }
-    carry_out(&Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next }, console)
+    let task = Task { again: "run `opctl manifests`", tree: &target, folder: "", plan, next };
+    let Some(refused) = refused else { return carry_out(&task, console) };
+    carry_out_of("everything else", &task, console)?;
+    console.error(
+        &Refusal::new(format!("no CRD was generated for {}", names(&refused)))
+            .help(
+                "fix the errors above; until then, an existing CRD stays as it is, and all other manifests are current",
+            )
+            .help("with `--all-or-nothing`, nothing is written in this case"),
+    );
+    Ok(Outcome::Refused)
+}
+
+/// The kinds without a CRD, for a message.
+fn names(refused: &Refused) -> String {
+    let known: Vec<String> = refused.kinds.iter().flatten().map(|(_, kind)| format!("`{kind}`")).collect();
+    match (known.join(", "), refused.kinds.contains(&None)) {
+        (known, false) => known,
+        (known, true) if known.is_empty() => "some kinds".into(),
+        (known, true) => format!("{known} and other kinds"),
+    }
 }
 
 /// Brings the manifests of the project at `root` up to date, whatever warnings there are; gives the files that changed.
@@ -143,7 +178,7 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     let tree = super::tree(root);
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
-    let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[] };
+    let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[], all_or_nothing: true };
     add(&mut plan, &tree, &tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;
@@ -151,8 +186,14 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     Ok(steps.into_iter().filter(|step| !step.is_unchanged()).map(|step| step.path).collect())
 }
 
-/// Adds the manifests of the source to the plan, and removes those whose source is gone. Gives the warnings. What is wrong
-/// with the source is a [`Diagnosed`], and the plan stays as it was.
+/// What was added to a plan.
+struct Added {
+    warnings: Vec<Diagnostic>,
+    refused: Option<Refused>,
+}
+
+/// Adds the manifests of the source to the plan, and removes those whose source is gone. What is wrong with the source is a
+/// [`Diagnosed`], and the plan stays as it was.
 fn add(
     plan: &mut Plan,
     source: &Tree,
@@ -160,10 +201,13 @@ fn add(
     options: &ManifestOptions,
     choice: &Choice,
     console: &Console,
-) -> anyhow::Result<Vec<Diagnostic>> {
+) -> anyhow::Result<Added> {
     let mut found = engine::find(source, options, choice, console)?;
     if console.verbosity == Verbosity::Verbose {
-        console.note(&read(found.source.markers));
+        console.note(&read(&found.source));
+    }
+    if let Account { written: 0, refused: 0, left_out: 1.., .. } = found.source.account {
+        console.note("no kind is part of this build: a `cfg` leaves them out; use `--features` if a feature adds them");
     }
     if let Some(max) = options.descriptions.max {
         emit::shorten_descriptions(&mut found.crds, max);
@@ -171,10 +215,33 @@ fn add(
     if options.namespaced && !choice.wants(Part::Crd) {
         found.crds = written(target, options.output)?;
     }
-    let (mut manifests, diagnostics) = match manifests(&mut found, options, choice) {
-        (Some(manifests), diagnostics) => (manifests, diagnostics),
-        (None, diagnostics) => return Err(Diagnosed::from(diagnostics).into()),
-    };
+    let mut diagnostics = check(&mut found, choice);
+    let mut crds = found.crds;
+    if let Some(refused) = &found.refused {
+        // Their roles and their places in lists stay, too.
+        let made: BTreeSet<Kind> = crds.iter().map(engine::kind_of).collect();
+        let mut kept = written(target, options.output)?;
+        kept.retain(|crd| !made.contains(&engine::kind_of(crd)) && refused.may_be(engine::kind_of(crd)));
+        crds.append(&mut kept);
+        crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
+    }
+    let operator = &found.source.operator;
+    let mut manifests = Vec::new();
+    let emit_options = emit::Options { namespaced: options.namespaced, namespaces: options.namespaces.to_vec() };
+    for part in [emit::manifests(&crds, &operator.rbac, &emit_options), emit::webhooks(operator)] {
+        match part {
+            Ok(mut part) => manifests.append(&mut part),
+            Err(mut errors) => diagnostics.append(&mut errors),
+        }
+    }
+    // What comes from the compiled types has no place where it could be allowed.
+    let is_whole = !operator.apis.is_empty() && operator.underivable.is_empty();
+    let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
+    let diagnostics = without_allowed(diagnostics, &operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
+    if !is_sound {
+        let others = found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default();
+        return Err(Diagnosed::from([others, diagnostics].concat()).into());
+    }
     if choice.wants(Part::Rbac) {
         keep_in_place(plan, &mut manifests, target, options)?;
     }
@@ -188,16 +255,19 @@ fn add(
     if choice.wants(Part::Rbac) && !has_service_account(plan, target, options.output)? {
         plan.scaffold(join(options.output, SERVICE_ACCOUNT), emit::service_account());
     }
-    Ok(diagnostics)
+    Ok(Added { warnings: diagnostics, refused: found.refused })
 }
 
-/// The CRDs as they are: where types are not read, they show which kinds are in no namespace.
+/// The generated CRDs as they are: where types are not read, they show which kinds are in no namespace, and those of kinds
+/// that are refused stay.
 fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let mut crds = Vec::new();
     for path in tree.files_below(&join(output, "crd/bases")) {
         let text = tree.read(&path)?.unwrap_or_default();
-        // A file that cannot be read tells nothing here, and is reported by `opctl check`.
-        crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
+        if text.lines().next() == Some(emit::HEADER) {
+            // A file that cannot be read tells nothing here, and is reported by `opctl check`.
+            crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
+        }
     }
     Ok(crds)
 }
@@ -285,8 +355,15 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
             planned.lay_over(path, text);
         }
     }
-    match add(plan, &planned, tree, options, &Choice::STATIC, console) {
-        Ok(warnings) => warn(&warnings, console),
+    let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
+    match add(plan, &planned, tree, options, &choice, console) {
+        Ok(Added { warnings, refused }) => {
+            warn(&warnings, console);
+            if let Some(refused) = refused {
+                let kinds = names(&refused);
+                console.warn(&format!("no CRD was generated for {kinds}; run `opctl manifests` to see why"));
+            }
+        }
         Err(error) if error.is::<Diagnosed>() => console
             .warn("the source has errors, so the manifests were not regenerated; run `opctl manifests` to see them"),
         Err(error) => return Err(error),
@@ -307,19 +384,16 @@ pub fn steps(
     }
 }
 
-/// The manifests, unless there are errors, and all diagnostics about them.
-fn manifests(
-    Found { source, crds }: &mut Found,
-    options: &ManifestOptions,
-    choice: &Choice,
-) -> (Option<Vec<Manifest>>, Vec<Diagnostic>) {
+/// Puts conversions into the CRDs, and gives what is wrong with these, and with the source. Kinds that the API server would
+/// reject are refused, unless the choice is all or nothing.
+fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Diagnostic> {
     let mut diagnostics = source.diagnostics.clone();
-    if choice.wants(Part::Crd) {
-        diagnostics.extend(emit::convert(crds, &source.operator));
+    if !choice.wants(Part::Crd) {
+        return diagnostics;
     }
-    let checked = if choice.wants(Part::Crd) { &crds[..] } else { &[] };
+    diagnostics.extend(emit::convert(crds, &source.operator));
     let findings: Vec<_> =
-        checked.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
+        crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
         source.operator.apis.iter().find(|api| {
             (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
@@ -329,24 +403,26 @@ fn manifests(
     let declared: Vec<Option<&Api>> = declared.collect();
     let places = declared.iter().zip(&findings).filter_map(|(api, (_, finding))| Some(((*api)?, &finding.location)));
     let mut places = source.locate(&places.collect::<Vec<_>>()).into_iter();
-    for (api, (CustomResourceDefinition { spec, .. }, finding)) in declared.into_iter().zip(findings) {
+    let mut rejected = BTreeSet::new();
+    let mut why = Vec::new();
+    for (api, (crd, finding)) in declared.into_iter().zip(findings) {
         let span = api.and_then(|_| places.next());
-        diagnostics.push(to_diagnostic(finding, span, || format!("{}.{}", spec.names.plural, spec.group)));
-    }
-    let mut manifests = Vec::new();
-    let emit_options = emit::Options { namespaced: options.namespaced, namespaces: options.namespaces.to_vec() };
-    for part in [emit::manifests(crds, &source.operator.rbac, &emit_options), emit::webhooks(&source.operator)] {
-        match part {
-            Ok(mut part) => manifests.append(&mut part),
-            Err(mut errors) => diagnostics.append(&mut errors),
+        let names = &crd.spec.names;
+        let found = to_diagnostic(finding, span, || format!("{}.{}", names.plural, crd.spec.group));
+        if found.is_error() && !choice.all_or_nothing {
+            rejected.insert(engine::kind_of(crd));
+            why.push(found);
+        } else {
+            diagnostics.push(found);
         }
     }
-    let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
-    // What comes from the compiled types has no place where it could be allowed.
-    let is_whole = !source.operator.apis.is_empty() && source.operator.underivable.is_empty();
-    let diagnostics =
-        without_allowed(diagnostics, &source.operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
-    (is_sound.then_some(manifests), diagnostics)
+    if !rejected.is_empty() {
+        crds.retain(|crd| !rejected.contains(&engine::kind_of(crd)));
+        let refused = refused.get_or_insert_with(|| Refused { kinds: BTreeSet::new(), why: Vec::new().into() });
+        refused.kinds.extend(rejected.into_iter().map(Some));
+        refused.why.diagnostics.extend(why);
+    }
+    diagnostics
 }
 
 /// A finding of the API server, at its span in the source. Compiled types have none, so the message names their CRD.
@@ -365,8 +441,14 @@ fn to_diagnostic(finding: Finding, span: Option<Span>, name: impl FnOnce() -> St
 }
 
 /// How much was read.
-fn read((markers, files): (usize, usize)) -> String {
-    format!("{} read from {}", counted(markers, "marker"), counted(files, "file"))
+fn read(source: &Source) -> String {
+    let (markers, files) = source.markers;
+    let Account { found, written, refused, left_out, elsewhere } = source.account;
+    let markers = format!("{} read from {}", counted(markers, "marker"), counted(files, "file"));
+    format!(
+        "{markers}; {}: {written} derived, {refused} refused, {left_out} left out by a `cfg`, {elsewhere} of other projects",
+        counted(found, "kind")
+    )
 }
 
 /// The files below the output folder that opctl generated, of the chosen parts.

@@ -11,19 +11,20 @@ use super::Failure;
 use crate::diagnostic::Diagnostic;
 use crate::interrupt::Child;
 use crate::names::nearest;
+use crate::project::Features;
 
 /// A binary of a package, as cargo knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub name: String,
     package: String,
-    /// Without these, cargo does not build it.
-    features: Vec<String>,
+    /// What chooses its features.
+    options: Vec<String>,
 }
 
 /// The binaries of this name, or of this name behind the package's, of the package in `folder`; a workspace without a package
 /// of its own has those of its members. At least one.
-pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>> {
+pub fn programs(folder: &Path, name: &str, features: &Features) -> Result<Vec<Program>, Box<Failure>> {
     let mut command = cargo(folder);
     command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "always"]);
     let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
@@ -34,7 +35,7 @@ pub fn programs(folder: &Path, name: &str) -> Result<Vec<Program>, Box<Failure>>
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| Failure::from(Diagnostic::error("OP040", format!("cargo's answer is not JSON: {error}"))))?;
-    let all = binaries(&metadata, folder);
+    let all = binaries(&metadata, folder, features);
     let found: Vec<Program> = all.iter().filter(|program| program.is(name)).cloned().collect();
     if found.is_empty() { Err(Box::new(no_binary(name, &all).into())) } else { Ok(found) }
 }
@@ -70,7 +71,7 @@ fn not_started(error: io::Error) -> Box<Failure> {
 }
 
 /// All binaries of the package in `folder`, or, where there is none, of the workspace's members.
-fn binaries(metadata: &Value, folder: &Path) -> Vec<Program> {
+fn binaries(metadata: &Value, folder: &Path, chosen: &Features) -> Vec<Program> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (here, packages) = (folder.join("Cargo.toml"), list(&metadata["packages"]));
@@ -82,12 +83,26 @@ fn binaries(metadata: &Value, folder: &Path) -> Vec<Program> {
                 binaries.push(Program {
                     name: text(&target["name"]),
                     package: text(&package["name"]),
-                    features: list(&target["required-features"]).iter().map(text).collect(),
+                    options: options(&package["features"], list(&target["required-features"]).iter().map(text), chosen),
                 });
             }
         }
     }
     binaries
+}
+
+/// Cargo's options for a binary, which is not built without the features that it requires. Chosen ones may be those of other
+/// packages.
+fn options(declared: &Value, required: impl Iterator<Item = String>, chosen: &Features) -> Vec<String> {
+    let mut options = Vec::new();
+    options.extend(chosen.all_features.then(|| "--all-features".into()));
+    options.extend(chosen.no_default_features.then(|| "--no-default-features".into()));
+    let own = chosen.features.iter().filter(|name| declared.get(name).is_some()).cloned();
+    let features: Vec<String> = required.chain(own).collect();
+    if !features.is_empty() {
+        options.extend(["--features".into(), features.join(",")]);
+    }
+    options
 }
 
 fn no_binary(name: &str, all: &[Program]) -> Diagnostic {
@@ -157,10 +172,7 @@ impl Program {
 
     fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = cargo(folder);
-        command.args(arguments).args(["--package", &self.package, "--bin", &self.name]);
-        if !self.features.is_empty() {
-            command.args(["--features", &self.features.join(",")]);
-        }
+        command.args(arguments).args(["--package", &self.package, "--bin", &self.name]).args(&self.options);
         command
     }
 }
@@ -228,14 +240,22 @@ mod tests {
         };
         let metadata = json!({"packages": [package("a", "/w/a"), package("b", "/w/b")]});
         let packages = |folder: &str| -> Vec<String> {
-            binaries(&metadata, Path::new(folder)).into_iter().map(|program| program.package).collect()
+            binaries(&metadata, Path::new(folder), &Features::default())
+                .into_iter()
+                .map(|program| program.package)
+                .collect()
         };
-        let program = |name: &str| Program { name: name.into(), package: "shop".into(), features: Vec::new() };
+        let program = |name: &str| Program { name: name.into(), package: "shop".into(), options: Vec::new() };
         let names = ["crdgen", "shop-crdgen", "store-crdgen", "shop-shop-crdgen"];
         assert_eq!(names.map(|name| program(name).is("crdgen")), [true, true, false, false]);
         assert!(program("shop-crdgen").is("shop-crdgen"));
         assert_eq!(packages("/w/b"), ["b"]);
         assert_eq!(packages("/w"), ["a", "b"]);
-        assert_eq!(binaries(&metadata, Path::new("/w/a"))[0].features, ["schema"]);
+        let options = |chosen| binaries(&metadata, Path::new("/w/a"), &chosen).remove(0).options;
+        assert_eq!(options(Features::default()), ["--features", "schema"]);
+        let some = Features { features: vec!["extra".into(), "other".into()], ..Features::default() };
+        assert_eq!(options(some), ["--features", "schema,extra"]);
+        let all = Features { all_features: true, no_default_features: true, ..Features::default() };
+        assert_eq!(options(all), ["--all-features", "--no-default-features", "--features", "schema"]);
     }
 }

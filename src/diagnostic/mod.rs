@@ -42,6 +42,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// Whether another one begins in this one.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.file.path == other.file.path && self.range.contains(&other.range.start)
+    }
+
     /// 1-based line and column (in characters) of the first byte.
     pub fn line_column(&self) -> (usize, usize) {
         let before = &self.file.text[..self.range.start.min(self.file.text.len())];

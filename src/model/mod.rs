@@ -25,6 +25,8 @@ pub struct Operator {
     pub authority: Option<Authority>,
     /// In source order.
     pub allows: Vec<Allow>,
+    /// The items whose kinds are those of other projects.
+    pub externals: Vec<External>,
     /// What the code asks of the API server, in source order; only where it was looked for.
     pub requests: Vec<Request>,
     /// The verbs that it asks for on kinds which only runs tell.
@@ -39,14 +41,17 @@ impl Operator {
         self.webhook_configurations.append(&mut markers.webhook_configurations);
         self.conversions.append(&mut markers.conversions);
         self.allows.append(&mut markers.allows);
+        self.externals.append(&mut markers.externals);
     }
 }
 
-/// One version of a custom resource whose schema cannot be derived from source.
+/// One version of a custom resource that cannot be derived from source.
 #[derive(Clone, Debug)]
 pub struct Underivable {
-    /// Group and kind; `None` where a macro makes them.
+    /// Group and kind; `None` where a macro makes them, or they cannot be read.
     pub kind: Option<(String, String)>,
+    /// The name of its type; `None` where a macro makes it.
+    pub span: Option<Span>,
     /// The errors that stopped it; several kinds may share one.
     pub reasons: Vec<Diagnostic>,
 }
@@ -205,6 +210,15 @@ pub struct Allow {
     pub span: Span,
     /// What begins in here is silenced: the marker's line, the markers that follow, and the item or statement below; the
     /// line's own statement where the marker follows one.
+    pub covers: Span,
+}
+
+/// One `// +opctl:external` marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct External {
+    /// The marker itself.
+    pub span: Span,
+    /// The marker's line, and the item below.
     pub covers: Span,
 }
 

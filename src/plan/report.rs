@@ -65,8 +65,8 @@ pub fn diff(steps: &[Step]) -> String {
     text
 }
 
-/// One line: `12 files and runtime/ written, 3 unchanged`.
-pub fn summary(steps: &[Step], mode: Mode) -> String {
+/// One line: `12 files and runtime/ written, 3 unchanged`, or that `all` is up to date.
+pub fn summary(steps: &[Step], mode: Mode, all: &str) -> String {
     let conflicts = steps.iter().filter(|step| step.is_conflict()).count();
     if conflicts > 0 {
         return format!("{conflicts} {}, nothing was written", plural(conflicts, "conflict"));
@@ -92,7 +92,7 @@ pub fn summary(steps: &[Step], mode: Mode) -> String {
         parts.push(format!("{removed}{files} {}", if mode == Mode::Apply { "removed" } else { "to remove" }));
     }
     if parts.is_empty() {
-        return "nothing to do, everything is up to date".into();
+        return format!("nothing to do, {all} is up to date");
     }
     if unchanged > 0 {
         parts.push(format!("{unchanged} unchanged"));

@@ -10,5 +10,5 @@ mod workspace;
 pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, root_above};
 pub use manifest::{Manifest, Requirement};
 pub use sources::{Located, Sources};
-pub use tree::{Carried, ReadError, Tree, join};
+pub use tree::{Carried, Features, ReadError, Tree, join};
 pub use workspace::workspace_above;

@@ -15,6 +15,15 @@ pub struct Tree {
     overlay: BTreeMap<String, String>,
     cargo_home: Option<PathBuf>,
     runtime: Option<fn() -> Carried>,
+    features: Features,
+}
+
+/// The features that a project is compiled with, as cargo's options of the same names choose them.
+#[derive(Clone, Debug, Default)]
+pub struct Features {
+    pub features: Vec<String>,
+    pub all_features: bool,
+    pub no_default_features: bool,
 }
 
 /// A package that opctl has in itself.
@@ -57,6 +66,17 @@ impl Tree {
 
     pub fn runtime(&self) -> Option<Carried> {
         self.runtime.map(|runtime| runtime())
+    }
+
+    /// The features of the packages in the root; otherwise their default features.
+    #[must_use]
+    pub fn with_features(mut self, features: Features) -> Self {
+        self.features = features;
+        self
+    }
+
+    pub fn features(&self) -> &Features {
+        &self.features
     }
 
     pub fn root(&self) -> &Path {

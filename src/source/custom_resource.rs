@@ -13,7 +13,7 @@ use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Pa
 use super::attributes::value;
 use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
-use super::types::{Derived, Deriver, Scope};
+use super::types::{Derived, Deriver, Refused, Scope};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Api, Scope as ApiScope, Underivable};
 use crate::names::{default_plural, nearest};
@@ -47,18 +47,36 @@ impl Deriver<'_> {
             for declared in self.modules.module(module).types.values() {
                 let TypeDecl::Data(input) = declared else { continue };
                 let scope = Scope::of(module);
-                if self.derives(&input.attrs, "CustomResource", module) {
-                    apis.extend(self.custom_resource(input, &scope).ok().flatten());
+                self.begin_kind();
+                let derived = if self.derives(&input.attrs, "CustomResource", module) {
+                    self.custom_resource(input, &scope)
                 } else if root_type(input).is_some() {
-                    let span = self.span(&scope, &input.ident);
-                    let message =
-                        format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
-                    let help = "derive `kube::CustomResource`, or print the CRDs from the compiled types, if a macro makes the kind";
-                    self.diagnostics.push(Diagnostic::error("OP021", message).at(span, "").help(help));
+                    self.refuse_without_derive(input, &scope)
+                } else {
+                    continue;
+                };
+                let span = self.span(&scope, &input.ident);
+                match derived {
+                    Ok(Some(api)) => apis.push(api),
+                    Ok(None) => self.foreign.push(span),
+                    Err(Refused) => {
+                        let reasons = std::mem::take(&mut self.reasons);
+                        let names = self.custom_resource_names(input, &scope);
+                        let kind = names.map(|names| (names.group, names.kind));
+                        self.underivable.push(Underivable { kind, span: Some(span), reasons });
+                    }
                 }
             }
         }
         apis
+    }
+
+    fn refuse_without_derive<T>(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, &input.ident);
+        let message = format!("`{}` has `#[kube(…)]`, and does not derive kube's `CustomResource`", input.ident);
+        let help =
+            "derive `kube::CustomResource`, or print the CRDs from the compiled types, if a macro makes the kind";
+        self.refuse(Diagnostic::error("OP021", message).at(span, "").help(help))
     }
 
     /// `None`: the kind of another project, whose CRD is not made here.
@@ -112,11 +130,7 @@ impl Deriver<'_> {
                     .help("add `status = \"…Status\"` with the replicas in it"),
             );
         }
-        self.begin_kind();
-        let schema = self.schema(input, &kube, &root, scope).inspect_err(|_| {
-            let reasons = std::mem::take(&mut self.reasons);
-            self.underivable.push(Underivable { kind: Some((required("group"), kind.clone())), reasons });
-        })?;
+        let schema = self.schema(input, &kube, &root, scope)?;
         Ok(Some(Api {
             group: required("group"),
             version: required("version"),

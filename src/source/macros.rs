@@ -3,7 +3,8 @@
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprMacro, Lit, Macro, Pat, Token};
 
-use super::modules::name;
+use super::modules::{UsePath, name};
+use super::resolve::{Namespace, Target, resolve};
 use super::types::{Derived, Deriver, Scope, all};
 use super::values::{Hint, Value};
 
@@ -17,10 +18,15 @@ impl Deriver<'_> {
             "json_schema" => "schemars",
             _ => "std",
         };
-        let is_known = match path {
-            [] => !self.is_own_macro(last, of, scope),
-            [krate] => krate == of || of == "std" && matches!(krate.as_str(), "core" | "alloc"),
-            [reexport, krate] => reexport == "k8s_openapi" && krate == of,
+        if path.is_empty() {
+            return (!self.is_own_macro(last, of, scope)).then(|| last.clone());
+        }
+        // Also `crate::schemars::json_schema!`, in a crate that re-exports schemars.
+        let named = resolve(self.modules, scope.module, &UsePath::of(&mac.path), Namespace::Macro);
+        let Some(Target::Foreign(foreign)) = named else { return None };
+        let is_known = match &foreign.path[..] {
+            [krate, _] => krate == of || of == "std" && matches!(krate.as_str(), "core" | "alloc"),
+            [reexport, krate, _] => reexport == "k8s_openapi" && krate == of,
             _ => false,
         };
         is_known.then(|| last.clone())

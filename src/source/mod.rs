@@ -1,6 +1,7 @@
 //! Rust text → [`Operator`]: module tree and `use` resolution, serde, schemars and kube attributes, types → schema,
 //! comment markers. Nothing is compiled or run; what cannot be derived exactly is a diagnostic.
 
+mod account;
 mod attributes;
 mod by_hand;
 mod calls;
@@ -44,11 +45,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Operator, Underivable};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Operator, Underivable};
 use crate::project::{Tree, join};
 use crate::versions::supported;
 
-use modules::{Modules, Reading, mentions};
+pub use account::Account;
+use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
 
@@ -60,6 +62,8 @@ pub struct Source {
     pub diagnostics: Vec<Diagnostic>,
     /// How many markers were read, and how many files have one.
     pub markers: (usize, usize),
+    /// How many kinds were found, and what became of them.
+    pub account: Account,
     /// Where it was read. Syntax trees are large, so they are not kept.
     tree: Tree,
     folder: String,
@@ -95,16 +99,15 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
-    let Part { mut apis, mut unread, mut diagnostics, underivable, enums } = derive_all(&source, &modules, options);
+    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums } =
+        derive_all(&source, &modules, options);
     source.diagnostics.append(&mut unread);
-    let macros = source.diagnostics.iter().filter(|diagnostic| only_a_compiler_knows(diagnostic));
-    let macros = macros.map(|reason| Underivable { kind: None, reasons: vec![reason.clone()] }).collect();
+    let in_files = source.diagnostics.clone();
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
-    source.diagnostics.extend(unread_kinds(&source.tree, &packages, &modules));
-    source.diagnostics.extend(made_kinds(&source.tree, &modules));
+    source.leave_to_others(&mut apis, &mut underivable);
     if !apis.is_empty() {
         source.diagnostics.extend(other_versions(&packages));
     }
@@ -114,7 +117,12 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let conversions = &source.operator.conversions;
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
-    source.operator.underivable = [macros, underivable].concat();
+    source.operator.underivable = underivable;
+    let passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(only_a_compiler_knows);
+    let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
+    source.operator.underivable.splice(..0, unnamed);
+    source.diagnostics.extend(passed_over);
     source
 }
 
@@ -126,6 +134,10 @@ struct Part {
     unread: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
     underivable: Vec<Underivable>,
+    /// The items that this build leaves out.
+    left_out: Vec<Span>,
+    /// The names of the types of other projects' kinds.
+    foreign: Vec<Span>,
     enums: Vec<Enumeration>,
 }
 
@@ -135,8 +147,9 @@ impl Part {
         let mut deriver = Deriver::new(modules, options);
         let files = modules.candidates().into_iter().skip(first).step_by(of);
         let apis = files.flat_map(|file| deriver.custom_resources(file)).collect();
-        let Deriver { diagnostics, underivable, enums, .. } = deriver;
-        Self { apis, unread: modules.take_diagnostics(), diagnostics, underivable, enums }
+        let Deriver { diagnostics, underivable, enums, foreign, .. } = deriver;
+        let (unread, left_out) = (modules.take_diagnostics(), modules.take_left_out_items());
+        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums }
     }
 
     fn is_sound(&self) -> bool {
@@ -174,6 +187,8 @@ fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
     for part in parts {
         whole.apis.extend(part.apis);
         whole.enums.extend(part.enums);
+        whole.left_out.extend(part.left_out);
+        whole.foreign.extend(part.foreign);
     }
     whole
 }
@@ -231,58 +246,29 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     (packages, modules, source)
 }
 
-/// Files in `src` that no module leads to and that have a custom resource: a macro may declare the module.
-fn unread_kinds(tree: &Tree, packages: &[Package], modules: &Modules) -> Vec<Diagnostic> {
-    let files = modules.files();
-    let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    let packages = packages.iter().filter(|package| !package.is_proc_macro);
-    let mut paths: Vec<String> = packages.flat_map(|package| tree.files_below(&join(&package.folder, "src"))).collect();
-    paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()) && !modules.leaves_out(path));
-    let texts = paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
-    texts.filter_map(|file| unread_kind(&file, modules)).collect()
-}
-
-/// The procedural macros of the project that make custom resources.
-fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
-    let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
-    let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
-    let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
-    let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
-    let paths = sources.flat_map(|folder| tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
-    let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
-    let made = files.filter_map(|file| {
-        let range = skim::kind_made_in(&file.text)?;
-        let message = "a procedural macro makes custom resources, and opctl does not run macros";
-        Some(
-            Diagnostic::error("OP021", message)
-                .at(Span { file, range }, "")
-                .help("write the types out, or print the CRDs from the compiled types"),
-        )
-    });
-    made.collect()
-}
-
-fn unread_kind(file: &Arc<SourceFile>, modules: &Modules) -> Option<Diagnostic> {
-    let range = skim::kind_in(&file.text)?;
-    let span = Span { file: file.clone(), range };
-    let stem = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
-    let mut calls = modules.local().into_iter().flat_map(|id| {
-        let module = modules.module(id);
-        let naming = module.macros.iter().filter(|call| mentions(call.tokens.clone(), stem));
-        naming.map(|call| call.span.clone()).collect::<Vec<_>>()
-    });
-    let message = format!("the custom resource in `{}` is not read", file.path);
-    Some(match calls.next() {
-        Some(call) => Diagnostic::error("OP021", message)
-            .at(span, format!("the macro in {call} may declare this module"))
-            .help("declare the module without a macro, or print the CRDs from the compiled types"),
-        None => Diagnostic::warning("OP029", message)
-            .at(span, "no `mod` leads to this file")
-            .help("declare the file with `mod`, or remove it"),
-    })
-}
-
 impl Source {
+    /// Leaves out the kinds that a marker says are those of other projects, and what is wrong with them.
+    fn leave_to_others(&mut self, apis: &mut Vec<Api>, underivable: &mut Vec<Underivable>) {
+        let externals = &self.operator.externals;
+        let is_external = |span: &Span| externals.iter().any(|external| external.covers.contains(span));
+        for External { span, covers } in externals {
+            let mut names =
+                apis.iter().map(|api| &api.span).chain(underivable.iter().filter_map(|it| it.span.as_ref()));
+            if !names.any(|name| covers.contains(name)) {
+                let message = "there is no custom resource below this marker";
+                let help = "put it right above the type with `#[kube(…)]`, or remove it";
+                self.diagnostics.push(Diagnostic::warning("OP115", message).at(span.clone(), "").help(help));
+            }
+        }
+        apis.retain(|api| !is_external(&api.span));
+        let is_left = |stopped: &Underivable| stopped.span.as_ref().is_some_and(is_external);
+        let (left, own): (Vec<_>, Vec<_>) = underivable.drain(..).partition(is_left);
+        let is_reason =
+            |of: &[Underivable], problem: &Diagnostic| of.iter().any(|stopped| stopped.reasons.contains(problem));
+        self.diagnostics.retain(|problem| !is_reason(&left, problem) || is_reason(&own, problem));
+        *underivable = own;
+    }
+
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {

@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod,
-    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, UseTree, Visibility,
+    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, Type, UseTree, Visibility,
 };
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -63,6 +63,8 @@ pub struct Modules {
     pub(super) calls: RefCell<HashMap<(ModuleId, usize), Rc<Makes>>>,
     /// Paths without `.rs` of the project's modules that no build here has, or whose text is read otherwise.
     left_out: RefCell<Vec<String>>,
+    /// The items that this build does not have.
+    left_out_items: RefCell<Vec<Span>>,
 }
 
 /// How much of the project's files is read.
@@ -177,6 +179,8 @@ pub struct Module {
     pub trait_names: BTreeSet<String>,
     pub uses: BTreeMap<String, Vec<Use>>,
     pub globs: Vec<Use>,
+    /// `#[macro_use] extern crate`: their macros are those of the whole crate, if this is its root.
+    pub macro_crates: Vec<String>,
     /// Who may name what is declared here: types and modules (`false`), constants and functions (`true`).
     pub reaches: BTreeMap<(bool, String), Reach>,
     /// Names whose `cfg` only a build script decides, and where they stand.
@@ -275,6 +279,7 @@ impl Modules {
             reading,
             calls: RefCell::default(),
             left_out: RefCell::default(),
+            left_out_items: RefCell::default(),
         };
         modules.local.iter_mut().skip(packages.len()).for_each(|package| {
             Rc::make_mut(package).binaries.clear();
@@ -305,6 +310,11 @@ impl Modules {
         let stem = path.strip_suffix(".rs").unwrap_or(path);
         let is_in = |left: &String| stem == left || stem.strip_prefix(left).is_some_and(|rest| rest.starts_with('/'));
         self.left_out.borrow().iter().any(is_in)
+    }
+
+    /// The items that the build leaves out; they are told once.
+    pub fn take_left_out_items(&self) -> Vec<Span> {
+        self.left_out_items.take()
     }
 
     /// Whether a module may name what has this reach.
@@ -743,6 +753,7 @@ impl Modules {
             trait_names: BTreeSet::new(),
             uses: BTreeMap::new(),
             globs: Vec::new(),
+            macro_crates: Vec::new(),
             reaches: BTreeMap::new(),
             undecided: BTreeMap::new(),
             changed: BTreeMap::new(),
@@ -803,6 +814,32 @@ impl Modules {
         let ids: Vec<_> = (0..all.len()).filter(|id| mentions(&all[*id])).map(ModuleId).collect();
         drop(all);
         ids.iter().for_each(|id| drop(self.module(*id)));
+    }
+
+    /// Reads the modules of the project that mention a type, also by an alias of it.
+    pub fn read_naming(&self, type_name: &str) {
+        let mut names = vec![type_name.to_owned()];
+        let mut at = 0;
+        while let Some(known) = names.get(at).cloned() {
+            self.read_mentioning(&known);
+            for id in self.local() {
+                let module = self.module(id);
+                let imports = module.uses.iter().filter(|(_, uses)| {
+                    uses.iter().any(|import| import.path.segments.last().is_some_and(|last| *last == known))
+                });
+                let aliases = module.types.iter().filter(|(_, declared)| match declared {
+                    TypeDecl::Alias(alias) => match &*alias.ty {
+                        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == known),
+                        _ => false,
+                    },
+                    TypeDecl::Data(_) => false,
+                });
+                let others = imports.map(|(name, _)| name).chain(aliases.map(|(name, _)| name));
+                let others: Vec<String> = others.filter(|name| !names.contains(name)).cloned().collect();
+                names.extend(others);
+            }
+            at += 1;
+        }
     }
 
     /// Whether the bodies of functions of a crate are read.
@@ -963,8 +1000,7 @@ impl Reader<'_> {
     fn add_if(&mut self, keeps: Option<bool>, item: Item) {
         match (keeps, item) {
             (Some(true), item) => self.add(item),
-            (Some(false), Item::Mod(item)) => self.leave_out(&item),
-            (Some(false), _) => {}
+            (Some(false), item) => self.leave_out_item(&item),
             (None, item) => self.undecided(&item),
         }
     }
@@ -1026,6 +1062,9 @@ impl Reader<'_> {
                 let reach = self.reach(&item.vis);
                 let bound = item.rename.as_ref().map_or(&item.ident, |(_, rename)| rename);
                 let path = UsePath { global: item.ident != "self", segments: vec![name(&item.ident)] };
+                if item.attrs.iter().any(|attribute| attribute.path().is_ident("macro_use")) {
+                    self.module.macro_crates.push(name(&item.ident));
+                }
                 self.module.uses.entry(name(bound)).or_default().push(Use { path, reach });
             }
             Item::Mod(item) => self.add_module(item),
@@ -1123,7 +1162,7 @@ impl Reader<'_> {
     }
 
     fn refuse_included(&self, span: &Span, place: &str, text: &str) {
-        if skim::kind_in(text).is_some() {
+        if !skim::kinds_in(text).is_empty() {
             let message = format!("`{place}` has a custom resource, and opctl does not run `include!`");
             self.refuse_kind(span.clone(), &message);
         }
@@ -1155,8 +1194,18 @@ impl Reader<'_> {
         Some((place, as_rustc_reads(text)))
     }
 
+    /// An item of another build.
+    fn leave_out_item(&self, item: &Item) {
+        if self.krate.foreign.is_none() {
+            self.modules.left_out_items.borrow_mut().push(span_of(&self.module.file, item));
+        }
+        if let Item::Mod(item) = item {
+            self.leave_out(item);
+        }
+    }
+
     /// A module of another build.
-    fn leave_out(&mut self, item: &ItemMod) {
+    fn leave_out(&self, item: &ItemMod) {
         if item.content.is_none() && self.krate.foreign.is_none() {
             let path = match item.attrs.iter().find_map(path_attribute) {
                 Some(path) => normalize(&join(&self.folders.file_folder, path.strip_suffix(".rs").unwrap_or(&path))),
@@ -1397,7 +1446,7 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
         let attributes = attributes(item);
         let is_test = |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "test");
         if attributes.iter().any(is_test) || self.reader.krate.cfg.keeps(attributes) == Some(false) {
-            return;
+            return self.reader.leave_out_item(item);
         }
         if self.depth > 0 {
             let span = span_of(&self.reader.module.file, item);

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::slice;
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::cfg;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::{Tree, join};
+use crate::project::{Features, Tree, join};
 
 /// One package, as far as manifests depend on it.
 #[derive(Clone, Debug)]
@@ -130,21 +131,24 @@ impl Package {
     /// Reads the Cargo.toml in `folder`. A workspace without a package of its own gives its members.
     pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Self>, Diagnostic> {
         let manifest = Manifest::read(tree, folder)?;
+        // Features are chosen for the packages in the root, not for those that they depend on.
+        let chosen = Some(tree.features()).filter(|_| folder.is_empty());
         if manifest.document.contains_key("package") {
             let workspace = manifest.workspace(tree)?;
-            return Ok(vec![manifest.package(tree, workspace.as_ref())]);
+            let package = manifest.package(tree, workspace.as_ref(), chosen);
+            return known(chosen, slice::from_ref(&package), &manifest).map(|()| vec![package]);
         }
         let mut packages = Vec::new();
         for member in manifest.members(tree) {
             let member = Manifest::read(tree, &member)?;
-            packages.push(member.package(tree, Some(&manifest)));
+            packages.push(member.package(tree, Some(&manifest), chosen));
         }
         if packages.is_empty() {
             return Err(Diagnostic::error("OP003", "this Cargo.toml has no `[package]` and no workspace members")
                 .at(manifest.whole(), "")
                 .help("pass the folder of a package: `opctl manifests --path DIR`"));
         }
-        Ok(packages)
+        known(chosen, &packages, &manifest).map(|()| packages)
     }
 
     /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
@@ -171,8 +175,23 @@ impl Package {
         let members = workspace.members(tree).into_iter().chain([workspace.folder.clone()]);
         let members = members.filter_map(|member| Manifest::read(tree, &member).ok());
         let members = members.filter(|member| member.document.contains_key("package"));
-        members.map(|member| member.package(tree, Some(&workspace))).collect()
+        members.map(|member| member.package(tree, Some(&workspace), None)).collect()
     }
+}
+
+/// Whether each chosen feature is one of a package.
+fn known(chosen: Option<&Features>, packages: &[Package], manifest: &Manifest) -> Result<(), Diagnostic> {
+    let names = || packages.iter().flat_map(|package| package.features.keys());
+    let mut chosen = chosen.into_iter().flat_map(|chosen| &chosen.features);
+    let Some(unknown) = chosen.find(|name| !names().any(|known| known == *name)) else { return Ok(()) };
+    let mut known: Vec<&str> = names().map(String::as_str).filter(|name| *name != "default").collect();
+    known.sort_unstable();
+    known.dedup();
+    let error = Diagnostic::error("OP003", format!("there is no feature `{unknown}`")).at(manifest.whole(), "");
+    Err(match known[..] {
+        [] => error.help("leave out `--features`: this crate has none"),
+        _ => error.help(format!("the features are `{}`", known.join("`, `"))),
+    })
 }
 
 /// The variable that cargo sets for build scripts in `folder`: the nearest `.cargo/config.toml` that has it under `[env]`.
@@ -309,7 +328,7 @@ impl Manifest {
         folders.into_iter().collect()
     }
 
-    fn package(&self, tree: &Tree, workspace: Option<&Self>) -> Package {
+    fn package(&self, tree: &Tree, workspace: Option<&Self>, chosen: Option<&Features>) -> Package {
         let document = &self.document;
         let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").to_string();
         let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
@@ -365,7 +384,7 @@ impl Manifest {
             binaries: binaries.into_iter().collect(),
             dependencies: named(Kind::Normal),
             dev_dependencies: named(Kind::Dev),
-            features: self.features(&declared),
+            features: self.features(&declared, chosen),
             declared,
             has_build_script: match build.and_then(Item::as_bool) {
                 Some(built) => built,
@@ -446,7 +465,8 @@ impl Manifest {
     }
 
     /// `[features]`; an optional dependency that no feature names by `dep:` is a feature of its own.
-    fn features(&self, declared: &[Dependency]) -> BTreeMap<String, Vec<String>> {
+    /// `[features]` and optional dependencies; `default` as it was chosen.
+    fn features(&self, declared: &[Dependency], chosen: Option<&Features>) -> BTreeMap<String, Vec<String>> {
         let table = self.document.get("features").and_then(Item::as_table_like);
         let mut features: BTreeMap<String, Vec<String>> = table
             .into_iter()
@@ -456,6 +476,15 @@ impl Manifest {
             features.values().flatten().filter_map(|value| value.strip_prefix("dep:").map(String::from)).collect();
         for dependency in declared.iter().filter(|dependency| dependency.optional && !named.contains(&dependency.key)) {
             features.entry(dependency.key.clone()).or_insert_with(|| vec![format!("dep:{}", dependency.key)]);
+        }
+        let Some(Features { features: named, all_features, no_default_features }) = chosen else { return features };
+        if *no_default_features {
+            features.remove("default");
+        }
+        let names = features.keys().filter(|name| *all_features || named.contains(name));
+        let on: Vec<String> = names.filter(|name| *name != "default").cloned().collect();
+        if !on.is_empty() {
+            features.entry("default".into()).or_default().extend(on);
         }
         features
     }

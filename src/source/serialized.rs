@@ -46,6 +46,9 @@ impl Deriver<'_> {
             Resolved::Array(element, ..) | Resolved::Slice(element) => vec![element.0.clone()],
             _ => arguments(ty),
         };
+        if let Resolved::Data { input, scope: inner, .. } = &resolved {
+            self.check_attribute_macros(input, inner)?;
+        }
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
             && !self.derives(&input.attrs, "Serialize", *module)
         {

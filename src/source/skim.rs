@@ -30,16 +30,56 @@ pub fn may_declare_kind(text: &str) -> bool {
         })
 }
 
-/// Where a file has `#[kube(…)]` with a kind.
-pub fn kind_in(text: &str) -> Option<Range<usize>> {
+/// A `#[kube(…)]` with a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindAttribute {
+    /// The word `kube`.
+    pub at: Range<usize>,
+    /// Where the name of its type begins; `None` where a macro makes the type.
+    pub name: Option<usize>,
+}
+
+/// All kinds of a file.
+pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
     if !may_declare_kind(text) {
-        return None;
+        return Vec::new();
     }
     let tokens: Vec<_> = Lexer::new(text).filter(is_code).collect();
     let word = |index: usize| tokens.get(index).map_or("", |(_, range)| &text[range.clone()]);
-    let mut found = (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(");
-    let at = found.find(|at| (at + 2..tokens.len()).take_while(|at| word(*at) != "]").any(|at| word(at) == "kind"))?;
-    Some(tokens[at].1.clone())
+    // The token after the bracket that closes what is open at a token.
+    let close = |from: usize| {
+        let mut depth = 1;
+        (from..tokens.len())
+            .find(|at| {
+                depth += i32::from(matches!(word(*at), "(" | "[" | "{"));
+                depth -= i32::from(matches!(word(*at), ")" | "]" | "}"));
+                depth == 0
+            })
+            .map_or(tokens.len(), |at| at + 1)
+    };
+    let mut kinds: Vec<KindAttribute> = Vec::new();
+    for at in (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(") {
+        let end = close(at + 2);
+        if !(at + 2..end).any(|at| word(at) == "kind" && word(at + 1) == "=") {
+            continue;
+        }
+        // The attributes that follow, and the visibility; within `cfg_attr`, it is the end of that first.
+        let mut next = end;
+        let name = loop {
+            next = match word(next) {
+                ")" | "]" | "," | "#" | "pub" => next + 1,
+                "[" | "(" => close(next + 1),
+                "struct" | "enum" | "union" => break tokens.get(next + 1).map(|(_, range)| range.start),
+                _ if (at..next).all(|at| word(at) != "]") && !word(next).is_empty() => next + 1,
+                _ => break None,
+            };
+        };
+        // Several attributes of one type.
+        if name.is_none() || kinds.last().is_none_or(|last| last.name != name) {
+            kinds.push(KindAttribute { at: tokens[at].1.clone(), name });
+        }
+    }
+    kinds
 }
 
 /// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.

@@ -49,6 +49,8 @@ pub struct Deriver<'a> {
     /// The refusals since this was last emptied, those included that were reported before.
     pub reasons: Vec<Diagnostic>,
     pub underivable: Vec<Underivable>,
+    /// The names of the kinds that other projects have the CRDs of.
+    pub foreign: Vec<Span>,
     /// The types that are being derived, outermost first: one that occurs in itself is recursive.
     open: Vec<String>,
     /// Types that were derived already.
@@ -167,6 +169,7 @@ impl<'a> Deriver<'a> {
             diagnostics: Vec::new(),
             reasons: Vec::new(),
             underivable: Vec::new(),
+            foreign: Vec::new(),
             enums: Vec::new(),
             evaluating: 0,
             steps: 0,
@@ -217,7 +220,7 @@ impl<'a> Deriver<'a> {
             }
         }
         // Of the modules that were not read at first: those that paths led into, and those where an `impl` may stand.
-        self.modules.read_mentioning(type_name);
+        self.modules.read_naming(type_name);
         self.list_impls(&self.modules.local());
         self.listed(trait_name, module, type_name)
     }
@@ -874,7 +877,7 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
         let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let path = UsePath { global: path.leading_colon.is_some(), segments };
         let (module, type_name) = match (resolve(modules, id, &path, Namespace::Type), path.segments.as_slice()) {
-            (Some(Target::Item(module, type_name)), _) => (module, type_name),
+            (Some(Target::Item(module, type_name)), _) => aliased(modules, module, type_name),
             // A type that kube's derive makes next to the spec is not in the source.
             (None, [generated]) => (id, generated.clone()),
             _ => return None,
@@ -888,6 +891,20 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
         })
     };
     modules.module(id).impls.iter().filter_map(of_item).collect()
+}
+
+/// What an alias of a type of the source stands for.
+fn aliased(modules: &Modules, mut module: ModuleId, mut type_name: String) -> (ModuleId, String) {
+    // A way through aliases is short.
+    for _ in 0..8 {
+        let Some(TypeDecl::Alias(alias)) = modules.module(module).types.get(&type_name).cloned() else { break };
+        let Type::Path(TypePath { qself: None, path, .. }) = &*alias.ty else { break };
+        let Some(Target::Item(next, name)) = resolve(modules, module, &UsePath::of(path), Namespace::Type) else {
+            break;
+        };
+        (module, type_name) = (next, name);
+    }
+    (module, type_name)
 }
 
 /// The scope within an `impl` for a type: its parameters stand for what those of the type stand for in `scope`.

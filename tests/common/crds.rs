@@ -398,8 +398,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "OP326",
-        r#"struct S { #[schemars(range(max = 3000000000))] #[serde(default)] x: i32 }"#,
-        r#"struct S { #[schemars(range(max = 3000000000))] x: i32 }"#,
+        r#"struct S { #[schemars(range(max = 3000000000_i64))] #[serde(default)] x: i32 }"#,
+        r#"struct S { #[schemars(range(max = 3000000000_i64))] x: i32 }"#,
     ),
     (
         "OP326",
@@ -511,7 +511,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "OP329",
         "struct S { x: Vec<u32> }",
-        r#"struct S { #[schemars(range(max = 4294967295), extend("format" = "int64"))] x: u32 }"#,
+        r#"struct S { #[schemars(range(max = 4294967295_u32), extend("format" = "int64"))] x: u32 }"#,
     ),
     ("OP329", "struct S { x: u64 }", r#"struct S { #[schemars(extend("format" = "int64"))] x: u64 }"#),
     ("OP329", "struct S { x: usize }", "struct S { x: i32, y: i64 }"),

@@ -12,8 +12,9 @@ use std::time::SystemTime;
 
 use opctl::config::render::Renderer;
 use opctl::project::{Tree, join};
-use opctl::{config, diagnostic};
+use opctl::{config, diagnostic, source};
 
+use crate::account;
 use crate::golden::{self, Golden, shell};
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
@@ -83,6 +84,14 @@ fn the_files_are_those_that_are_listed() {
         } else {
             snapbox::assert_data_eq!(listing, snapbox::Data::text(listed.to_owned()).raw());
         }
+    }
+}
+
+#[test]
+fn as_many_kinds_are_derived_as_a_search_finds() {
+    for Made { golden, sandbox, .. } in all().iter() {
+        let source = source::read(&Tree::at(&sandbox.folder), "");
+        account::holds(&golden.name, account::searched(&sandbox.folder.join("src")), &source);
     }
 }
 

@@ -46,6 +46,7 @@ mod webhook_markers;
 #[path = "../common/write.rs"]
 mod write;
 
+mod account;
 mod apiserver;
 mod architecture;
 mod check;

@@ -42,11 +42,9 @@ fn every_example_is_read_without_a_complaint() {
     for marker in MARKERS {
         assert!(!marker.examples.is_empty(), "{} has no example", marker.name);
         for example in marker.examples {
-            assert!(
-                example.starts_with(&format!("{}:", marker.name)),
-                "`{example}` does not start with `{}:`",
-                marker.name
-            );
+            let end = if marker.arguments.is_empty() { "" } else { ":" };
+            let start = format!("{}{end}", marker.name);
+            assert!(example.starts_with(&start), "`{example}` does not start with `{start}`");
             let problems = problems(&format!("+{example}"));
             assert!(problems.is_empty(), "{example}: {problems:?}");
         }
@@ -138,11 +136,15 @@ what to write instead, in comments of any kind. `+optional`, `+required` and `+n
 fn describe(text: &mut String, marker: &Marker) {
     let Marker { name, about, form, arguments, examples, .. } = marker;
     write!(text, "\n## +{name}\n\n{}.\n", capitalized(about)).unwrap();
-    if *form == Form::Positional {
-        write!(text, "\nIt is written `+{}`.\n", marker.usage()).unwrap();
+    if arguments.is_empty() {
+        writeln!(text, "\nIt has no arguments.").unwrap();
+    } else {
+        if *form == Form::Positional {
+            writeln!(text, "\nIt is written `+{}`.", marker.usage()).unwrap();
+        }
+        writeln!(text, "\n| argument | type | if it is left out | what it says | example |\n|---|---|---|---|---|")
+            .unwrap();
     }
-    write!(text, "\n| argument | type | if it is left out | what it says | example |\n|---|---|---|---|---|\n")
-        .unwrap();
     for argument in *arguments {
         let Argument { name, kind, need, default, about, values, example, .. } = argument;
         let otherwise = match (need, default) {

@@ -89,7 +89,7 @@ fn a_vendored_folder_is_replaced_as_a_whole() {
     assert_eq!(verdicts(&steps), ["update v/SHA256SUMS", "unchanged v/a", "update v/b", "remove v/c", "create v/d"]);
     assert_eq!(steps[2].after.as_deref(), Some("2\r\n"));
     assert_eq!(list(&steps, false), "update  v/\nremove  v/\ncreate  v/\n");
-    assert_eq!(summary(&steps, Mode::Apply), "v/ written");
+    assert_eq!(summary(&steps, Mode::Apply, "everything"), "v/ written");
     assert!(vendor(&new, &new, &new).iter().all(Step::is_unchanged));
 }
 
@@ -217,10 +217,10 @@ fn the_views() {
          --- a/gen.txt\n+++ b/gen.txt\n@@ -1,2 +1,2 @@\n # Generated\n-old\n+new\n\
          --- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-# Generated\n"
     );
-    assert_eq!(summary(&done, Mode::Apply), "2 files written, 1 removed, 1 unchanged");
-    assert_eq!(summary(&done, Mode::DryRun), "2 files to write, 1 to remove, 1 unchanged");
-    assert_eq!(summary(&done[2..3], Mode::Check), "1 file to remove");
-    assert_eq!(summary(&done[3..], Mode::Apply), "nothing to do, everything is up to date");
+    assert_eq!(summary(&done, Mode::Apply, "everything"), "2 files written, 1 removed, 1 unchanged");
+    assert_eq!(summary(&done, Mode::DryRun, "everything"), "2 files to write, 1 to remove, 1 unchanged");
+    assert_eq!(summary(&done[2..3], Mode::Check, "everything"), "1 file to remove");
+    assert_eq!(summary(&done[3..], Mode::Apply, "everything"), "nothing to do, everything is up to date");
 
     plan.scaffold("mine.txt", "yours\n");
     plan.edit("lib.rs", Edit::RustListItem { function: "all".into(), item: "a()".into() });
@@ -238,7 +238,7 @@ fn the_views() {
          create    same.txt\n"
     );
     assert!(diff(&conflicts).contains("--- a/mine.txt\n+++ b/mine.txt\n@@ -1 +1 @@\n-mine\n+yours\n"));
-    assert_eq!(summary(&conflicts, Mode::Apply), "2 conflicts, nothing was written");
+    assert_eq!(summary(&conflicts, Mode::Apply, "everything"), "2 conflicts, nothing was written");
 }
 
 // Real folders.

@@ -13,10 +13,16 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
         let help = "use the code from the message, such as `OP417`; `opctl explain` lists them";
         problems.push(problem("OP110", &code.span, format!("there is no diagnostic `{}`", code.it), help));
     }
+    let (span, covers) = place(arguments);
+    Some(Allow { code: code.it.into(), reason: reason.it.into(), span, covers })
+}
+
+/// Of a marker, and of what it is about.
+pub(super) fn place(arguments: &Arguments) -> (Span, Span) {
     let span = arguments.marker_span();
     let range = covered(&span.file.text, &span.range);
     let covers = Span { file: span.file.clone(), range };
-    Some(Allow { code: code.it.into(), reason: reason.it.into(), span, covers })
+    (span, covers)
 }
 
 /// The range of the item that a comment at `comment` is about.

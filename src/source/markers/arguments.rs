@@ -46,7 +46,7 @@ impl<'a> Arguments<'a> {
     /// marker.
     pub fn read(marker: &'static Marker, line: &'a Line, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Self {
         let mut arguments = Self { marker, line, given: Vec::new() };
-        if range.is_empty() {
+        if range.is_empty() && !marker.arguments.is_empty() {
             let message = format!("`+{}` has no arguments", marker.name);
             problems.push(problem("OP107", &line.whole(), message, format!("write `+{}`", marker.usage())));
             return arguments;
@@ -273,6 +273,7 @@ impl Marker {
         let needed = self.arguments.iter().filter(|argument| argument.need != Need::Optional);
         let needed = needed.map(|argument| argument.name);
         match self.form {
+            _ if self.arguments.is_empty() => self.name.to_owned(),
             Form::Named => {
                 format!("{}:{}", self.name, needed.map(|name| format!("{name}=…")).collect::<Vec<_>>().join(","))
             }

@@ -3,6 +3,7 @@
 
 use super::arguments::Arguments;
 use super::{Markers, allow, rbac, webhook};
+use crate::model::External;
 
 /// A marker: `// +name:argument=value,argument=value`.
 #[derive(Debug)]
@@ -455,5 +456,16 @@ pub const MARKERS: &[Marker] = &[
         ],
         examples: &["opctl:allow:OP417 the role is shared with the installer"],
         read: |arguments, markers| markers.operator.allows.extend(allow::read(arguments, &mut markers.diagnostics)),
+    },
+    Marker {
+        name: "opctl:external",
+        about: "says that the CRD of the custom resource that follows belongs to another project, and generates none",
+        form: Form::Positional,
+        arguments: &[],
+        examples: &["opctl:external"],
+        read: |arguments, markers| {
+            let (span, covers) = allow::place(arguments);
+            markers.operator.externals.push(External { span, covers });
+        },
     },
 ];

@@ -17,3 +17,14 @@ pub mod v1 {
         pub replicas: i32,
     }
 }
+
+pub mod external {
+    use super::*;
+
+    // +opctl:external
+    #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+    #[kube(group = "cert-manager.io", version = "v1", kind = "Certificate", namespaced)]
+    pub struct CertificateSpec {
+        pub secret_name: String,
+    }
+}

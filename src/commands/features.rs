@@ -1,0 +1,27 @@
+//! `--features` and the like: which features a crate is read and compiled with.
+
+use clap::Args;
+
+use crate::project::Features;
+
+#[derive(Args, Debug)]
+pub struct FeatureArgs {
+    /// Turn on these features of the crate (comma-separated), as with cargo
+    #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
+    pub features: Vec<String>,
+
+    /// Turn on all features
+    #[arg(long)]
+    pub all_features: bool,
+
+    /// Turn off the default features
+    #[arg(long)]
+    pub no_default_features: bool,
+}
+
+impl FeatureArgs {
+    pub fn chosen(&self) -> Features {
+        let Self { features, all_features, no_default_features } = self;
+        Features { features: features.clone(), all_features: *all_features, no_default_features: *no_default_features }
+    }
+}

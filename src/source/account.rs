@@ -1,0 +1,208 @@
+//! Accounts for the kinds of the packages: each `#[kube(…)]` with a kind in their files becomes a version of a CRD, is
+//! refused with a diagnostic, left out by a `cfg`, or belongs to another project.
+//!
+//! Only tokens are looked at, so what the reader of items has passed over is found as well; that is an error.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Source;
+use super::modules::{Modules, mentions};
+use super::package::Package;
+use super::skim::{self, KindAttribute};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::lexer::{Lexer, Token};
+use crate::project::join;
+
+/// How many versions of kinds are in the source; `found` is the sum of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    pub found: usize,
+    /// They are in `Operator::apis`.
+    pub written: usize,
+    /// A diagnostic tells why.
+    pub refused: usize,
+    /// A `cfg` leaves them out.
+    pub left_out: usize,
+    /// They belong to other projects.
+    pub elsewhere: usize,
+}
+
+/// Nothing is read of a file with such an error.
+const UNREADABLE: &[&str] = &["OP001", "OP006"];
+
+enum Fate {
+    Written,
+    Refused,
+    LeftOut,
+    Elsewhere,
+}
+
+impl Account {
+    fn count(&mut self, fate: &Fate) {
+        self.found += 1;
+        *match fate {
+            Fate::Written => &mut self.written,
+            Fate::Refused => &mut self.refused,
+            Fate::LeftOut => &mut self.left_out,
+            Fate::Elsewhere => &mut self.elsewhere,
+        } += 1;
+    }
+}
+
+impl Source {
+    /// Counts the kinds of all files, and gives what is to be said of those that are in no other diagnostic. `left_out` are
+    /// items, `foreign` the names of the types of other projects' kinds.
+    pub(super) fn account(
+        &mut self,
+        packages: &[Package],
+        modules: &Modules,
+        left_out: &[Span],
+        foreign: &[Span],
+    ) -> Vec<Diagnostic> {
+        let files = modules.files();
+        let mut problems = Vec::new();
+        for file in &files {
+            for kind in skim::kinds_in(&file.text) {
+                let fate = self.fate(file, &kind, modules, left_out, foreign);
+                self.account.count(fate.as_ref().unwrap_or(&Fate::Refused));
+                problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
+            }
+        }
+        for file in self.unread(packages, &files) {
+            let kinds = skim::kinds_in(&file.text);
+            let is_left_out = modules.leaves_out(&file.path);
+            let fate = if is_left_out { Fate::LeftOut } else { Fate::Refused };
+            kinds.iter().for_each(|_| self.account.count(&fate));
+            let first = kinds.into_iter().next().filter(|_| !is_left_out);
+            problems.extend(first.map(|kind| unread_kind(&file, kind.at, modules)));
+        }
+        problems.extend(self.made(modules));
+        problems
+    }
+
+    /// What the procedural macros of the project make.
+    fn made(&self, modules: &Modules) -> Vec<Diagnostic> {
+        let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
+        let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
+        let packages =
+            folders.into_iter().filter_map(|folder| Package::read(&self.tree, folder).ok()?.into_iter().next());
+        let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
+        let paths = sources.flat_map(|folder| self.tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
+        let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??)));
+        let made = files.filter_map(|file| {
+            let range = skim::kind_made_in(&file.text)?;
+            let message = "a procedural macro makes custom resources, and opctl does not run macros";
+            Some(
+                Diagnostic::error("OP021", message)
+                    .at(Span { file, range }, "")
+                    .help("write the types out, or print the CRDs from the compiled types"),
+            )
+        });
+        made.collect()
+    }
+
+    /// `None`: nothing tells of it.
+    fn fate(
+        &self,
+        file: &Arc<SourceFile>,
+        kind: &KindAttribute,
+        modules: &Modules,
+        left_out: &[Span],
+        foreign: &[Span],
+    ) -> Option<Fate> {
+        let is_in = |span: &Span, at: usize| span.file.path == file.path && span.range.contains(&at);
+        let is_name = |span: &Span| kind.name.is_some_and(|name| is_in(span, name));
+        if self.operator.apis.iter().any(|api| is_name(&api.span)) {
+            return Some(Fate::Written);
+        }
+        let externals = self.operator.externals.iter().map(|external| &external.covers);
+        if foreign.iter().chain(externals).any(|span| is_in(span, kind.at.start) || is_name(span)) {
+            return Some(Fate::Elsewhere);
+        }
+        if left_out.iter().any(|span| is_in(span, kind.at.start)) || modules.removes(file, kind.at.start) {
+            return Some(Fate::LeftOut);
+        }
+        let mut stopped = self.operator.underivable.iter().filter_map(|stopped| stopped.span.as_ref());
+        let is_told = || {
+            let around = around(&file.text, kind);
+            self.diagnostics.iter().any(|problem| match &problem.span {
+                Some((span, _)) if span.file.path == file.path => {
+                    UNREADABLE.contains(&problem.code) || around.iter().any(|around| around.contains(&span.range.start))
+                }
+                _ => false,
+            })
+        };
+        (stopped.any(is_name) || is_told()).then_some(Fate::Refused)
+    }
+
+    /// The files in `src` that no module leads to.
+    fn unread(&self, packages: &[Package], files: &[Arc<SourceFile>]) -> Vec<Arc<SourceFile>> {
+        let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let packages = packages.iter().filter(|package| !package.is_proc_macro);
+        let paths = packages.flat_map(|package| self.tree.files_below(&join(&package.folder, "src")));
+        let paths = paths.filter(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
+        paths.filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??))).collect()
+    }
+}
+
+/// What a diagnostic about a kind may point at: the attributes and the name of its type, and the beginnings of the items
+/// around it.
+fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
+    // Of each open bracket, the place where its item begins, and its own.
+    let mut open: Vec<Range<usize>> = Vec::new();
+    let mut start = None;
+    for (token, range) in Lexer::new(text).take_while(|(_, range)| range.start < kind.at.start) {
+        if matches!(token, Token::LineComment | Token::BlockComment) {
+            continue;
+        }
+        let item = *start.get_or_insert(range.start);
+        match token {
+            Token::Sign(b'{' | b'(' | b'[') => {
+                open.push(item..range.end);
+                start = None;
+            }
+            // An item goes on after its attributes and arguments.
+            Token::Sign(b')' | b']') => start = open.pop().map(|open| open.start),
+            Token::Sign(b'}') => {
+                open.pop();
+                start = None;
+            }
+            Token::Sign(b';') => start = None,
+            _ => {}
+        }
+    }
+    let end = kind.name.unwrap_or(kind.at.end);
+    // The last brackets are those of its attribute, which may be within `cfg_attr`.
+    if let Some(attribute) = open.iter_mut().rev().find(|open| text[open.start..].starts_with('#')) {
+        attribute.end = attribute.end.max(end + 1);
+    }
+    open
+}
+
+fn passed_over(file: &Arc<SourceFile>, range: Range<usize>) -> Diagnostic {
+    Diagnostic::error("OP021", "the custom resource here is in no module that opctl reads")
+        .at(Span { file: file.clone(), range }, "")
+        .help("move it to a module, or print the CRDs from the compiled types")
+}
+
+/// A file that no module leads to: a macro may declare the module.
+fn unread_kind(file: &Arc<SourceFile>, range: Range<usize>, modules: &Modules) -> Diagnostic {
+    let span = Span { file: file.clone(), range };
+    let stem = file.path.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or_default();
+    let mut calls = modules.local().into_iter().flat_map(|id| {
+        let module = modules.module(id);
+        let naming = module.macros.iter().filter(|call| mentions(call.tokens.clone(), stem));
+        naming.map(|call| call.span.clone()).collect::<Vec<_>>()
+    });
+    let message = format!("the custom resource in `{}` is not read", file.path);
+    match calls.next() {
+        Some(call) => Diagnostic::error("OP021", message)
+            .at(span, format!("the macro in {call} may declare this module"))
+            .help("declare the module without a macro, or print the CRDs from the compiled types"),
+        None => Diagnostic::warning("OP029", message)
+            .at(span, "no `mod` leads to this file")
+            .help("declare the file with `mod`, or remove it"),
+    }
+}
