@@ -14,7 +14,7 @@ use super::{Console, counted};
 use crate::apiserver;
 use crate::compiled::{self, Failure, Program};
 use crate::diagnostic::Diagnostic;
-use crate::emit::{self, CustomResourceDefinition};
+use crate::emit::{self, CrdProblem, CustomResourceDefinition};
 use crate::model::{Allow, Operator};
 use crate::project::{Features, Tree};
 use crate::source::{self, Source};
@@ -69,6 +69,7 @@ pub struct Found {
 }
 
 /// Kinds without a CRD.
+#[derive(Default)]
 pub struct Refused {
     /// `None`: kinds whose names are not known, such as those of a macro.
     pub kinds: BTreeSet<Option<Kind>>,
@@ -109,31 +110,40 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let underivable = &source.operator.underivable;
     let kinds: BTreeSet<Option<Kind>> = underivable.iter().map(|stopped| stopped.kind.clone()).collect();
     let errors: Vec<Diagnostic> = source.diagnostics.iter().filter(|it| it.is_error()).cloned().collect();
-    let is_of_a_kind = |error| underivable.iter().any(|stopped| stopped.reasons.contains(error));
-    if errors.is_empty() || !errors.iter().all(is_of_a_kind) {
+    if !errors.iter().all(|error| underivable.iter().any(|stopped| stopped.reasons.contains(error))) {
         sound(&source.diagnostics, &source.operator.allows)?;
-        return Ok(Found { crds: derived(&source)?, source, refused: None });
     }
     // All versions of a kind come from one place.
     source.operator.apis.retain(|api| !kinds.contains(&Some((api.group.clone(), api.kind.clone()))));
-    let crds = derived(&source)?;
-    let mut why = if choice.engine == Engine::Auto && errors.iter().all(source::only_a_compiler_knows) {
-        match compiler.complete(&source, &kinds, &crds) {
-            Ok(crds) => {
-                source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
-                return Ok(Found { source, crds, refused: None });
+    let (mut crds, problems) = emit::crds_and_problems(&source.operator.apis);
+    let mut refused = Refused::default();
+    if !errors.is_empty() {
+        let is_answerable = choice.engine == Engine::Auto && errors.iter().all(source::only_a_compiler_knows);
+        match is_answerable.then(|| compiler.complete(&source, &kinds, &crds)) {
+            Some(Ok(complete)) => crds = complete,
+            Some(Err(error)) => refused = Refused { kinds, why: error.downcast::<Diagnosed>()? },
+            None => {
+                let all = without_allowed(source.diagnostics.clone(), &source.operator.allows, None);
+                refused = Refused { kinds, why: all.into() };
             }
-            Err(error) => error.downcast::<Diagnosed>()?,
         }
-    } else {
-        without_allowed(source.diagnostics.clone(), &source.operator.allows, None).into()
-    };
-    if choice.all_or_nothing {
-        return Err(why.into());
     }
-    why.diagnostics.retain(Diagnostic::is_error);
+    if refused.kinds.is_empty() {
+        refused.why = source.diagnostics.clone().into();
+    }
+    for CrdProblem { group, kind, diagnostic } in problems {
+        refused.kinds.insert(Some((group, kind)));
+        refused.why.diagnostics.push(diagnostic);
+    }
+    if refused.kinds.is_empty() {
+        source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
+        return Ok(Found { source, crds, refused: None });
+    }
+    if choice.all_or_nothing {
+        return Err(refused.why.into());
+    }
+    refused.why.diagnostics.retain(Diagnostic::is_error);
     source.diagnostics.retain(|diagnostic| !diagnostic.is_error());
-    let refused = Refused { kinds, why };
     source.operator.conversions.retain(|it| !refused.may_be((it.group.clone(), it.kind.clone())));
     Ok(Found { source, crds, refused: Some(refused) })
 }
@@ -144,11 +154,6 @@ fn about_webhooks(operator: &Operator) -> Vec<Diagnostic> {
     let webhooks = webhooks.flat_map(|webhook| webhook.attach_spans(apiserver::webhooks::webhook(&webhook.value)));
     let conversions = operator.conversions.iter().map(|conversion| &conversion.definition);
     webhooks.chain(conversions.flat_map(|it| it.attach_spans(apiserver::webhooks::conversion(&it.value)))).collect()
-}
-
-/// The CRDs that are derived from the source.
-fn derived(source: &Source) -> Result<Vec<CustomResourceDefinition>, Diagnosed> {
-    emit::crds(&source.operator.apis).map_err(|errors| [&source.diagnostics[..], &errors].concat().into())
 }
 
 /// Whether there is nothing worse than warnings.

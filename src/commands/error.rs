@@ -66,7 +66,7 @@ impl std::error::Error for Refusals {}
 pub struct Failed(pub Refusal);
 
 /// Problems in files of the user.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Default, thiserror::Error)]
 #[error("{} problems in the source", .diagnostics.len())]
 pub struct Diagnosed {
     pub diagnostics: Vec<Diagnostic>,

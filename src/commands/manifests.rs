@@ -418,7 +418,7 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     }
     if !rejected.is_empty() {
         crds.retain(|crd| !rejected.contains(&engine::kind_of(crd)));
-        let refused = refused.get_or_insert_with(|| Refused { kinds: BTreeSet::new(), why: Vec::new().into() });
+        let refused = refused.get_or_insert_default();
         refused.kinds.extend(rejected.into_iter().map(Some));
         refused.why.diagnostics.extend(why);
     }

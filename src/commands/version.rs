@@ -1,11 +1,15 @@
-//! `opctl version`: prints the version of opctl and the versions of the crates whose output it generates.
+//! `opctl version`: prints the version of opctl and the releases of the crates whose output it generates.
 
-use crate::versions::CRATES;
+use crate::versions::{CRATES, range};
 
 pub fn text() -> String {
     let mut text = format!("opctl {}\n", env!("CARGO_PKG_VERSION"));
-    for (name, version) in CRATES {
-        text.push_str(&format!("{name} {version}\n"));
+    for (name, latest) in CRATES {
+        let range = range(name);
+        text.push_str(&match range.contains(' ') {
+            true => format!("{name} {range}, tested with {latest}\n"),
+            false => format!("{name} {latest}\n"),
+        });
     }
     text
 }

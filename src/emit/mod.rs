@@ -8,6 +8,7 @@ mod namespaces;
 mod panics;
 mod rbac;
 mod structural;
+mod transforms;
 mod webhook;
 
 use std::panic::resume_unwind;
@@ -19,7 +20,7 @@ use crate::model::RbacRule;
 use crate::names::Namespace;
 use crate::yaml;
 
-pub use crd::{crds, merge};
+pub use crd::{CrdProblem, crds, crds_and_problems, merge};
 pub use descriptions::shorten_descriptions;
 pub use namespaces::MOVED_BACK;
 pub use rbac::{SYSTEM, service_account};

@@ -5,18 +5,19 @@ use serde_json::Value;
 use super::structural::structural;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Api, Enumeration};
+use crate::versions::Kube;
 
 /// `reason` is the text of the panic.
 pub fn explain(api: &Api, raw: &Value, reason: &str) -> Diagnostic {
     let error = |what: String| {
         Diagnostic::error("OP016", format!("kube cannot make a CRD of `{}`, its `crd()` panics: {what}", api.kind))
     };
-    let found = api.enums.iter().find_map(|found| match structural(&found.schema) {
+    let found = api.enums.iter().find_map(|found| match structural(&found.schema, api.kube) {
         Err(reason) if holds(raw, found) => Some((found, reason)),
         _ => None,
     });
     let Some((found, reason)) = found else {
-        let (way, reason) = deepest(raw, String::new()).unwrap_or_else(|| (String::new(), reason.into()));
+        let (way, reason) = deepest(raw, api.kube, String::new()).unwrap_or_else(|| (String::new(), reason.into()));
         return error(in_the_users_terms(&reason))
             .at(api.span.clone(), format!("at `{way}`"))
             .help("use another type there, or specify the schema: `#[schemars(schema_with = \"…\")]`");
@@ -69,14 +70,14 @@ fn variants(schema: &Value) -> Option<&Vec<Value>> {
 }
 
 /// The deepest part that kube cannot do by itself, as a path of fields, and why.
-fn deepest(schema: &Value, way: String) -> Option<(String, String)> {
-    let reason = structural(schema).err()?;
+fn deepest(schema: &Value, kube: Kube, way: String) -> Option<(String, String)> {
+    let reason = structural(schema, kube).err()?;
     let fields = schema["properties"].as_object().into_iter().flatten();
     let fields = fields.map(|(name, inner)| (format!("{way}.{name}"), inner));
     let elements = ["items", "additionalProperties"].into_iter().filter_map(|key| schema.get(key));
     let elements = elements.map(|inner| (format!("{way}[]"), inner));
     let mut inner = fields.chain(elements).filter(|(_, inner)| inner.is_object());
-    Some(inner.find_map(|(way, inner)| deepest(inner, way)).unwrap_or((way, reason)))
+    Some(inner.find_map(|(way, inner)| deepest(inner, kube, way)).unwrap_or((way, reason)))
 }
 
 /// The property of which kube says that two variants differ in it.

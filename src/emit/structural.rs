@@ -12,37 +12,34 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{JSONSchemaProps, JSONSchemaPropsOrArray};
-use kube_core::schema::{OptionalEnum, OptionalIntOrString, StructuralSchemaRewriter};
 use schemars::generate::SchemaSettings;
 use schemars::transform::AddNullable;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use super::transforms;
+use crate::versions::Kube;
+
 /// Runs the transforms of schemars and kube, and reads the result as the API server's type, as kube-derive does. An error
 /// is the text of the panic that `crd()` would end in.
-pub fn structural(raw: &Value) -> Result<JSONSchemaProps, String> {
+pub fn structural(raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
     catching_panics(|| {
         let mut root = raw.clone();
-        let mut parts = Parts { generator: generator(), done: Vec::new(), numbers: HashMap::new() };
+        let mut parts = Parts { generator: generator(kube), done: Vec::new(), numbers: HashMap::new() };
         parts.take_from_inside(&mut root)?;
         ROOT.set(root);
-        let mut schema = typed(generator().into_root_schema_for::<Root>())?;
+        let mut schema = typed(generator(kube).into_root_schema_for::<Root>())?;
         parts.put_back(&mut schema);
         Ok(schema)
     })?
 }
 
-fn generator() -> SchemaGenerator {
+fn generator(kube: Kube) -> SchemaGenerator {
     let settings = SchemaSettings::openapi3().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    settings
-        .with_transform(AddNullable::default())
-        .with_transform(StructuralSchemaRewriter)
-        .with_transform(OptionalEnum)
-        .with_transform(OptionalIntOrString)
-        .into_generator()
+    transforms::add(settings.with_transform(AddNullable::default()), kube).into_generator()
 }
 
 fn typed(schema: Schema) -> Result<JSONSchemaProps, String> {
@@ -205,12 +202,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::versions::KUBE;
 
     /// As kube-derive does it: all at once.
-    fn whole(raw: &Value) -> Result<JSONSchemaProps, String> {
+    fn whole(raw: &Value, kube: Kube) -> Result<JSONSchemaProps, String> {
         catching_panics(|| {
             ROOT.set(raw.clone());
-            typed(generator().into_root_schema_for::<Root>())
+            typed(generator(kube).into_root_schema_for::<Root>())
         })?
     }
 
@@ -272,7 +270,9 @@ mod tests {
         #[test]
         fn parts_make_the_same_as_the_whole(schema in schemas()) {
             let raw = json!({"type": "object", "properties": {"spec": schema}, "required": ["spec"]});
-            prop_assert_eq!(structural(&raw).ok(), whole(&raw).ok());
+            for kube in KUBE.iter().filter_map(|release| Kube::new(*release)) {
+                prop_assert_eq!(structural(&raw, kube).ok(), whole(&raw, kube).ok(), "{}", kube);
+            }
         }
     }
 
@@ -282,7 +282,7 @@ mod tests {
         let kept =
             json!({"type": "object", "properties": {"u": {"type": "integer", "minimum": "x"}}, "required": ["b", "a"]});
         for schema in [unreadable, kept] {
-            assert_eq!(structural(&schema), whole(&schema));
+            assert_eq!(structural(&schema, Kube::default()), whole(&schema, Kube::default()));
         }
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Span};
+use crate::versions::Kube;
 
 /// Everything that manifests are made from.
 #[derive(Debug, Default)]
@@ -59,6 +60,8 @@ pub struct Underivable {
 /// One version of a custom resource: a type with `#[derive(CustomResource)]`.
 #[derive(Clone, Debug)]
 pub struct Api {
+    /// Whose derive makes the type.
+    pub kube: Kube,
     pub group: String,
     pub version: String,
     pub kind: String,

@@ -16,7 +16,7 @@ use serde::Serialize;
 use wiring::WiringContext;
 
 use crate::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
-use crate::versions::supported;
+use crate::versions::latest;
 
 pub use license::{License, license};
 pub use runtime::{Runtime, RuntimeSource};
@@ -326,9 +326,9 @@ struct ProjectContext {
     /// The folder of the vendored copy, from the project's.
     vendored: Option<String>,
     opctl_version: &'static str,
-    k8s_openapi: &'static str,
-    kube: &'static str,
-    schemars: &'static str,
+    k8s_openapi: String,
+    kube: String,
+    schemars: String,
 }
 
 impl ProjectContext {
@@ -350,9 +350,9 @@ impl ProjectContext {
             spdx: project.spdx,
             workspace: project.workspace.clone(),
             opctl_version: env!("CARGO_PKG_VERSION"),
-            k8s_openapi: supported("k8s-openapi"),
-            kube: supported("kube"),
-            schemars: supported("schemars"),
+            k8s_openapi: latest("k8s-openapi"),
+            kube: latest("kube"),
+            schemars: latest("schemars"),
         }
     }
 }

@@ -78,29 +78,7 @@ impl Source {
             let first = kinds.into_iter().next().filter(|_| !is_left_out);
             problems.extend(first.map(|kind| unread_kind(&file, kind.at, modules)));
         }
-        problems.extend(self.made(modules));
         problems
-    }
-
-    /// What the procedural macros of the project make.
-    fn made(&self, modules: &Modules) -> Vec<Diagnostic> {
-        let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
-        let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
-        let packages =
-            folders.into_iter().filter_map(|folder| Package::read(&self.tree, folder).ok()?.into_iter().next());
-        let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
-        let paths = sources.flat_map(|folder| self.tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
-        let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??)));
-        let made = files.filter_map(|file| {
-            let range = skim::kind_made_in(&file.text)?;
-            let message = "a procedural macro makes custom resources, and opctl does not run macros";
-            Some(
-                Diagnostic::error("OP021", message)
-                    .at(Span { file, range }, "")
-                    .help("write the types out, or print the CRDs from the compiled types"),
-            )
-        });
-        made.collect()
     }
 
     /// `None`: nothing tells of it.

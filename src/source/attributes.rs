@@ -6,9 +6,11 @@
 use std::collections::BTreeSet;
 
 use quote::{ToTokens, quote};
+use serde_derive_internals::ast::Container;
+use serde_derive_internals::{Ctxt, Derive};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Token, Type};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Lit, LitStr, Meta, MetaList, Token, Type};
 
 /// An item in an attribute's list; `!name` unsets a serde attribute for schemars.
 #[derive(Clone)]
@@ -29,6 +31,24 @@ impl Item {
     fn name(&self) -> String {
         self.meta.path().get_ident().map(ToString::to_string).unwrap_or_default()
     }
+}
+
+/// A struct or enum as serde's derive reads it. That panics at a field without a letter in its name.
+pub fn container(input: &DeriveInput, derive: Derive) -> syn::Result<Container<'_>> {
+    let fields: Vec<&Field> = match &input.data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let nameless = |ident: &&syn::Ident| ident.to_string().bytes().all(|byte| byte == b'_');
+    if let Some(ident) = fields.into_iter().filter_map(|field| field.ident.as_ref()).find(nameless) {
+        return Err(syn::Error::new(ident.span(), "the name of this field has no letter"));
+    }
+    let errors = Ctxt::new();
+    let private = syn::Ident::new("__private", input.ident.span());
+    let container = Container::from_ast(&errors, input, derive, &private);
+    errors.check()?;
+    Ok(container.expect("serde gives a container or an error"))
 }
 
 /// The items of all `#[kind(…)]` attributes; a list that does not parse counts only for schemars, as there.

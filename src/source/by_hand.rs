@@ -57,7 +57,7 @@ impl Deriver<'_> {
     /// The schema that a function makes; else a refusal at what is not evident in it.
     fn schema_made_by(&mut self, function: Option<Function>, message: &str, span: Span, help: &str) -> Derived<Shape> {
         let made = function.map(|function| {
-            self.if_needed(|deriver| deriver.body(&function.item.block, &function.scope, &Hint::Unknown))
+            self.if_needed(|deriver| deriver.body(&function.item.block, &function.scope, &Hint::Schema))
         });
         let place = match made {
             Some(Value::Json(schema)) if Schema::try_from(schema.clone()).is_ok() => {

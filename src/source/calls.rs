@@ -41,9 +41,14 @@ impl Deriver<'_> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
                 Some(Local::Value { value, .. }) => return self.known(*value),
-                Some(Local::Expression(value, at, Some(ty))) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
+                Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
-                Some(Local::Expression(value, at, None)) => return self.evaluate(&value, &at, hint.unless_free()),
+                Some(Local::Waiting(value, at, evaluated)) => {
+                    let value = self.evaluate(&value, &at, hint.unless_free())?;
+                    evaluated.set(true);
+                    return Ok(value);
+                }
+                Some(Local::Open) => return self.not_evident(path, scope),
                 None => {}
             }
         }
@@ -104,7 +109,7 @@ impl Deriver<'_> {
             let value = match given {
                 Some(given) => {
                     let ty = (field.ty.clone(), constructor.scope.clone());
-                    self.evaluate_if_needed(&given.expr, scope, &Hint::exactly(ty))
+                    self.evaluate_if_needed(&given.expr, scope, &Hint::exactly(ty))?
                 }
                 None => match rest.get(&key) {
                     Some(value) => value.clone(),
@@ -171,6 +176,10 @@ impl Deriver<'_> {
 
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
+        // A closure, or a function by another name.
+        if path.path.get_ident().is_some_and(|ident| scope.locals.contains_key(&name(ident))) {
+            return self.not_evident(expr, scope);
+        }
         let arguments: Vec<&Expr> = call.args.iter().collect();
         if let Some(function) = self.function(path, scope, hint.ty()) {
             return self.apply(&function, &arguments, None, expr, scope);
@@ -182,7 +191,7 @@ impl Deriver<'_> {
             let mut fields = BTreeMap::new();
             for (index, (field, value)) in constructor.fields.iter().zip(&arguments).enumerate() {
                 let ty = (field.ty.clone(), constructor.scope.clone());
-                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::exactly(ty)));
+                fields.insert(index.to_string(), self.evaluate_if_needed(value, scope, &Hint::exactly(ty))?);
             }
             return Ok(constructor.data(fields));
         }
@@ -197,7 +206,7 @@ impl Deriver<'_> {
         match (&foreign[..], arguments.as_slice()) {
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
-                if !matches!(hint, Hint::Unknown) {
+                if !matches!(hint, Hint::Schema) {
                     return self.not_evident(expr, scope);
                 }
                 return self.evaluate(json, scope, hint);
@@ -326,7 +335,9 @@ impl Deriver<'_> {
     /// A method of the source, or one of these of std.
     pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
-        if self.may_be_of_own_trait(&method, scope) {
+        // Every value has some of the methods of std.
+        let is_of_any = matches!(method.as_str(), "into" | "collect" | "clone" | "subschema_for");
+        if self.may_be_of_own_trait(&method, scope) || is_of_any && self.is_own_method(&method, scope) {
             return self.not_evident(expr, scope);
         }
         let arguments: Vec<&Expr> = call.args.iter().collect();
@@ -344,14 +355,20 @@ impl Deriver<'_> {
                 };
             }
             ("clone" | "to_owned", []) => hint.clone(),
-            ("iter" | "into_iter" | "to_vec" | "cloned" | "copied", []) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("max" | "min", [_]) => hint.unless_free().clone(),
+            ("unwrap_or", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
+            ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
+            ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
+            ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
+                Hint::List(Box::new(self.element(hint, 0)?))
+            }
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
         };
         let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
             (value, "clone", []) => self.clones(&value).then_some(value),
-            (Value::Data(data), method, arguments) => {
+            (Value::Data(data), method, arguments) if !is_opaque(&call.receiver, scope) => {
                 return match self.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
                     None => self.not_evident(expr, scope),
@@ -362,10 +379,30 @@ impl Deriver<'_> {
             (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
                 Some(Value::Json(json))
             }
-            (Value::Json(json), "try_into", []) if matches!(hint, Hint::Unknown) => Some(Value::Json(json)),
+            (Value::Json(json), "try_into", []) if matches!(hint, Hint::Schema) => Some(Value::Json(json)),
             (Value::Option(Some(value)), "unwrap", []) | (Value::Option(Some(value)), "expect", [_]) => Some(*value),
+            (Value::Option(value), "unwrap_or", [other]) => {
+                let other = self.evaluate(other, scope, hint.unless_free())?;
+                Some(value.map_or(other, |value| *value))
+            }
             (Value::Option(value), "is_none", []) => Some(Value::Bool(value.is_none())),
             (Value::Option(value), "is_some", []) => Some(Value::Bool(value.is_some())),
+            (Value::Text(text), "trim", []) => Some(Value::Text(text.trim().into())),
+            // Other letters may have other cases in another version of std.
+            (Value::Text(text), "to_lowercase" | "to_ascii_lowercase", []) if text.is_ascii() => {
+                Some(Value::Text(text.to_ascii_lowercase()))
+            }
+            (Value::Text(text), "to_uppercase" | "to_ascii_uppercase", []) if text.is_ascii() => {
+                Some(Value::Text(text.to_ascii_uppercase()))
+            }
+            (Value::List("array" | "Vec", list), "join", [separator]) => {
+                let separator = self.text(separator, scope)?;
+                let texts = list.into_iter().map(|value| match value {
+                    Value::Text(text) => Some(text),
+                    _ => None,
+                });
+                texts.collect::<Option<Vec<String>>>().map(|texts| Value::Text(texts.join(&separator)))
+            }
             (Value::Text(text), "is_empty", []) => Some(Value::Bool(text.is_empty())),
             (Value::Text(text), "len", []) => Some(Value::Integer(text.len() as i128, "usize")),
             (Value::List(kind, list), "is_empty", []) if is_sequence(kind) => Some(Value::Bool(list.is_empty())),
@@ -378,6 +415,10 @@ impl Deriver<'_> {
                 let power = exponent.and_then(|exponent| base.checked_pow(exponent));
                 power.and_then(|power| super::numbers::in_range(power, ty))
             }
+            (Value::Integer(one, ty), "max" | "min", [other]) => {
+                let other = self.integer(other, scope, ty)?;
+                Some(Value::Integer(if method == "max" { one.max(other) } else { one.min(other) }, ty))
+            }
             (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
                 (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
                 _ => None,
@@ -386,8 +427,25 @@ impl Deriver<'_> {
                 Some(Value::List("iterator", list))
             }
             (value @ Value::List("iterator", _), "cloned" | "copied", []) => self.clones(&value).then_some(value),
-            (Value::List("iterator", list), "map", [function]) => {
-                return self.mapped(list, function, expr, scope, hint);
+            (Value::List("iterator", list), "rev", []) => {
+                Some(Value::List("iterator", list.into_iter().rev().collect()))
+            }
+            (Value::List("iterator", list), "skip" | "take", [count]) => {
+                let count = usize::try_from(self.integer(count, scope, "usize")?).unwrap_or_default();
+                let list = list.into_iter();
+                let kept = if method == "skip" { list.skip(count).collect() } else { list.take(count).collect() };
+                Some(Value::List("iterator", kept))
+            }
+            (Value::List("iterator", mut list), "chain", [more]) => {
+                let elements = Hint::List(Box::new(self.element(hint, 0)?));
+                match self.evaluate(more, scope, &elements)? {
+                    Value::List("array" | "Vec" | "iterator", more) => list.extend(more),
+                    _ => return self.not_evident(expr, scope),
+                }
+                Some(Value::List("iterator", list))
+            }
+            (Value::List(kind @ ("iterator" | "array"), list), "map", [function]) => {
+                return Ok(Value::List(kind, self.mapped(list, function, expr, scope, hint)?));
             }
             _ => None,
         };
@@ -456,20 +514,27 @@ impl Deriver<'_> {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
                     let mutable = pattern.mutability.is_some();
-                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable };
+                    let opaque = function.is_opaque(&typed.ty);
+                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable, opaque };
                     inner.bind(&pattern.ident, local);
                 }
             }
         }
-        inner.leave_open(&item.sig.generics);
         let returned = match &item.sig.output {
-            ReturnType::Type(_, ty) if is_schema(ty) => Hint::Unknown,
+            ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
             ReturnType::Default => Hint::Unknown,
         };
         let value = self.body(&item.block, &inner, &returned)?;
         self.known(value)
     }
+}
+
+/// Whether an expression is a local of a type parameter.
+fn is_opaque(expr: &Expr, scope: &Scope) -> bool {
+    let Expr::Path(path) = expr else { return false };
+    let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
+    matches!(local, Some(Local::Value { opaque: true, .. }))
 }
 
 /// `&mut T`, or something with one in it; `mut self`.

@@ -2,13 +2,20 @@
 
 use std::rc::Rc;
 
+use quote::ToTokens;
 use serde_json::Value as Json;
-use syn::{DeriveInput, Expr, ExprPath, FnArg, ImplItem, ItemFn, ItemImpl, Path, PathArguments, Type, TypePath};
+use syn::{
+    AngleBracketedGenericArguments, DeriveInput, Expr, ExprPath, FnArg, GenericArgument, GenericParam, ImplItem,
+    ItemFn, ItemImpl, Path, PathArguments, Type, TypePath,
+};
 
 use super::modules::{ModuleId, TypeDecl, UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
-use super::types::{Derived, Deriver, Resolved, Scope, Typed, impl_scope};
-use super::values::{Hint, Value};
+use super::types::{Derived, Deriver, Resolved, Scope, Typed, impl_scope, is_parameter};
+use super::values::{Hint, Local, Value};
+
+/// Where `impl`s stand, and they.
+type Impls = Vec<(ModuleId, Rc<ItemImpl>)>;
 
 /// A function of the source, and what the names in it mean.
 pub struct Function {
@@ -21,16 +28,48 @@ impl Function {
     pub fn in_impl(item: &ItemImpl, function: &str, at: ModuleId, input: &DeriveInput, scope: &Scope) -> Option<Self> {
         let mut scope = impl_scope(item, at, input, scope);
         scope.leave_open(&item.generics);
-        Some(Self { scope, item: function_of(item, function)? })
+        Some(Self::new(scope, function_of(item, function)?))
     }
 
-    /// The type of a parameter, where it is one of the function's own types.
+    fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
+        scope.leave_open(&item.sig.generics);
+        Self { scope, item }
+    }
+
+    /// The type of a parameter, unless the argument decides.
     pub fn parameter_type(&self, input: &FnArg) -> Option<Typed> {
-        match input {
-            FnArg::Typed(typed) if !matches!(*typed.ty, Type::ImplTrait(_)) && self.generic(&typed.ty).is_none() => {
-                Some(((*typed.ty).clone(), self.scope.clone()))
+        let FnArg::Typed(typed) = input else { return None };
+        let is_given = |parameter: String| !matches!(self.scope.generics.get(&parameter), Some((Type::Infer(_), _)));
+        let is_open = matches!(*typed.ty, Type::ImplTrait(_)) || !self.generic(&typed.ty).is_none_or(is_given);
+        (!is_open).then(|| ((*typed.ty).clone(), self.scope.clone()))
+    }
+
+    /// Whether a parameter is only known by its traits.
+    pub fn is_opaque(&self, ty: &Type) -> bool {
+        matches!(ty, Type::ImplTrait(_)) || self.generic(ty).is_some()
+    }
+
+    /// Takes what stands between angle brackets behind the function's name for its parameters.
+    fn give(&mut self, list: &AngleBracketedGenericArguments, at: &Scope) {
+        let scope = self.scope.clone();
+        let given = list.args.iter().filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)));
+        let parameters = &self.item.sig.generics.params;
+        let parameters = parameters.iter().filter(|parameter| !matches!(parameter, GenericParam::Lifetime(_)));
+        for (parameter, given) in parameters.zip(given) {
+            match (parameter, given) {
+                (GenericParam::Type(parameter), GenericArgument::Type(ty)) => {
+                    let typed = (ty.clone(), at.clone());
+                    Rc::make_mut(&mut self.scope.generics).insert(name(&parameter.ident), typed);
+                }
+                // `NAME` has the look of a type.
+                (GenericParam::Const(parameter), given) => {
+                    if let Ok(value) = syn::parse2(given.to_token_stream()) {
+                        let ty = Box::new((parameter.ty.clone(), scope.clone()));
+                        self.scope.bind(&parameter.ident, Local::Constant(Box::new(value), at.clone(), ty));
+                    }
+                }
+                _ => {}
             }
-            _ => None,
         }
     }
 
@@ -84,12 +123,14 @@ impl Deriver<'_> {
             let item = self.modules.module(module).consts.get(&name)?.clone();
             return Some((Scope::of(module), ((*item.ty).clone(), (*item.expr).clone())));
         }
-        let Owner { ty, last } = self.owner(path, scope)?;
-        let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
-        let constants = self.implementations("", module, &name(&input.ident)).into_iter().filter_map(|(at, item)| {
+        let owner = self.owner(path, scope)?;
+        let (impls, input, scope, last) = self.inherent(owner, None)?;
+        let constants = impls.into_iter().filter_map(|(at, item)| {
             item.items.iter().find_map(|found| match found {
-                ImplItem::Const(found) if name(&found.ident) == last => {
-                    Some((impl_scope(&item, at, &input, &scope), (found.ty.clone(), found.expr.clone())))
+                ImplItem::Const(found) if name(&found.ident) == last && holds_for_all(&item) => {
+                    let mut scope = impl_scope(&item, at, &input, &scope);
+                    scope.leave_open(&item.generics);
+                    Some((scope, (found.ty.clone(), found.expr.clone())))
                 }
                 _ => None,
             })
@@ -99,21 +140,45 @@ impl Deriver<'_> {
 
     /// A function of the source, free or associated; `expected` is what it is called for.
     pub fn function(&mut self, path: &ExprPath, scope: &Scope, expected: Option<&Typed>) -> Option<Function> {
-        if let Some((module, name)) = self.free(path, scope) {
-            let item = self.modules.module(module).functions.get(&name)?.clone();
-            return Some(Function { scope: Scope::of(module), item });
+        let mut function = match self.free(path, scope) {
+            Some((module, name)) => {
+                let item = self.modules.module(module).functions.get(&name)?.clone();
+                Function::new(Scope::of(module), item)
+            }
+            None => {
+                let owner = self.owner(path, scope)?;
+                let (impls, input, inner, last) = self.inherent(owner, expected)?;
+                let impls = impls.into_iter().filter(|(_, item)| holds_for_all(item));
+                only(impls.filter_map(|(at, item)| Function::in_impl(&item, &last, at, &input, &inner)))?
+            }
+        };
+        if let Some(PathArguments::AngleBracketed(list)) = path.path.segments.last().map(|last| &last.arguments) {
+            function.give(list, scope);
         }
-        let Owner { ty, last } = self.owner(path, scope)?;
+        Some(function)
+    }
+
+    /// The `impl`s in which an associated constant or function may be, with the type, its scope and the item's name.
+    fn inherent(&mut self, owner: Owner, expected: Option<&Typed>) -> Option<(Impls, Rc<DeriveInput>, Scope, String)> {
+        let Owner { ty, last } = owner;
+        if is_type_parameter(&ty) {
+            return None;
+        }
         let ty = self.or_expected(ty, expected).ok()?;
         let Ok(Resolved::Data { module, input, scope, .. }) = self.resolved(&ty.0, &ty.1) else { return None };
-        let functions = self.implementations("", module, &name(&input.ident)).into_iter();
-        only(functions.filter_map(|(at, item)| Function::in_impl(&item, &last, at, &input, &scope)))
+        // A variant goes first.
+        let is_variant = match &input.data {
+            syn::Data::Enum(data) => data.variants.iter().any(|variant| name(&variant.ident) == last),
+            _ => false,
+        };
+        (!is_variant).then(|| (self.implementations("", module, &name(&input.ident)), input, scope, last))
     }
 
     /// A method of the type of a value.
     pub fn method(&mut self, data: &super::values::Data, method: &str) -> Option<Function> {
-        let functions = self.implementations("", data.module, &name(&data.input.ident)).into_iter();
-        only(functions.filter_map(|(at, item)| Function::in_impl(&item, method, at, &data.input, &data.scope)))
+        let impls = self.implementations("", data.module, &name(&data.input.ident)).into_iter();
+        let impls = impls.filter(|(_, item)| holds_for_all(item));
+        only(impls.filter_map(|(at, item)| Function::in_impl(&item, method, at, &data.input, &data.scope)))
     }
 
     /// The module and name of a constant or function that is no type's.
@@ -163,9 +228,19 @@ impl Deriver<'_> {
         owner.segments.pop_punct();
         let last = name(&last.ident);
         if let Some(itself) = &path.qself {
-            return Some(Owner { ty: ((*itself.ty).clone(), scope.clone()), last });
+            // An item of a trait, `<Type as Trait>::item`, is none of the type's own.
+            let ty = ((*itself.ty).clone(), scope.clone());
+            return (itself.position == 0 && !self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last });
         }
-        Some(Owner { ty: self.named_type(owner, scope)?, last })
+        let ty = self.named_type(owner, scope)?;
+        (!self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last })
+    }
+
+    /// Whether this may be an item of a trait of the crate: all that a type parameter has is of a trait, and of other traits
+    /// only these items are known.
+    fn is_of_own_trait(&mut self, ty: &Typed, item: &str) -> bool {
+        let is_known = matches!(item, "default" | "json_schema");
+        is_type_parameter(ty) && (!is_known || self.may_be_of_own_trait(item, &ty.1))
     }
 
     /// The enum of a variant that stands alone: `use Enum::Variant;`, `use Enum::*;`.
@@ -222,7 +297,10 @@ impl Deriver<'_> {
                 Some(Target::Item(..)) => true,
                 Some(Target::Foreign(foreign)) => super::known::is_known(&foreign.path),
                 Some(Target::Module(_) | Target::Hidden(_)) => false,
-                None => path.get_ident().is_some_and(|ident| super::known::prelude(&name(ident)).is_some()),
+                None => match path.segments.iter().collect::<Vec<_>>()[..] {
+                    [only] => super::known::prelude(&name(&only.ident)).is_some(),
+                    _ => false,
+                },
             };
         is_type.then(|| (syn::parse_quote!(#path), scope.clone()))
     }
@@ -232,6 +310,29 @@ impl Deriver<'_> {
         let file = self.modules.module(scope.module).file.clone();
         self.modules.included(&file, path)
     }
+}
+
+/// Whether a type stands for what is given for it; `Self` is the type itself.
+fn is_type_parameter((ty, scope): &Typed) -> bool {
+    match ty {
+        Type::Path(TypePath { qself: None, path, .. }) => {
+            path.get_ident().is_some_and(|ident| ident != "Self" && scope.generics.contains_key(&name(ident)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an `impl` is for whatever its type's arguments are; one for `Type<u8>` alone leaves the others to traits.
+fn holds_for_all(item: &ItemImpl) -> bool {
+    let Type::Path(TypePath { path, .. }) = &*item.self_ty else { return false };
+    let Some(PathArguments::AngleBracketed(list)) = path.segments.last().map(|last| &last.arguments) else {
+        return true;
+    };
+    list.args.iter().all(|argument| match argument {
+        GenericArgument::Lifetime(_) => true,
+        GenericArgument::Type(Type::Path(path)) => path.path.get_ident().is_some_and(|ident| is_parameter(item, ident)),
+        _ => false,
+    })
 }
 
 /// The only one: `impl`s for different arguments of a type may have items of the same name.

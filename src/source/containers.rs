@@ -1,14 +1,14 @@
 //! Structs and enums → schemas, as the derives of schemars and kube expand to.
 //!
-//! Follows `schema_exprs.rs` of schemars_derive 1.2.3 and `cel_schema` of kube-derive 5 function by function; the
-//! helpers that the expansions call are schemars' and kube-core's own.
+//! Follows `schema_exprs.rs` of schemars_derive 1.2.3 function by function; the helpers that the expansions call are
+//! schemars' own. What earlier releases of schemars 1 do differently is in `crate::versions`.
 
 use std::collections::BTreeMap;
 
 use schemars::{_private as expansion, Schema, json_schema};
-use serde_derive_internals::ast::{self, Data, Field, Style, Variant};
+use serde_derive_internals::Derive;
+use serde_derive_internals::ast::{Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
-use serde_derive_internals::{Ctxt, Derive};
 use serde_json::{Map, Value as Json, json};
 use syn::DeriveInput;
 
@@ -31,10 +31,14 @@ impl Draft {
         Self { schema, extensions: Vec::new() }
     }
 
-    fn finish(mut self) -> Schema {
-        for (key, value) in self.extensions {
+    fn extend(&mut self) {
+        for (key, value) in self.extensions.drain(..) {
             self.schema.insert(key, value);
         }
+    }
+
+    fn finish(mut self) -> Schema {
+        self.extend();
         self.schema
     }
 }
@@ -52,11 +56,7 @@ impl Deriver<'_> {
         let mut input = input.clone();
         let merged = attributes::merge_into_serde(&mut input);
         self.parsed(scope, merged)?;
-        let errors = Ctxt::new();
-        let private = syn::Ident::new("__private", input.ident.span());
-        let container = ast::Container::from_ast(&errors, &input, Derive::Deserialize, &private);
-        self.parsed(scope, errors.check())?;
-        let container = container.expect("serde gives a container or an error");
+        let container = self.parsed(scope, attributes::container(&input, Derive::Deserialize))?;
         let common = self.parsed(scope, Common::read(&input.attrs))?;
 
         if common.is_plain()
@@ -199,6 +199,7 @@ impl Deriver<'_> {
         let scope = context.scope;
         let (common, validation, shape) = self.read_field(field, scope)?;
         if field.attrs.flatten() {
+            self.check_flattened(&shape, validation.required, field, scope)?;
             let flattened = with_holes(vec![shape], |generator| {
                 expansion::json_schema_for_flatten::<Hole<0>>(generator, validation.required)
             });
@@ -218,6 +219,23 @@ impl Deriver<'_> {
             optional: has_default || !validation.required && optional_type,
             schema: draft.finish(),
         })
+    }
+
+    /// Only later releases of schemars flatten an enum as serde does.
+    fn check_flattened(&mut self, shape: &Shape, required: bool, field: &Field<'_>, scope: &Scope) -> Derived<()> {
+        let schemars = self.modules.schemars();
+        let schema = shape.required_schema();
+        let is_text = |schema: &Json| schema["type"] == "string" && schema["enum"].is_array();
+        let has_units = is_text(schema.as_value()) || schema.get("oneOf").is_some_and(|variants| is_text(&variants[0]));
+        let is_enum = ["oneOf", "anyOf"].iter().any(|key| schema.get(*key).is_some());
+        if schemars.flattens_enums() || !has_units && !(shape.optional && !required && is_enum) {
+            return Ok(());
+        }
+        let span = self.span(scope, &field.original);
+        let message = format!("{schemars} flattens this enum in its own way, which opctl does not know");
+        let help =
+            "update schemars: `cargo update -p schemars`, or let the compiled types print the CRDs: `--engine cargo`";
+        self.refuse(Diagnostic::error("OP018", message).at(span, "").help(help))
     }
 
     /// The value that serde fills in, as JSON; `None`: it is skipped, or its type cannot be serialized.
@@ -448,9 +466,11 @@ impl Deriver<'_> {
             draft.schema.insert("examples".into(), examples.into());
         }
         let extensions = common.extensions.iter();
-        draft
-            .extensions
-            .extend(all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?);
+        let extensions = all(extensions.map(|(key, tokens)| Ok((key.clone(), self.json(tokens.clone(), scope)?))))?;
+        draft.extensions.extend(extensions);
+        if !self.modules.schemars().extends_last() {
+            draft.extend();
+        }
         Ok(())
     }
 

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use syn::{Expr, ExprMethodCall, Pat};
+use syn::{Expr, ExprMethodCall};
 
 use super::constants::Function;
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
-use super::values::{Hint, Local, Value, is_pointer};
+use super::values::{Hint, Value, is_pointer};
 
 impl Deriver<'_> {
     /// `value.into()`, `T::from(value)`.
@@ -168,15 +168,13 @@ impl Deriver<'_> {
         expr: &Expr,
         scope: &Scope,
         hint: &Hint,
-    ) -> Derived<Value> {
+    ) -> Derived<Vec<Value>> {
         const ELEMENT: &str = "__element";
         let element = self.element(hint, 0)?;
-        let (ident, body) = match function {
+        let (parameter, body) = match function {
             Expr::Closure(closure) if closure.modifiers == Default::default() => {
                 match closure.inputs.iter().collect::<Vec<_>>()[..] {
-                    [Pat::Ident(parameter)] if parameter.by_ref.is_none() && parameter.subpat.is_none() => {
-                        (parameter.ident.clone(), (*closure.body).clone())
-                    }
+                    [parameter] => (parameter.clone(), (*closure.body).clone()),
                     _ => return self.not_evident(expr, scope),
                 }
             }
@@ -195,17 +193,19 @@ impl Deriver<'_> {
                     ["Into", "into"] if !is_own => syn::parse_quote!(#ident.into()),
                     _ => syn::parse_quote!(#path(#ident)),
                 };
-                (ident, body)
+                (syn::parse_quote!(#ident), body)
             }
             _ => return self.not_evident(expr, scope),
         };
         let mut values = Vec::new();
         for value in list {
             let mut inner = scope.clone();
-            inner.bind(&ident, Local::value(value));
+            if !self.matches(&parameter, &value, &mut inner)? {
+                return self.not_evident(&parameter, scope);
+            }
             values.push(self.evaluate(&body, &inner, &element)?);
         }
-        Ok(Value::List("iterator", values))
+        Ok(values)
     }
 }
 

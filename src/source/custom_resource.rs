@@ -1,6 +1,6 @@
 //! `#[derive(CustomResource)]` with `#[kube(…)]` → [`Api`].
 //!
-//! Follows kube-derive 5: the root type that its macro makes is made here as syntax and derived like any other type.
+//! Follows kube-derive: the root type that its macro makes is made here as syntax and derived like any other type.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,12 @@ use super::types::{Derived, Deriver, Refused, Scope};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Api, Scope as ApiScope, Underivable};
 use crate::names::{default_plural, nearest};
+use crate::versions::{Kube as Release, range};
 
 /// What `#[kube(…)]` says, merged from all such attributes of the type.
 #[derive(Default)]
 struct Kube {
+    release: Release,
     text: BTreeMap<&'static str, LitStr>,
     flags: BTreeMap<&'static str, bool>,
     lists: BTreeMap<&'static str, Vec<LitStr>>,
@@ -132,6 +134,7 @@ impl Deriver<'_> {
         }
         let schema = self.schema(input, &kube, &root, scope)?;
         Ok(Some(Api {
+            kube: kube.release,
             group: required("group"),
             version: required("version"),
             kind,
@@ -201,7 +204,11 @@ impl Deriver<'_> {
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
         let (mut schema, name) = match mode.to_lowercase().as_str() {
             "disabled" => return Ok(None),
-            "derived" => (self.root_schema(input, kube, root, scope)?, root.to_owned()),
+            "derived" => {
+                let has_rules = !kube.validations.is_empty() && !kube.release.keeps_names();
+                let name = if has_rules { format!("{root}Validated") } else { root.to_owned() };
+                (self.root_schema(input, kube, root, scope)?, name)
+            }
             "manual" => match self.implementation("JsonSchema", scope.module, root) {
                 Some((at, item)) => {
                     let at = Scope::of(at);
@@ -266,7 +273,7 @@ impl Deriver<'_> {
     }
 
     fn kube(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Kube> {
-        let mut kube = Kube::default();
+        let mut kube = Kube { release: self.kube_release(scope)?, ..Kube::default() };
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("kube")) {
             let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
             for meta in self.parsed(scope, metas)? {
@@ -276,9 +283,32 @@ impl Deriver<'_> {
         Ok(kube)
     }
 
+    /// The release of kube whose derives make what stands here.
+    pub fn kube_release(&mut self, scope: &Scope) -> Derived<Release> {
+        match self.modules.kube(scope.module) {
+            Ok(release) => Ok(release),
+            Err(version) => {
+                let package = self.modules.package_of(&self.modules.module(scope.module).file);
+                let package = package.map_or("a dependency".into(), |(package, _)| format!("`{}`", package.name));
+                let message =
+                    format!("{package} uses kube {version}, and opctl knows the CRDs of kube {}", range("kube"));
+                let help = "update kube or opctl, or let the compiled types print the CRDs: `--engine cargo`";
+                self.refuse(Diagnostic::error("OP018", message).help(help))
+            }
+        }
+    }
+
+    /// What the user's kube does not take, as kube's derive would say.
+    pub fn not_in_release<T>(&mut self, what: &str, kube: Release, span: Span, help: &str) -> Derived<T> {
+        self.refuse(Diagnostic::error("OP005", format!("{kube} has no {what}")).at(span, "").help(help))
+    }
+
     fn read_kube(&mut self, kube: &mut Kube, meta: Meta, scope: &Scope) -> Derived<()> {
         let span = self.span(scope, &meta);
         let key = meta.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        if !kube.release.has_argument(&key) {
+            return self.not_in_release(&format!("attribute `{key}`"), kube.release, span, "remove it, or update kube");
+        }
         let find = |keys: &'static [&'static str]| keys.iter().copied().find(|known| *known == key);
         let string = |deriver: &mut Self, meta: Meta| -> Derived<LitStr> {
             match value(meta) {
@@ -309,6 +339,9 @@ impl Deriver<'_> {
             kube.flags.insert(known, on);
         } else if let Some(known) = find(LISTS) {
             let text = string(self, meta)?;
+            if known == "selectable" && !kube.release.leaves_out_empty() && text.value().contains(['"', '\\']) {
+                return self.not_in_release("paths with `\"` or `\\`", kube.release, span, "use another field");
+            }
             kube.lists.entry(known).or_default().push(text);
         } else {
             match key.as_str() {
@@ -338,6 +371,15 @@ impl Deriver<'_> {
                         Err(error) => Err(error),
                     };
                     kube.status = Some(self.parsed(scope, parsed)?);
+                }
+                "printcolumn" if matches!(meta, Meta::List(_)) && !kube.release.has_lists_of_columns() => {
+                    let what = "`printcolumn(…)`, only JSON";
+                    return self.not_in_release(
+                        what,
+                        kube.release,
+                        span,
+                        "write `printcolumn = r#\"{ … }\"#`, or update kube",
+                    );
                 }
                 "printcolumn" => {
                     let keys = ["name", "type_", "json_path", "description", "format", "priority"];

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::known::Minor;
-use super::kubernetes_version;
 pub use super::kubernetes_version::Unclear;
 use super::lock::Lock;
+use super::modules::Modules;
 use super::package::Package;
 use crate::diagnostic::Diagnostic;
 use crate::project::{Located, Sources, Tree, join};
@@ -59,8 +59,15 @@ fn of(tree: &Tree, package: &Package) -> Dependencies {
         rust_version: package.rust_version.clone(),
         asked: asked.collect(),
         locked: locked(tree, package),
-        kubernetes: kubernetes_version::of(tree, package),
+        kubernetes: kubernetes(tree, package),
     }
+}
+
+fn kubernetes(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
+    let modules = Modules::read(tree, std::slice::from_ref(package));
+    let root = modules.local().first().copied().ok_or(Unclear::Nothing)?;
+    let (_, via) = modules.dependency(root, "k8s_openapi").ok_or(Unclear::Nothing)?;
+    modules.kubernetes(&via)
 }
 
 fn locked(tree: &Tree, package: &Package) -> Locked {

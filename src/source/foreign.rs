@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::features::{self, Enabled};
 use super::lock::Lock;
 use super::package::{Dependency, Package};
+use crate::diagnostic::Diagnostic;
 use crate::project::{Located, Sources, Tree, join};
 
 /// All packages of the lock file.
@@ -32,7 +33,7 @@ pub struct Found {
 }
 
 /// Why the source of a package cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// There is no Cargo.lock.
     Lock { path: String },
@@ -50,13 +51,10 @@ impl Missing {
     /// What is the matter, and the way out.
     pub fn explained(&self) -> (String, String) {
         match self {
-            Self::Lock { path } => (
-                format!("without `{path}` it is not known which version that is"),
-                "run `cargo generate-lockfile`, and `cargo fetch`".into(),
-            ),
-            Self::Entry { package } => {
-                (format!("Cargo.lock has no `{package}`"), "run `cargo update --workspace`, and `cargo fetch`".into())
+            Self::Lock { path } => {
+                (format!("without `{path}` it is not known which version that is"), "run `cargo fetch`".into())
             }
+            Self::Entry { package } => (format!("Cargo.lock has no `{package}`"), "run `cargo fetch`".into()),
             Self::Source { package } => {
                 (format!("the source of `{package}` is not on disk"), "run `cargo fetch`".into())
             }
@@ -70,6 +68,26 @@ impl Missing {
             ),
         }
     }
+}
+
+/// The one error instead of all that follow from packages that cargo has not fetched. `None`: it has fetched all of them.
+pub fn not_fetched(missing: &BTreeSet<Missing>) -> Option<Diagnostic> {
+    let mut packages = Vec::new();
+    for missing in missing {
+        match missing {
+            Missing::Lock { path } => packages.push(format!("`{path}`")),
+            Missing::Entry { package } | Missing::Source { package } => packages.push(format!("`{package}`")),
+            Missing::Folder { .. } | Missing::Library { .. } => {}
+        }
+    }
+    let listed = packages.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    let message = match packages.len() {
+        0 => return None,
+        1 => format!("{listed} is not on disk, and types depend on it"),
+        2 | 3 => format!("{listed} are not on disk, and types depend on them"),
+        more => format!("{listed} and {} other packages are not on disk, and types depend on them", more - 3),
+    };
+    Some(Diagnostic::error("OP011", message).help("run `cargo fetch`"))
 }
 
 impl Foreign {
@@ -94,6 +112,14 @@ impl Foreign {
 
     pub fn version(&self, index: usize) -> &str {
         &self.lock.packages[index].version
+    }
+
+    /// The versions of a package that are compiled for the roots.
+    pub fn versions(&self, package: &str) -> Vec<String> {
+        let roots = self.local.iter().take(self.roots);
+        let reached: BTreeSet<usize> = roots.flat_map(|(root, _)| self.lock.reached(*root)).collect();
+        let reached = reached.into_iter().map(|index| &self.lock.packages[index]);
+        reached.filter(|locked| locked.name == package).map(|locked| locked.version.clone()).collect()
     }
 
     /// The package that a dependency of another is.
@@ -175,7 +201,7 @@ mod tests {
         Tree::at(env!("CARGO_MANIFEST_DIR")).with_cargo_home(home)
     }
 
-    /// opctl carries the types of one release; those of another are read like this.
+    /// opctl carries the types; those of a release that it does not know are read like this.
     #[test]
     fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
         let tree = own_tree();

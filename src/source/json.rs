@@ -34,8 +34,9 @@ impl Deriver<'_> {
             }
             (Some(TokenTree::Ident(word)), None) if word == "null" => Ok(Value::Null),
             _ => {
-                let expr = syn::parse2::<Expr>(tokens);
-                let expr = self.parsed(scope, expr)?;
+                // Maybe with a comma that is none of this list's, as in `Map::<K, V>::new()`.
+                let expr = syn::parse2::<Expr>(tokens.clone()).ok();
+                let expr = self.or_not_evident(expr, &tokens, scope)?;
                 self.untyped(&expr, scope)
             }
         }

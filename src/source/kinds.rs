@@ -129,11 +129,14 @@ impl Deriver<'_> {
                 ImplItem::Const(found) if found.ident == constant => Some(&found.expr),
                 _ => None,
             }) {
-                Some(expr) => self.evaluate_if_needed(expr, &impl_scope(item, at, input, scope), &Hint::Text),
+                Some(expr) => {
+                    let inner = impl_scope(item, at, input, scope);
+                    self.if_needed(|deriver| deriver.evaluate(expr, &inner, &Hint::Text))
+                }
                 None => {
                     let function = Function::in_impl(item, function, at, input, scope)?;
                     let [Stmt::Expr(expr, None)] = function.item.block.stmts.as_slice() else { return None };
-                    self.evaluate_if_needed(text_in_cow(expr), &function.scope, &Hint::Text)
+                    self.if_needed(|deriver| deriver.evaluate(text_in_cow(expr), &function.scope, &Hint::Text))
                 }
             };
             match value {

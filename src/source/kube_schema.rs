@@ -1,5 +1,5 @@
 //! `#[derive(KubeSchema)]`: CEL rules and merge strategies of `#[x_kube(…)]`, as values of kube-core's own types, laid
-//! over the derived schema by kube-core's own functions. Follows `cel_schema` of kube-derive 5.
+//! over the derived schema by kube-core's own functions. Follows `cel_schema` of kube-derive.
 
 use kube_core::{ListMerge, MapMerge, Message, Reason, Rule, StructMerge};
 use schemars::Schema;
@@ -137,6 +137,12 @@ impl Deriver<'_> {
             let list = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
             metas.extend(self.parsed(scope, list)?);
         }
+        if let Some(cel) = metas.iter().find(|meta| meta.path().is_ident("cel")) {
+            let (kube, span) = (self.kube_release(scope)?, self.span(scope, cel));
+            if !kube.has_argument("cel") {
+                return self.not_in_release("attribute `cel`", kube, span, "remove it, or update kube");
+            }
+        }
         Ok(metas)
     }
 
@@ -174,6 +180,15 @@ impl Deriver<'_> {
                         Ok(rule.reason(reason))
                     }
                     "field_path" => Ok(rule.field_path(self.rule_text(argument, scope)?)),
+                    "optional_old_self" if !self.kube_release(scope)?.has_optional_old_self() => {
+                        let (kube, span) = (self.kube_release(scope)?, self.span(scope, &call.method));
+                        self.not_in_release(
+                            "method `Rule::optional_old_self`",
+                            kube,
+                            span,
+                            "remove the call, or update kube",
+                        )
+                    }
                     "optional_old_self" => match argument {
                         Expr::Lit(syn::ExprLit { lit: syn::Lit::Bool(value), .. }) => {
                             Ok(rule.optional_old_self(value.value))

@@ -9,9 +9,10 @@ use std::path::{Component, PathBuf};
 use thiserror::Error;
 
 use super::known::Minor;
+use super::lock;
 use super::package::{Dependency, Package, environment};
 use crate::project::Tree;
-use crate::versions::K8S_OPENAPI;
+use crate::versions::{K8S_OPENAPI, Release, is_known, range};
 
 /// Why it is not one version that opctl knows.
 #[derive(Clone, Debug, Error)]
@@ -20,9 +21,10 @@ pub enum Unclear {
     Nothing,
     #[error("two Kubernetes versions are selected, {0} and {1}, but k8s-openapi supports only one at a time")]
     Several(Minor, Minor),
-    #[error("this package asks for {0}, and opctl carries the types of {K8S_OPENAPI} for Kubernetes {first} to {last}",
-        first = Minor::EARLIEST, last = Minor::LATEST)]
-    Other(String),
+    #[error("k8s-openapi {release} has no feature `{feature}`")]
+    Feature { release: Release, feature: String },
+    #[error("this package uses k8s-openapi {0}, and opctl carries the types of {range}", range = range("k8s-openapi"))]
+    Release(String),
 }
 
 impl Unclear {
@@ -32,18 +34,32 @@ impl Unclear {
                 "enable a feature of k8s-openapi, e.g. `latest`; a library does that in `[dev-dependencies]`".into()
             }
             Self::Several(..) => "enable one feature of k8s-openapi in all packages that are compiled together".into(),
-            Self::Other(_) => format!("use k8s-openapi {K8S_OPENAPI}, or print the CRDs from the compiled types"),
+            Self::Feature { release, .. } => {
+                let offered = K8S_OPENAPI.iter().rfind(|(known, _)| known <= release);
+                let (first, last) = offered.map_or((0, 0), |(_, offered)| *offered);
+                format!("enable one of `earliest`, `latest`, `v1_{first}` to `v1_{last}`")
+            }
+            Self::Release(_) => {
+                "update k8s-openapi or opctl, or let the compiled types print the CRDs: `--engine cargo`".into()
+            }
         }
     }
 }
 
-/// The version for the crates of a package that is compiled, and for the path dependencies that it brings.
-pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
-    let mut build = Build::of(tree, package);
+/// The release of k8s-openapi that opctl has the types of.
+pub fn release(version: &str) -> Result<Release, Unclear> {
+    let release = Release::parse(version).filter(|release| is_known("k8s-openapi", *release));
+    release.ok_or_else(|| Unclear::Release(version.into()))
+}
+
+/// The version that a release of k8s-openapi is compiled for, for the crates of a package and the path dependencies that it
+/// brings.
+pub fn of(tree: &Tree, package: &Package, release: Release) -> Result<Minor, Unclear> {
+    let mut build = Build::of(tree, package, release);
     if !build.asked.iter().any(|feature| chooses(feature)) {
         let others = Package::members_beside(tree, &package.folder).into_iter();
         let place = place(tree, package);
-        let using = others.map(|other| Build::of(tree, &other)).filter(|other| other.places.contains(&place));
+        let using = others.map(|other| Build::of(tree, &other, release)).filter(|other| other.places.contains(&place));
         build.asked = using.flat_map(|other| other.asked).collect();
     }
     if !build.asked.iter().any(|feature| chooses(feature)) {
@@ -54,15 +70,15 @@ pub fn of(tree: &Tree, package: &Package) -> Result<Minor, Unclear> {
         build.asked.insert(version.replace("1.", "v1_"));
     }
 
-    one(&build.asked)
+    one(&build.asked, release)
 }
 
 /// The version that these features choose.
-pub fn one(features: &BTreeSet<String>) -> Result<Minor, Unclear> {
+pub fn one(features: &BTreeSet<String>, release: Release) -> Result<Minor, Unclear> {
     let mut minors = BTreeSet::new();
     for feature in features.iter().filter(|feature| chooses(feature)) {
-        let unknown = || Unclear::Other(format!("the feature `{feature}` of k8s-openapi"));
-        minors.insert(Minor::of_feature(feature).ok_or_else(unknown)?);
+        let unknown = || Unclear::Feature { release, feature: feature.clone() };
+        minors.insert(Minor::of_feature(release, feature).ok_or_else(unknown)?);
     }
     match minors.into_iter().collect::<Vec<_>>()[..] {
         [] => Err(Unclear::Nothing),
@@ -77,15 +93,15 @@ fn chooses(feature: &str) -> bool {
 }
 
 /// A package and its path dependencies, and what they ask for together.
-#[derive(Default)]
 struct Build {
+    release: Release,
     places: BTreeSet<PathBuf>,
     asked: BTreeSet<String>,
 }
 
 impl Build {
-    fn of(tree: &Tree, package: &Package) -> Self {
-        let mut build = Self::default();
+    fn of(tree: &Tree, package: &Package, release: Release) -> Self {
+        let mut build = Self { release, places: BTreeSet::new(), asked: BTreeSet::new() };
         build.add(tree, package);
         build
     }
@@ -96,7 +112,7 @@ impl Build {
         }
         for (name, dependency) in &package.dependencies {
             self.ask(dependency);
-            if is_carried(dependency) {
+            if self.is_asked(dependency) {
                 // `default = ["k8s-openapi/latest"]`
                 let values = package.by_default();
                 let of_dependency = values
@@ -113,15 +129,16 @@ impl Build {
     }
 
     fn ask(&mut self, dependency: &Dependency) {
-        if is_carried(dependency) {
+        if self.is_asked(dependency) {
             self.asked.extend(dependency.features.iter().cloned());
         }
     }
-}
 
-/// Another release of k8s-openapi is another package, which may be used beside it.
-fn is_carried(dependency: &Dependency) -> bool {
-    dependency.krate == "k8s_openapi" && dependency.accepts(K8S_OPENAPI)
+    /// Another release of k8s-openapi is another package, which may be used beside it.
+    fn is_asked(&self, dependency: &Dependency) -> bool {
+        let asked = dependency.version.as_ref();
+        dependency.krate == "k8s_openapi" && asked.is_none_or(|asked| lock::matches(asked, &self.release.to_string()))
+    }
 }
 
 /// The folder of a package, written in one way: the way from a package to itself may lead through the workspace above.

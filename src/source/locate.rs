@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
+use serde_derive_internals::Derive;
+use serde_derive_internals::ast::{Data, Field, Style, Variant};
 use serde_derive_internals::attr::TagType;
-use serde_derive_internals::{Ctxt, Derive};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
@@ -167,12 +167,9 @@ impl Locator<'_, '_> {
 
     fn data(&mut self, input: &DeriveInput, scope: &Scope, steps: &[Step]) -> bool {
         let mut input = self.narrowed(input, steps);
-        let errors = Ctxt::new();
-        let private = syn::Ident::new("__private", input.ident.span());
         // It was derived before, so there are no errors.
         let _ = attributes::merge_into_serde(&mut input);
-        let container = Container::from_ast(&errors, &input, Derive::Deserialize, &private);
-        let (Ok(()), Some(container)) = (errors.check(), container) else { return false };
+        let Ok(container) = attributes::container(&input, Derive::Deserialize) else { return false };
         if let Some(from) = container.attrs.type_from().or(container.attrs.type_try_from()) {
             return self.value(from, scope, steps);
         }
@@ -258,11 +255,10 @@ impl Locator<'_, '_> {
 fn names(input: &DeriveInput) -> Option<Names> {
     let mut input = input.clone();
     attributes::merge_into_serde(&mut input).ok()?;
-    let errors = Ctxt::new();
-    let private = syn::Ident::new("__private", input.ident.span());
-    let container = Container::from_ast(&errors, &input, Derive::Deserialize, &private);
-    errors.check().ok()?;
-    let container = container.filter(|container| !container.attrs.transparent())?;
+    let container = attributes::container(&input, Derive::Deserialize).ok()?;
+    if container.attrs.transparent() {
+        return None;
+    }
     let mut names = Names::default();
     match &container.data {
         Data::Struct(Style::Struct, fields) => names.add_fields(fields, |index| index),

@@ -114,7 +114,7 @@ impl Lock {
 
 /// Whether a version is one that the requirement allows, as far as that tells two versions of a package apart: those are
 /// of different major versions, or one is pinned.
-fn matches(requirement: &str, version: &str) -> bool {
+pub fn matches(requirement: &str, version: &str) -> bool {
     let numbers = |text: &str| -> Vec<u64> {
         let text = text.split(['-', '+']).next().unwrap_or(text);
         text.split('.').map_while(|number| number.trim().parse().ok()).collect()
@@ -131,8 +131,10 @@ fn matches(requirement: &str, version: &str) -> bool {
             compared > &asked[..]
         } else if part.starts_with('<') {
             compared < &asked[..]
-        } else if part.starts_with('=') {
-            compared == &asked[..]
+        } else if part.starts_with(['=', '~']) {
+            // `~1.2.3`: the last number that is asked for may be higher.
+            let fixed = if part.starts_with('=') { asked.len() } else { asked.len().min(2) };
+            compared.get(..fixed) == asked.get(..fixed) && compared >= &asked[..]
         } else {
             // Compatible: equal up to the first number that is not zero, and not older.
             let fixed = asked.iter().position(|number| *number != 0).map_or(asked.len(), |first| first + 1);
@@ -204,6 +206,8 @@ version = "1.0.0"
             ("0.3", "0.4.0", false),
             ("=0.3.1", "0.3.1", true),
             ("~1.2", "1.2.9", true),
+            ("~1.2.3", "1.2.9", true),
+            ("~1.2", "1.3.0", false),
             (">=1, <3", "2.0.0", true),
             (">=1, <3", "3.0.0", false),
             ("*", "7.0.0", true),

@@ -171,6 +171,8 @@ pub fn displayed(value: &Value) -> Option<String> {
         Value::Text(text) => Some(text.clone()),
         Value::Char(letter) => Some(letter.to_string()),
         Value::Integer(number, _) => Some(number.to_string()),
+        Value::Single(number) => Some(number.to_string()),
+        Value::Double(number) => Some(number.to_string()),
         Value::Bool(value) => Some(value.to_string()),
         _ => None,
     }

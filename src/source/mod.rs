@@ -29,6 +29,7 @@ mod modules;
 mod numbers;
 mod package;
 mod reads;
+mod releases;
 mod requests;
 mod resolve;
 mod runtime;
@@ -47,9 +48,9 @@ use serde_json::{Map, Value};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Operator, Underivable};
 use crate::project::{Tree, join};
-use crate::versions::supported;
 
 pub use account::Account;
+use foreign::Missing;
 use modules::{Modules, Reading};
 use package::Package;
 use types::Deriver;
@@ -85,7 +86,7 @@ impl Default for Options {
 /// Errors about code that may well be sound: it compiles, and the compiled types have a schema. All others are mistakes
 /// that a compiler, kube or the API server would refuse as well.
 const ONLY_A_COMPILER_KNOWS: &[&str] =
-    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP019", "OP021", "OP023", "OP024", "OP025"];
+    &["OP010", "OP011", "OP013", "OP014", "OP017", "OP018", "OP019", "OP021", "OP023", "OP024", "OP025"];
 
 /// Whether a compiler can give the answer that the source alone does not.
 pub fn only_a_compiler_knows(diagnostic: &Diagnostic) -> bool {
@@ -99,8 +100,11 @@ pub fn read(tree: &Tree, folder: &str) -> Source {
 
 pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
-    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums } =
-        derive_all(&source, &modules, options);
+    let mut part = derive_all(&source, &modules, options);
+    if let Some(missing) = foreign::not_fetched(&part.missing) {
+        part.blame(missing);
+    }
+    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums, .. } = part;
     source.diagnostics.append(&mut unread);
     let in_files = source.diagnostics.clone();
     let enums = Arc::new(enums);
@@ -108,9 +112,6 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
     source.leave_to_others(&mut apis, &mut underivable);
-    if !apis.is_empty() {
-        source.diagnostics.extend(other_versions(&packages));
-    }
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once, if its names mean the same in both.
     apis.dedup_by(|a, b| a.span == b.span && a.schema == b.schema);
@@ -118,7 +119,8 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
     source.operator.underivable = underivable;
-    let passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    let mut passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    passed_over.extend(made_kinds(&source.tree, &modules));
     let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(only_a_compiler_knows);
     let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
     source.operator.underivable.splice(..0, unnamed);
@@ -139,6 +141,7 @@ struct Part {
     /// The names of the types of other projects' kinds.
     foreign: Vec<Span>,
     enums: Vec<Enumeration>,
+    missing: BTreeSet<Missing>,
 }
 
 impl Part {
@@ -148,8 +151,30 @@ impl Part {
         let files = modules.candidates().into_iter().skip(first).step_by(of);
         let apis = files.flat_map(|file| deriver.custom_resources(file)).collect();
         let Deriver { diagnostics, underivable, enums, foreign, .. } = deriver;
-        let (unread, left_out) = (modules.take_diagnostics(), modules.take_left_out_items());
-        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums }
+        let (unread, missing, left_out) =
+            (modules.take_diagnostics(), modules.take_missing(), modules.take_left_out_items());
+        Self { apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
+    }
+
+    /// Leaves one error of those that may all follow from it: types or derives that are not found.
+    fn blame(&mut self, mut error: Diagnostic) {
+        let follows = |said: &Diagnostic| {
+            said.is_error() && only_a_compiler_knows(said) && !matches!(said.code, "OP018" | "OP025")
+        };
+        let following: Vec<&Diagnostic> = self.diagnostics.iter().filter(|said| follows(said)).collect();
+        let Some(first) = following.iter().find(|said| matches!(said.code, "OP011" | "OP021")) else { return };
+        if following.len() == 1 {
+            return;
+        }
+        error.span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
+        self.diagnostics.retain(|said| !follows(said));
+        self.diagnostics.insert(0, error.clone());
+        for Underivable { reasons, .. } in
+            self.underivable.iter_mut().filter(|stopped| stopped.reasons.iter().any(follows))
+        {
+            reasons.retain(|reason| !follows(reason));
+            reasons.push(error.clone());
+        }
     }
 
     fn is_sound(&self) -> bool {
@@ -244,6 +269,26 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let modules = Modules::read(tree, &packages);
     source.diagnostics.append(&mut modules.take_diagnostics());
     (packages, modules, source)
+}
+
+/// The procedural macros of the project that make custom resources.
+fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
+    let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
+    let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
+    let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
+    let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
+    let paths = sources.flat_map(|folder| tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
+    let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
+    let made = files.filter_map(|file| {
+        let range = skim::kind_made_in(&file.text)?;
+        let message = "a procedural macro makes custom resources, and opctl does not run macros";
+        Some(
+            Diagnostic::error("OP021", message)
+                .at(Span { file, range }, "")
+                .help("write the types out, or print the CRDs from the compiled types"),
+        )
+    });
+    made.collect()
 }
 
 impl Source {
@@ -362,20 +407,4 @@ fn without_texts(schema: &Value) -> Value {
         Value::Array(list) => list.iter().map(without_texts).collect::<Vec<_>>().into(),
         value => value.clone(),
     }
-}
-
-/// opctl writes what one major version of kube and schemars makes; another version may make something else.
-fn other_versions(packages: &[Package]) -> Vec<Diagnostic> {
-    let expected = ["kube", "schemars"].map(|krate| (krate, supported(krate)));
-    let differs = expected.into_iter().filter_map(|(krate, version)| {
-        let (package, asked) = packages.iter().find_map(|package| {
-            let dependency = package.dependencies.values().find(|dependency| dependency.krate == krate)?;
-            (!dependency.accepts(version)).then(|| (package, dependency.version.clone().unwrap_or_default()))
-        })?;
-        let path = join(&package.folder, "Cargo.toml");
-        let message = format!("`{path}` asks for {krate} {asked}, but opctl generates the output of {krate} {version}");
-        let help = format!("update {krate}, or compare the CRDs with those that your compiled types print");
-        Some(Diagnostic::warning("OP018", message).help(help))
-    });
-    differs.collect()
 }

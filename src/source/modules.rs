@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod,
-    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, Type, UseTree, Visibility,
+    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, Type, TypePath, UseTree, Visibility,
 };
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -34,7 +34,7 @@ use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::lexer::{self, Lexer};
 use crate::project::{Tree, join};
-use crate::versions::K8S_OPENAPI;
+use crate::versions::{Release, Schemars};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(usize);
@@ -54,6 +54,9 @@ pub struct Modules {
     /// The project's files that may declare a custom resource.
     candidates: RefCell<Vec<ModuleId>>,
     foreign: OnceCell<Result<Foreign, Missing>>,
+    pub(super) schemars: OnceCell<Schemars>,
+    /// The packages whose source was looked for, and is not there.
+    missing: RefCell<BTreeSet<Missing>>,
     files: RefCell<Vec<Arc<SourceFile>>>,
     /// The files that `include_str!` names, by path.
     included: RefCell<BTreeMap<String, String>>,
@@ -140,8 +143,8 @@ struct Krate {
     root: ModuleId,
     package: Rc<Package>,
     cfg: Cfg,
-    /// What the Cargo.tomls of the project ask of k8s-openapi.
-    kubernetes: OnceCell<Result<Minor, Unclear>>,
+    /// What the Cargo.tomls of the project ask of each release of k8s-openapi.
+    kubernetes: RefCell<BTreeMap<Release, Result<Minor, Unclear>>>,
     /// Of a foreign package: its entry in the lock file, its own tree if it has one, and the name that its folder has in
     /// messages.
     foreign: Option<Origin>,
@@ -273,6 +276,8 @@ impl Modules {
             runtimes: Vec::new(),
             candidates: RefCell::default(),
             foreign: OnceCell::new(),
+            schemars: OnceCell::new(),
+            missing: RefCell::default(),
             files: RefCell::default(),
             included: RefCell::default(),
             diagnostics: RefCell::default(),
@@ -605,6 +610,14 @@ impl Modules {
         found.map(|(name, dependency)| (dependency.clone(), DependencyName { krate: index, name: name.clone() }))
     }
 
+    /// What the crate of `id` calls these crates.
+    pub fn dependencies(&self, id: ModuleId, crates: &[&str]) -> Vec<DependencyName> {
+        let index = self.module(id).krate;
+        let package = self.crates.borrow()[index].package.clone();
+        let named = package.dependencies.iter().filter(|(_, it)| crates.contains(&it.krate.as_str()));
+        named.map(|(name, _)| DependencyName { krate: index, name: name.clone() }).collect()
+    }
+
     /// As Cargo.toml has it.
     pub fn declared(&self, via: &DependencyName) -> Dependency {
         self.crates.borrow()[via.krate].package.dependencies[&via.name].clone()
@@ -612,53 +625,59 @@ impl Modules {
 
     /// Whether all types of the dependency are in opctl's table, so that its source is not needed.
     pub fn carries(&self, krate: &str, via: &DependencyName) -> bool {
-        krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Other(_)))
+        krate == "k8s_openapi" && !matches!(self.kubernetes(via), Err(Unclear::Release(_)))
     }
 
     /// The version of Kubernetes that a dependency on k8s-openapi is compiled for.
     pub fn kubernetes(&self, via: &DependencyName) -> Result<Minor, Unclear> {
         let krate = self.crates.borrow()[via.krate].clone();
-        let declared = &krate.package.dependencies[&via.name];
-        let other = |version: &str| Unclear::Other(format!("k8s-openapi {version}"));
-        let is_exact = declared.version.as_deref().is_none_or(|version| !version.starts_with(['>', '<', '*']));
-        if krate.foreign.is_none() && is_exact {
-            if !declared.accepts(K8S_OPENAPI) {
-                return Err(other(declared.version.as_deref().unwrap_or_default()));
-            }
-            let asked = self.asked(&krate);
+        let release = kubernetes_version::release(&self.version_or_allowed(via).map_err(Unclear::Release)?)?;
+        if krate.foreign.is_none() {
+            let asked = self.asked(&krate, release);
             if !matches!(asked, Err(Unclear::Nothing)) {
                 return asked;
             }
         }
-        // Where Cargo.toml leaves it open, the lock file has the release, and all that is compiled the feature.
-        match self.version(via) {
-            Ok(version) if version.strip_prefix(K8S_OPENAPI).is_some_and(|rest| rest.starts_with('.')) => {
-                let features = self.features(via).map_err(|_| Unclear::Nothing)?;
-                kubernetes_version::one(&features)
-            }
-            Ok(version) => Err(other(&version)),
-            Err(_) => Err(Unclear::Nothing),
-        }
+        // Where Cargo.toml leaves it open, all that is compiled has a say.
+        let features = self.features(via).map_err(|_| Unclear::Nothing)?;
+        kubernetes_version::one(&features, release)
     }
 
-    /// The version of Kubernetes that the package of a module asks for, whether or not it names k8s-openapi.
+    /// The version of Kubernetes that the types are of which the kube of a module re-exports.
     pub fn kubernetes_beside(&self, id: ModuleId) -> Result<Minor, Unclear> {
-        match self.dependency(id, "k8s_openapi") {
-            Some((_, via)) => self.kubernetes(&via),
-            None => self.asked(&self.krate(id)),
+        let of_kube = self.kube(id).map_err(|_| Unclear::Nothing)?.k8s_openapi();
+        let release = |version: &String| Release::parse(version).filter(|it| it.compatible() == of_kube.compatible());
+        if let Some((_, via)) = self.dependency(id, "k8s_openapi")
+            && self.version_or_allowed(&via).ok().as_ref().and_then(release).is_some()
+        {
+            return self.kubernetes(&via);
         }
+        let locked = self.locked("k8s-openapi").iter().find_map(release);
+        self.asked(&self.krate(id), locked.unwrap_or(of_kube))
     }
 
-    fn asked(&self, krate: &Krate) -> Result<Minor, Unclear> {
+    fn asked(&self, krate: &Krate, release: Release) -> Result<Minor, Unclear> {
         let root = self.local.iter().take(self.roots).find(|root| root.folder == krate.package.folder);
         let root = root.or(self.local.first()).expect("a crate is of a package");
-        krate.kubernetes.get_or_init(|| kubernetes_version::of(&self.tree, root)).clone()
+        let mut asked = krate.kubernetes.borrow_mut();
+        asked.entry(release).or_insert_with(|| kubernetes_version::of(&self.tree, root, release)).clone()
     }
 
     /// The version of a dependency that is compiled.
     pub fn version(&self, via: &DependencyName) -> Result<String, Missing> {
         let (foreign, entry) = self.entry(via)?;
         Ok(foreign.version(entry).to_string())
+    }
+
+    /// The versions of a package that are compiled for the project, as far as Cargo.lock has them.
+    pub fn locked(&self, package: &str) -> Vec<String> {
+        let foreign = (!self.local.is_empty()).then(|| self.foreign().ok()).flatten();
+        foreign.map(|foreign| foreign.versions(package)).unwrap_or_default()
+    }
+
+    fn foreign(&self) -> Result<&Foreign, Missing> {
+        let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree.clone(), &self.local, self.roots));
+        foreign.as_ref().map_err(Clone::clone)
     }
 
     fn features(&self, via: &DependencyName) -> Result<BTreeSet<String>, Missing> {
@@ -668,6 +687,15 @@ impl Modules {
 
     /// The root module of a dependency, whose source is looked for on disk.
     pub fn enter(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
+        self.found(via).inspect_err(|missing| _ = self.missing.borrow_mut().insert(missing.clone()))
+    }
+
+    /// What was looked for since it was asked last, and is not there.
+    pub fn take_missing(&self) -> BTreeSet<Missing> {
+        self.missing.take()
+    }
+
+    fn found(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
         let (foreign, entry) = self.entry(via)?;
         let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
         if let Some(krate) = self.crates.borrow().iter().find(is_open) {
@@ -687,8 +715,7 @@ impl Modules {
 
     /// The entry of a dependency in the lock file.
     fn entry(&self, via: &DependencyName) -> Result<(&Foreign, usize), Missing> {
-        let foreign = self.foreign.get_or_init(|| Foreign::read(self.tree.clone(), &self.local, self.roots));
-        let foreign = foreign.as_ref().map_err(Clone::clone)?;
+        let foreign = self.foreign()?;
         let krate = self.crates.borrow()[via.krate].clone();
         let from = match &krate.foreign {
             Some(origin) => Some(origin.entry),
@@ -709,7 +736,7 @@ impl Modules {
         let krate = self.crates.borrow().len();
         let id = ModuleId(self.all.borrow().len());
         let is_local = foreign.is_none();
-        let kubernetes = OnceCell::new();
+        let kubernetes = RefCell::default();
         let krate_read = Krate { name, root: id, package: package.clone(), cfg, kubernetes, foreign };
         self.crates.borrow_mut().push(Rc::new(krate_read));
         let unread = Unread { parent: None, krate, contents: Contents::Root(root.into()), around: Vec::new() };
@@ -816,8 +843,8 @@ impl Modules {
         ids.iter().for_each(|id| drop(self.module(*id)));
     }
 
-    /// Reads the modules of the project that mention a type, also by an alias of it.
-    pub fn read_naming(&self, type_name: &str) {
+    /// Reads the modules of the project that mention a type, also by an alias of it, and gives its names.
+    pub fn names_of(&self, type_name: &str) -> Vec<String> {
         let mut names = vec![type_name.to_owned()];
         let mut at = 0;
         while let Some(known) = names.get(at).cloned() {
@@ -840,6 +867,7 @@ impl Modules {
             }
             at += 1;
         }
+        names
     }
 
     /// Whether the bodies of functions of a crate are read.
@@ -867,9 +895,7 @@ impl Modules {
         // A file may belong to two crates, e.g. to the library and a binary; it is one file all the same.
         let known = self.files.borrow().iter().find(|file| krate.foreign.is_none() && file.path == path).cloned();
         let file = known.unwrap_or_else(|| {
-            let problem = too_deep(&shown, &text);
-            let file = SourceFile::new(shown, if problem.is_none() { text } else { String::new() });
-            problem.into_iter().for_each(|problem| self.report(problem));
+            let file = SourceFile::new(shown, text);
             if krate.foreign.is_none() {
                 self.files.borrow_mut().push(file.clone());
             }
@@ -880,6 +906,10 @@ impl Modules {
     }
 
     fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> syn::File {
+        if let Some(problem) = too_deep(file) {
+            self.report(problem);
+            return NOTHING;
+        }
         let items = if self.reads_whole(krate) { skim::whole(&file.text) } else { skim::items(&file.text) };
         items.unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
@@ -1050,6 +1080,13 @@ impl Reader<'_> {
                 let is_decided = item.items.iter().all(|item| cfg.keeps(impl_attributes(item)).is_some());
                 if !is_decided {
                     return self.undecided(&Item::Impl(item));
+                }
+                // A type that is written otherwise than by its name.
+                if matches!(
+                    *item.self_ty,
+                    Type::Paren(_) | Type::Macro(_) | Type::Path(TypePath { qself: Some(_), .. })
+                ) {
+                    module.loose.push((span_of(&module.file, &item.self_ty), item.to_token_stream()));
                 }
                 module.impls.push(Rc::new(item));
             }
@@ -1401,11 +1438,10 @@ impl Reader<'_> {
 }
 
 /// What is wrong with a file that no parser should descend into.
-pub fn too_deep(path: &str, text: &str) -> Option<Diagnostic> {
-    let range = lexer::too_deep(text)?;
-    let span = Span { file: SourceFile::new(path, text), range };
+fn too_deep(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    let span = Span { file: file.clone(), range: lexer::too_deep(&file.text)? };
     Some(
-        Diagnostic::error("OP006", format!("`{path}` is nested too deeply: more than {}", lexer::LIMITS))
+        Diagnostic::error("OP006", format!("`{}` is nested too deeply: more than {}", file.path, lexer::LIMITS))
             .at(span, "the limit is reached here")
             .help("split the type or the expression, for example with a `type`, a `let` or a function"),
     )

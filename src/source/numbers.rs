@@ -129,6 +129,7 @@ impl Deriver<'_> {
         // `300 as u8` is a `u8` from the start, and no longer compiles; of `(1 << 31) as i64` nobody says the type here.
         let hint = match without_parens(&cast.expr) {
             Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) if !to.starts_with('f') => Hint::Number(to),
+            Expr::Lit(syn::ExprLit { lit: Lit::Float(_), .. }) if to.starts_with('f') => Hint::Number(to),
             Expr::Lit(_) => Hint::Free,
             _ => Hint::Unknown,
         };
@@ -140,6 +141,8 @@ impl Deriver<'_> {
             (Value::Double(number), "f32") => Some(Value::Single(number as f32)),
             (Value::Double(number), "f64") => Some(Value::Double(number)),
             (Value::Integer(number, _), to) => truncated(number, to),
+            (Value::Single(number), to) => saturated(number.into(), to),
+            (Value::Double(number), to) => saturated(number, to),
             (Value::Bool(value), to) => truncated(value.into(), to),
             (Value::Char(letter), to) => truncated(u32::from(letter).into(), to),
             (Value::Data(data), to) => match (&data.variant, data.fields.is_empty()) {
@@ -215,6 +218,7 @@ fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
             },
             of,
         ),
+        (Value::Text(left), Value::Text(right)) if matches!(op, BinOp::Add(_)) => Some(Value::Text(left + &right)),
         (Value::Single(left), Value::Single(right)) => Some(Value::Single(float!(left, right))),
         (Value::Double(left), Value::Double(right)) => Some(Value::Double(float!(left, right))),
         (Value::Bool(left), Value::Bool(right)) => Some(Value::Bool(match op {
@@ -248,6 +252,8 @@ fn compared(op: &BinOp, left: &Value, right: &Value) -> Option<bool> {
         (Value::Integer(left, of), Value::Integer(right, same)) if of == same => left.partial_cmp(right),
         (Value::Single(left), Value::Single(right)) => left.partial_cmp(right),
         (Value::Double(left), Value::Double(right)) => left.partial_cmp(right),
+        (Value::Text(left), Value::Text(right)) => left.partial_cmp(right),
+        (Value::Char(left), Value::Char(right)) => left.partial_cmp(right),
         _ => None,
     }?;
     Some(match op {
@@ -280,8 +286,14 @@ pub fn range_of(ty: &str) -> Option<std::ops::RangeInclusive<i128>> {
     })
 }
 
+/// `number as to`, of a float: its integer part, or the end of the range that it is beyond.
+fn saturated(number: f64, to: &'static str) -> Option<Value> {
+    let range = range_of(to).filter(|_| to != "u128")?;
+    Some(Value::Integer((number as i128).clamp(*range.start(), *range.end()), to))
+}
+
 /// `number as to`: the bits that fit.
-fn truncated(number: i128, to: &'static str) -> Option<Value> {
+pub fn truncated(number: i128, to: &'static str) -> Option<Value> {
     let number = match to {
         "i8" => (number as i8).into(),
         "i16" => (number as i16).into(),

@@ -76,18 +76,6 @@ pub enum Kind {
 }
 
 impl Dependency {
-    /// Whether the version asked for can be one that starts with `prefix`; true where none is said.
-    pub fn accepts(&self, prefix: &str) -> bool {
-        let Some(version) = &self.version else { return true };
-        let version = version.trim_start_matches(['=', '^', '~', ' ']);
-        let rest = version.strip_prefix(prefix);
-        // `5` for `0.29` and `*` ask for anything; ranges are left to cargo.
-        version.starts_with(['>', '<', '*'])
-            || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ',', '-', ' ']))
-    }
-}
-
-impl Dependency {
     /// Whether cargo could choose this version.
     pub fn allows(&self, version: &str) -> bool {
         let Some(asked) = &self.version else { return true };

@@ -2,12 +2,12 @@
 //! for the schema. Asked by `opctl check` only, so the source is read again.
 
 use quote::ToTokens;
+use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Data, Field as SerdeField, Style, Variant as SerdeVariant};
 use serde_derive_internals::attr::TagType;
-use serde_derive_internals::{Ctxt, Derive};
 use syn::{Attribute, DeriveInput, Type};
 
-use super::attributes::Common;
+use super::attributes::{self, Common};
 use super::known::parsed;
 use super::locate::{declaration, has_spec, status_type};
 use super::modules::{ModuleId, Modules};
@@ -163,10 +163,7 @@ impl Walk<'_> {
         if !is_own || self.open.contains(&identity) || self.open.len() >= DEEPEST {
             return Reads::Unknown;
         }
-        let errors = Ctxt::new();
-        let private = syn::Ident::new("__private", input.ident.span());
-        let container = Container::from_ast(&errors, input, Derive::Deserialize, &private);
-        let (Ok(()), Some(container)) = (errors.check(), container) else { return Reads::Unknown };
+        let Ok(container) = attributes::container(input, Derive::Deserialize) else { return Reads::Unknown };
         let has_own_schema = derives("JsonSchema") || derives("KubeSchema");
         let is_detached = !has_own_schema || self.deriver.modules.is_foreign(module) || has_other_schema(&input.attrs);
         self.open.push(identity);

@@ -16,11 +16,11 @@ use syn::parse::Parser;
 use super::cfg::Cfg;
 use super::foreign::Missing;
 use super::markers;
-use super::modules::{Modules, too_deep};
+use super::modules::Modules;
 use super::package::Package;
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::lexer::{Lexer, Token};
+use crate::lexer::{Lexer, Token, too_deep};
 use crate::model::RbacRule;
 use crate::project::{Tree, join};
 
@@ -141,10 +141,6 @@ impl Runtime {
                 None
             });
             let Some(text) = text else { continue };
-            if let Some(diagnostic) = too_deep(&path, &text) {
-                problems.push(diagnostic);
-                continue;
-            }
             for module in self.modules(&text) {
                 let inner = join(&folder, &module);
                 let candidates = [format!("{inner}.rs"), format!("{inner}/mod.rs")];
@@ -241,7 +237,11 @@ impl<'a> Attributes<'a> {
         (Self(&text[range]), at)
     }
 
+    /// None where they are nested too deeply for a parser, which the compiler would not take either.
     fn parsed(self) -> Vec<Attribute> {
+        if too_deep(self.0).is_some() {
+            return Vec::new();
+        }
         Attribute::parse_outer.parse_str(self.0).unwrap_or_default()
     }
 

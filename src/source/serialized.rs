@@ -1,14 +1,16 @@
 //! Serializes values to JSON as serde_json and serde's `Serialize` derive do.
 
-use serde_derive_internals::ast::{self, Data as Shape, Field, Style};
+use std::rc::Rc;
+
+use serde_derive_internals::Derive;
+use serde_derive_internals::ast::{Data as Shape, Field, Style};
 use serde_derive_internals::attr::TagType;
-use serde_derive_internals::{Ctxt, Derive};
 use serde_json::{Map, Value as Json, json};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericParam, Generics, Type, TypeParamBound, TypePath, WherePredicate};
 
 use super::modules::name;
-use super::types::{Derived, Deriver, Resolved, Scope};
+use super::types::{Derived, Deriver, Resolved, Scope, Typed};
 use super::values::{Data, Value};
 use crate::diagnostic::Diagnostic;
 
@@ -22,29 +24,12 @@ impl Deriver<'_> {
         {
             return self.is_bound_to_serialize(ident, generics, scope);
         }
-        // Arguments that stand here are seen as they stand; those of an alias are what they mean.
-        let arguments = |ty: &Type| match ty {
-            Type::Path(path) => match path.path.segments.last().map(|last| &last.arguments) {
-                Some(syn::PathArguments::AngleBracketed(list)) => list
-                    .args
-                    .iter()
-                    .filter_map(|argument| match argument {
-                        syn::GenericArgument::Type(ty) => Some(ty.clone()),
-                        _ => None,
-                    })
-                    .collect(),
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        };
         let resolved = self.resolved(ty, scope)?;
-        let own: Vec<Type> = match &resolved {
-            Resolved::Tuple(types) => match ty {
-                Type::Tuple(tuple) => tuple.elems.iter().cloned().collect(),
-                _ => types.iter().map(|(ty, _)| ty.clone()).collect(),
-            },
-            Resolved::Array(element, ..) | Resolved::Slice(element) => vec![element.0.clone()],
-            _ => arguments(ty),
+        let inner: Vec<Typed> = match &resolved {
+            Resolved::Tuple(types) => types.clone(),
+            Resolved::Array(element, ..) | Resolved::Slice(element) => vec![(**element).clone()],
+            Resolved::Known { arguments, entry, .. } => arguments.iter().take(entry.parameters()).cloned().collect(),
+            Resolved::Data { arguments, .. } => arguments.clone(),
         };
         if let Resolved::Data { input, scope: inner, .. } = &resolved {
             self.check_attribute_macros(input, inner)?;
@@ -65,29 +50,21 @@ impl Deriver<'_> {
                 _ => self.written_by_hand(&input.ident, inner),
             };
         }
-        let is_phantom =
-            matches!(&resolved, Resolved::Known { path, .. } if path.last().is_some_and(|last| last == "PhantomData"));
-        for argument in own {
-            let is_type = !matches!(argument, Type::Verbatim(_)) && !is_phantom;
-            if is_type && !self.serializes_argument(&argument, scope, generics)? {
+        for mut argument in inner {
+            // The parameter of an alias is what is given for it, in the end maybe a parameter of the container.
+            while !Rc::ptr_eq(&argument.1.generics, &scope.generics)
+                && let Type::Path(TypePath { qself: None, path, .. }) = &argument.0
+                && let Some(given) = path.get_ident().and_then(|ident| argument.1.generics.get(&name(ident)))
+            {
+                argument = given.clone();
+            }
+            let (ty, at) = argument;
+            let generics = generics.filter(|_| Rc::ptr_eq(&at.generics, &scope.generics));
+            if !matches!(ty, Type::Verbatim(_)) && !self.serializes(&ty, &at, generics)? {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    /// Arguments that are no types of values, such as a hasher or a time zone, do not count.
-    fn serializes_argument(&mut self, ty: &Type, scope: &Scope, generics: Option<&Generics>) -> Derived<bool> {
-        let (before, reasons) = (self.diagnostics.len(), self.reasons.len());
-        match self.serializes(ty, scope, generics) {
-            Ok(answer) => Ok(answer),
-            Err(_) if self.diagnostics[before..].iter().all(|said| matches!(said.code, "OP010" | "OP011")) => {
-                self.diagnostics.truncate(before);
-                self.reasons.truncate(reasons);
-                Ok(true)
-            }
-            Err(refused) => Err(refused),
-        }
     }
 
     fn is_bound_to_serialize(&mut self, ident: &syn::Ident, generics: &Generics, scope: &Scope) -> Derived<bool> {
@@ -164,6 +141,10 @@ impl Deriver<'_> {
             Value::Map(_, entries) => {
                 let mut object = Map::new();
                 for (key, value) in entries {
+                    // serde_json takes no optional key, and schemars then leaves out the default.
+                    if has_option(&key) {
+                        return self.not_evident(node, scope);
+                    }
                     let key = match self.serialized(key, node, scope)? {
                         Json::String(key) => key,
                         Json::Number(key) => key.to_string(),
@@ -196,11 +177,7 @@ impl Deriver<'_> {
         {
             return self.written_by_hand(ident, &scope);
         }
-        let errors = Ctxt::new();
-        let private = syn::Ident::new("__private", input.ident.span());
-        let container = ast::Container::from_ast(&errors, &input, Derive::Serialize, &private);
-        self.parsed(&scope, errors.check())?;
-        let container = container.expect("serde gives a container or an error");
+        let container = self.parsed(&scope, super::attributes::container(&input, Derive::Serialize))?;
         if container.attrs.type_into().is_some() {
             return self.not_evident(ident, &scope);
         }
@@ -208,6 +185,7 @@ impl Deriver<'_> {
             (Shape::Struct(style, fields), None) => {
                 if container.attrs.transparent() {
                     let field = fields.iter().find(|field| field.attrs.transparent());
+                    let field = field.filter(|field| field.attrs.serialize_with().is_none());
                     let value = field.and_then(|field| values.remove(&key(field)));
                     return match value {
                         Some(value) => self.serialized(value, ident, &scope),
@@ -218,10 +196,7 @@ impl Deriver<'_> {
                 let name = &container.attrs.name().serialize_name().value;
                 match (container.attrs.tag(), json) {
                     (TagType::External | TagType::None, json) => Ok(json),
-                    (TagType::Internal { tag }, Json::Object(mut object)) => {
-                        object.insert(tag.clone(), name.clone().into());
-                        Ok(object.into())
-                    }
+                    (TagType::Internal { tag }, Json::Object(object)) => Ok(tagged(tag, name, object)),
                     _ => self.not_evident(ident, &scope),
                 }
             }
@@ -232,9 +207,13 @@ impl Deriver<'_> {
                 if found.attrs.skip_serializing() || found.attrs.serialize_with().is_some() {
                     return self.not_evident(&found.ident, &scope);
                 }
-                let json = self.serialized_fields(found.style, &found.fields, values, &input, &scope)?;
+                let style = match found.style {
+                    Style::Newtype if found.fields.iter().any(|field| field.attrs.skip_serializing()) => Style::Unit,
+                    style => style,
+                };
+                let json = self.serialized_fields(style, &found.fields, values, &input, &scope)?;
                 let name = found.attrs.name().serialize_name().value.clone();
-                let is_unit = matches!(found.style, Style::Unit);
+                let is_unit = matches!(style, Style::Unit);
                 match container.attrs.tag() {
                     _ if found.attrs.untagged() => Ok(json),
                     TagType::None => Ok(json),
@@ -244,10 +223,7 @@ impl Deriver<'_> {
                     TagType::Adjacent { tag, content } => Ok(json!({ tag: name, content: json })),
                     TagType::Internal { tag } => match json {
                         Json::Null if is_unit => Ok(json!({ tag: name })),
-                        Json::Object(mut object) => {
-                            object.insert(tag.clone(), name.into());
-                            Ok(object.into())
-                        }
+                        Json::Object(object) => Ok(tagged(tag, &name, object)),
                         _ => self.not_evident(&found.ident, &scope),
                     },
                 }
@@ -267,8 +243,10 @@ impl Deriver<'_> {
     ) -> Derived<Json> {
         let mut object = Map::new();
         let mut list = Vec::new();
-        for field in fields {
-            if field.attrs.skip_serializing() {
+        // serde does not ask whether the field of a newtype is skipped.
+        let may_skip = !matches!(style, Style::Newtype);
+        for field in fields.iter().filter(|_| !matches!(style, Style::Unit)) {
+            if may_skip && field.attrs.skip_serializing() {
                 continue;
             }
             if field.attrs.serialize_with().is_some() {
@@ -276,7 +254,7 @@ impl Deriver<'_> {
             }
             let Some(value) = values.remove(&key(field)) else { return self.not_evident(&input.ident, scope) };
             let value = self.known(value)?;
-            if let Some(skip) = field.attrs.skip_serializing_if()
+            if let Some(skip) = field.attrs.skip_serializing_if().filter(|_| may_skip)
                 && self.skips(skip, &value, &(field.ty.clone(), scope.clone()))?
             {
                 continue;
@@ -299,6 +277,21 @@ impl Deriver<'_> {
             Style::Unit => Json::Null,
         })
     }
+}
+
+fn has_option(value: &Value) -> bool {
+    match value {
+        Value::Option(_) => true,
+        Value::Data(data) => data.fields.values().any(has_option),
+        _ => false,
+    }
+}
+
+/// The tag goes first, so a field of its name replaces it.
+fn tagged(tag: &str, name: &str, fields: Map<String, Json>) -> Json {
+    let mut object = Map::from_iter([(tag.to_string(), name.into())]);
+    object.extend(fields);
+    object.into()
 }
 
 fn key(field: &Field<'_>) -> String {

@@ -18,17 +18,19 @@ const HARMLESS: &[&str] =
 /// A name that a macro makes.
 const ANY: &str = "$";
 
-/// The macros and traits that a crate declares.
+/// The macros, traits and methods that a crate declares.
 #[derive(Default)]
 pub struct Shadows {
     macros: BTreeSet<String>,
     /// With the methods of each.
     traits: BTreeMap<String, BTreeSet<String>>,
+    /// The functions of types themselves.
+    methods: BTreeSet<String>,
 }
 
 impl Shadows {
     fn add(&mut self, text: &str) {
-        if !text.contains("macro_rules") && !text.contains("trait") {
+        if !["macro_rules", "trait", "impl"].iter().any(|word| text.contains(word)) {
             return;
         }
         let tokens: Vec<_> =
@@ -41,30 +43,43 @@ impl Shadows {
             Some((Token::Sign(sign), _)) => Some(*sign),
             _ => None,
         };
+        // Behind the head of an item.
+        let body = |at: usize| (at..tokens.len()).find(|index| matches!(sign(*index), Some(b'{' | b';')));
+        let functions = |open: usize| {
+            let mut depth = 0;
+            let is_inside = |index: &usize| {
+                depth += i32::from(sign(*index) == Some(b'{')) - i32::from(sign(*index) == Some(b'}'));
+                depth > 0
+            };
+            let inside: Vec<usize> = (open..tokens.len()).take_while(is_inside).collect();
+            let names = inside.into_iter().filter(|index| word(*index) == Some("fn"));
+            names.map(|index| word(index + 1).unwrap_or(ANY).to_string()).collect::<Vec<_>>()
+        };
         for at in 0..tokens.len() {
             match word(at) {
+                Some("impl") => {
+                    let Some(open) = body(at) else { continue };
+                    let mut depth = 0;
+                    let outside = (at + 1..open).filter(|index| {
+                        depth += i32::from(sign(*index) == Some(b'<')) - i32::from(sign(*index) == Some(b'>'));
+                        depth == 0
+                    });
+                    let head: Vec<&str> = outside.filter_map(word).collect();
+                    match head.iter().position(|word| *word == "for") {
+                        None => self.methods.extend(functions(open)),
+                        // `impl Into<Own> for …` goes before std's, which is by `From`.
+                        Some(end) if end > 0 && head[end - 1] == "Into" => {
+                            _ = self.traits.entry("Into".into()).or_default()
+                        }
+                        Some(_) => {}
+                    }
+                }
                 Some("macro_rules") if sign(at + 1) == Some(b'!') => {
                     self.macros.insert(word(at + 2).unwrap_or(ANY).into());
                 }
                 Some("trait") => {
                     let methods = self.traits.entry(word(at + 1).unwrap_or(ANY).into()).or_default();
-                    let Some(open) = (at..tokens.len()).find(|index| matches!(sign(*index), Some(b'{' | b';'))) else {
-                        continue;
-                    };
-                    let mut depth = 0;
-                    for index in open..tokens.len() {
-                        match (sign(index), word(index)) {
-                            (Some(b'{'), _) => depth += 1,
-                            (Some(b'}'), _) => depth -= 1,
-                            (_, Some("fn")) => {
-                                methods.insert(word(index + 1).unwrap_or(ANY).into());
-                            }
-                            _ => {}
-                        }
-                        if depth == 0 {
-                            break;
-                        }
-                    }
+                    methods.extend(body(at).map(functions).unwrap_or_default());
                 }
                 _ => {}
             }
@@ -99,6 +114,11 @@ impl Deriver<'_> {
         shadows.traits.contains_key(name) || shadows.traits.contains_key(ANY)
     }
 
+    /// Whether a type of the crate has a method of this name, which goes before that of any trait.
+    pub fn is_own_method(&mut self, method: &str, scope: &Scope) -> bool {
+        self.shadows(scope.module).methods.contains(method)
+    }
+
     /// Whether `value.method()` may be a method of a trait of the crate.
     pub fn may_be_of_own_trait(&mut self, method: &str, scope: &Scope) -> bool {
         let (reach, has_foreign_glob) = self.reach(scope.module);
@@ -123,7 +143,10 @@ impl Deriver<'_> {
         let is_imported = reach.iter().any(|id| {
             let module = self.modules.module(*id);
             let imports = module.uses.get(name).into_iter().flatten();
-            imports.into_iter().any(|used| !used.path.segments.iter().any(|segment| segment == of))
+            imports.into_iter().any(|used| match resolve(self.modules, *id, &used.path, Namespace::Macro) {
+                Some(Target::Foreign(foreign)) => !foreign.path.iter().any(|segment| segment == of),
+                _ => !used.path.segments.iter().any(|segment| segment == of),
+            })
         });
         has_foreign_glob || is_imported || shadows.macros.contains(name) || shadows.macros.contains(ANY)
     }

@@ -25,6 +25,7 @@ use super::shadows::Shadows;
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Enumeration, Underivable};
+use crate::versions::{Release, is_known};
 
 /// The most types within each other, aliases included; few frames of each fit into a stack.
 const MAX_DEPTH: usize = 128;
@@ -99,11 +100,14 @@ impl Scope {
         Self { module, generics: Rc::default(), locals: Rc::default() }
     }
 
-    /// Type parameters that nothing is known of are not taken for types of the same name.
+    /// Parameters that nothing is known of are not taken for types and constants of the same name.
     pub fn leave_open(&mut self, generics: &Generics) {
         let open = (syn::parse_quote!(_), self.clone());
         for parameter in generics.type_params() {
             Rc::make_mut(&mut self.generics).entry(name(&parameter.ident)).or_insert_with(|| open.clone());
+        }
+        for parameter in generics.const_params() {
+            Rc::make_mut(&mut self.locals).entry(name(&parameter.ident)).or_insert(Local::Open);
         }
     }
 
@@ -129,7 +133,7 @@ impl Scope {
                 GenericParam::Const(parameter) => {
                     if let Ok(value) = syn::parse2(ty.to_token_stream()) {
                         let ty = Box::new((parameter.ty.clone(), scope.clone()));
-                        let local = Local::Expression(Box::new(value), at, Some(ty));
+                        let local = Local::Constant(Box::new(value), at, ty);
                         Rc::make_mut(&mut scope.locals).insert(name(ident), local);
                     }
                 }
@@ -220,7 +224,7 @@ impl<'a> Deriver<'a> {
             }
         }
         // Of the modules that were not read at first: those that paths led into, and those where an `impl` may stand.
-        self.modules.read_naming(type_name);
+        self.modules.names_of(type_name);
         self.list_impls(&self.modules.local());
         self.listed(trait_name, module, type_name)
     }
@@ -333,7 +337,10 @@ impl<'a> Deriver<'a> {
             Resolved::Known { path, entry, arguments } => {
                 let parameters: Derived<Vec<Shape>> =
                     all(arguments.iter().take(entry.parameters()).map(|(ty, scope)| self.shape(ty, scope)));
-                let parameters = parameters?;
+                let mut parameters = parameters?;
+                if path.last().is_some_and(|last| last.ends_with("Map")) && !self.modules.schemars().lists_keys() {
+                    parameters.iter_mut().take(1).for_each(Shape::forget_values);
+                }
                 if parameters.len() < entry.parameters() {
                     let span = self.span(scope, ty);
                     let message = format!("`{}` needs {} type parameters", path.join("::"), entry.parameters());
@@ -571,7 +578,10 @@ impl<'a> Deriver<'a> {
             None => self.modules.version(&via),
         };
         match version {
-            Ok(version) if declared.krate == "schemars" && !(version == "1" || version.starts_with("1.")) => {
+            Ok(version)
+                if declared.krate == "schemars"
+                    && !Release::parse(&version).is_some_and(|release| is_known("schemars", release)) =>
+            {
                 let span = self.span(scope, &input.ident);
                 let (takes, help) = if is_foreign {
                     (
@@ -581,7 +591,7 @@ impl<'a> Deriver<'a> {
                 } else {
                     (
                         "opctl derives",
-                        "update schemars and kube, or let the compiled types print the CRDs: `--engine cargo`",
+                        "use schemars 1 and its kube, or let the compiled types print the CRDs: `--engine cargo`",
                     )
                 };
                 let message =
@@ -701,7 +711,9 @@ impl<'a> Deriver<'a> {
                     if let Some(entry) = known::find(&path, minor) {
                         return Ok(Resolved::Known { path, entry, arguments });
                     }
-                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..))) = &unclear {
+                    if let Some(unclear @ (Unclear::Nothing | Unclear::Several(..) | Unclear::Feature { .. })) =
+                        &unclear
+                    {
                         return self.refuse_kubernetes(ty, unclear, None, scope);
                     }
                     match follow(self.modules, &foreign, Namespace::Type) {
@@ -924,19 +936,29 @@ pub fn impl_scope(item: &ItemImpl, module: ModuleId, input: &DeriveInput, scope:
         GenericParam::Lifetime(_) => None,
     });
     let arguments = list.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(Type::Path(path)) => Some(path.path.get_ident().map(name)),
+        GenericArgument::Type(Type::Path(path)) => Some(path.path.get_ident()),
         GenericArgument::Lifetime(_) => None,
         _ => Some(None),
     });
     for (parameter, own) in parameters.zip(arguments) {
-        let Some(own) = own else { continue };
+        let Some(own) = own.filter(|own| is_parameter(item, own)) else { continue };
         if let Some(bound) = scope.generics.get(&parameter) {
-            generics.insert(own, bound.clone());
+            generics.insert(name(own), bound.clone());
         } else if let Some(bound) = scope.locals.get(&parameter) {
-            Rc::make_mut(&mut inner.locals).insert(own, bound.clone());
+            Rc::make_mut(&mut inner.locals).insert(name(own), bound.clone());
         }
     }
     inner
+}
+
+/// Whether a name is a type or constant parameter of an `impl`.
+pub fn is_parameter(item: &ItemImpl, ident: &syn::Ident) -> bool {
+    let mut parameters = item.generics.params.iter();
+    parameters.any(|parameter| match parameter {
+        GenericParam::Type(parameter) => parameter.ident == *ident,
+        GenericParam::Const(parameter) => parameter.ident == *ident,
+        GenericParam::Lifetime(_) => false,
+    })
 }
 
 /// Collects all results, so that every problem is reported, not only the first.

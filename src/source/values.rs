@@ -10,14 +10,17 @@
 //! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of this body.
+//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of the same block.
 //!   `&mut`, assignments and loops are refused.
+//! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
+//!   unless one of them is evaluated, and a field that is not needed unless it can neither reach a local nor leave the body.
 //! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
 //!
 //! Everything here is pure, so evaluating twice changes nothing.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -72,6 +75,8 @@ pub enum Hint {
     Unknown,
     /// Nothing else decides: numbers are `i32` and `f64`.
     Free,
+    /// schemars' `Schema`, or a result with one.
+    Schema,
     Type(Box<Typed>),
     Number(&'static str),
     Text,
@@ -122,14 +127,20 @@ pub enum Local {
         value: Box<Value>,
         hint: Hint,
         mutable: bool,
+        /// Whether its type is a type parameter, so that all its methods are of traits.
+        opaque: bool,
     },
-    /// A constant argument, with the type of its parameter, or what is of the type that its use expects.
-    Expression(Box<Expr>, Scope, Option<Box<Typed>>),
+    /// A constant argument, with the type of its parameter.
+    Constant(Box<Expr>, Scope, Box<Typed>),
+    /// An expression of the type that its uses expect, and whether one of them was evaluated.
+    Waiting(Box<Expr>, Scope, Rc<Cell<bool>>),
+    /// A parameter that nothing is known of.
+    Open,
 }
 
 impl Local {
     pub fn value(value: Value) -> Self {
-        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false }
+        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false, opaque: false }
     }
 }
 
@@ -140,14 +151,15 @@ impl Deriver<'_> {
             self.steps = 0;
         }
         self.steps += 1;
-        // Deeper and longer than anyone writes a constant.
-        if self.evaluating > 40 || self.steps > 50_000 {
+        // Deeper, longer and larger than anyone writes a constant.
+        if self.evaluating > 40 || self.steps > 200_000 {
             return self.not_evident(expr, scope);
         }
         self.evaluating += 1;
         let value = self.evaluate_unchecked(expr, scope, hint);
         self.evaluating -= 1;
         let value = value?;
+        self.steps += size_of(&value);
         if let Hint::Type(ty) = hint
             && !self.is_of(&value, ty)?
         {
@@ -157,8 +169,11 @@ impl Deriver<'_> {
     }
 
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
-    pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Value {
-        self.if_needed(|deriver| deriver.evaluate(expr, scope, hint))
+    pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        match self.if_needed(|deriver| deriver.evaluate(expr, scope, hint)) {
+            unknown @ Value::Unknown(_) if !has_no_effect(expr.to_token_stream(), scope) => self.known(unknown),
+            value => Ok(value),
+        }
     }
 
     pub fn if_needed(&mut self, evaluate: impl FnOnce(&mut Self) -> Derived<Value>) -> Value {
@@ -246,6 +261,15 @@ impl Deriver<'_> {
                 let found = self.or_not_evident(found, expr, scope)?;
                 self.known(found)
             }
+            Expr::Index(index) => {
+                let list = self.evaluate(&index.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))?;
+                let at = usize::try_from(self.integer(&index.index, scope, "usize")?).ok();
+                let found = match (list, at) {
+                    (Value::List("array" | "Vec", list), Some(at)) => list.into_iter().nth(at),
+                    _ => None,
+                };
+                self.or_not_evident(found, expr, scope)
+            }
             Expr::If(branch) => match (self.condition(&branch.cond, scope)?, &branch.else_branch) {
                 (Some(inner), _) => self.block(&branch.then_branch, &inner, hint.unless_free()),
                 (None, Some((_, other))) => self.evaluate(other, scope, hint.unless_free()),
@@ -279,6 +303,7 @@ impl Deriver<'_> {
             (UnOp::Deref(_), value) => Some(value),
             (UnOp::Neg(_), value) => super::numbers::negative(value),
             (UnOp::Not(_), Value::Bool(value)) => Some(Value::Bool(!value)),
+            (UnOp::Not(_), Value::Integer(number, ty)) => super::numbers::truncated(!number, ty),
             _ => None,
         };
         self.or_not_evident(result, expr, scope)
@@ -316,36 +341,49 @@ impl Deriver<'_> {
             matches!(statement, Stmt::Local(local) if result.is_some() && bound(local).map(|(ident, ..)| ident) == result)
         });
         let mut scope = scope.clone();
+        let mut waiting = Vec::new();
         for (index, statement) in statements.iter().enumerate() {
             match statement {
                 Stmt::Local(local) => {
                     let is_result = result == Some(index);
-                    self.bind_local(local, if is_result { hint } else { &Hint::Unknown }, &mut scope)?;
+                    let evaluated =
+                        self.bind_local(local, if is_result { hint } else { &Hint::Unknown }, &mut scope)?;
+                    waiting.extend(evaluated.map(|evaluated| (local, evaluated)));
                 }
-                Stmt::Expr(Expr::MethodCall(call), Some(_)) => self.change(call, &mut scope)?,
+                Stmt::Expr(Expr::MethodCall(call), Some(_)) => self.change(call, &statements[..index], &mut scope)?,
                 _ => return self.not_evident(statement, &scope),
             }
         }
-        self.evaluate(&last, &scope, hint)
+        let value = self.evaluate(&last, &scope, hint)?;
+        match waiting.iter().find(|(_, evaluated)| !evaluated.get()) {
+            Some((unknown, _)) => self.not_evident(unknown, &scope),
+            None => Ok(value),
+        }
     }
 
-    fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<()> {
-        let (Some((ident, mutable, ty)), Some(init)) = (bound(local), &local.init) else {
+    /// Binds a `let`; if its value waits for a use, this tells whether there was one.
+    fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<Option<Rc<Cell<bool>>>> {
+        let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none()) else {
             return self.not_evident(local, scope);
         };
-        if init.diverge.is_some() {
-            return self.not_evident(local, scope);
-        }
+        let Some((ident, mutable, ty)) = bound(local) else {
+            let (pattern, ty) = untyped(&local.pat);
+            let ty = ty.map(|ty| (ty.clone(), scope.clone()));
+            let value = self.evaluate(&init.expr, scope, &Hint::of(ty.as_ref()))?;
+            let matches = self.matches(pattern, &value, scope)?;
+            return self.or_not_evident(matches.then_some(None), local, scope);
+        };
         let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::exactly((ty.clone(), scope.clone())));
-        let local = match self.evaluate_if_needed(&init.expr, scope, &hint) {
+        let (local, evaluated) = match self.if_needed(|deriver| deriver.evaluate(&init.expr, scope, &hint)) {
             // Its use may say the type.
-            Value::Unknown(_) if !mutable && is_harmless(init.expr.to_token_stream(), scope) => {
-                Local::Expression(init.expr.clone(), scope.clone(), None)
+            Value::Unknown(_) if !mutable => {
+                let evaluated = Rc::default();
+                (Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)), Some(evaluated))
             }
-            value => Local::Value { value: Box::new(self.known(value)?), hint, mutable },
+            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable, opaque: false }, None),
         };
         scope.bind(ident, local);
-        Ok(())
+        Ok(evaluated)
     }
 
     /// The value of a function's body, which may end with `return`.
@@ -363,8 +401,8 @@ impl Deriver<'_> {
         self.block(&block, scope, hint)
     }
 
-    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a `let mut` of this body.
-    fn change(&mut self, call: &syn::ExprMethodCall, scope: &mut Scope) -> Derived<()> {
+    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a `let mut` of the same block.
+    fn change(&mut self, call: &syn::ExprMethodCall, before: &[Stmt], scope: &mut Scope) -> Derived<()> {
         let mut receiver = &*call.receiver;
         if let Expr::MethodCall(inner) = receiver
             && inner.method == "ensure_object"
@@ -372,12 +410,12 @@ impl Deriver<'_> {
             receiver = &inner.receiver;
         }
         let local = match receiver {
-            Expr::Path(path) => path.path.get_ident().map(name),
+            Expr::Path(path) => path.path.get_ident().filter(|ident| binds(before, ident)).map(name),
             _ => None,
         };
         let method = call.method.to_string();
         let found = local.and_then(|local| Some((scope.locals.get(&local).cloned()?, local)));
-        let Some((Local::Value { mut value, hint, mutable: true }, local)) = found else {
+        let Some((Local::Value { mut value, hint, mutable: true, opaque }, local)) = found else {
             return self.not_evident(call, scope);
         };
         if self.may_be_of_own_trait(&method, scope) {
@@ -397,6 +435,18 @@ impl Deriver<'_> {
                 let element = self.element(&hint, 0)?;
                 list.push(self.evaluate(new, scope, &element)?);
             }
+            (Value::List("Vec", list), "extend", [new]) => {
+                let elements = Hint::List(Box::new(self.element(&hint, 0)?));
+                match self.evaluate(new, scope, &elements)? {
+                    Value::List("array" | "Vec" | "iterator", mut new) => list.append(&mut new),
+                    _ => return self.not_evident(call, scope),
+                }
+            }
+            (Value::Text(text), "push_str", [new]) => text.push_str(&self.text(new, scope)?),
+            (Value::Text(text), "push", [new]) => match self.evaluate(new, scope, &Hint::Unknown)? {
+                Value::Char(new) => text.push(new),
+                _ => return self.not_evident(call, scope),
+            },
             (Value::Map(kind, entries), "insert", [key, new]) => {
                 let hints = (self.element(&hint, 0)?, self.element(&hint, 1)?);
                 entries.push((self.evaluate(key, scope, &hints.0)?, self.evaluate(new, scope, &hints.1)?));
@@ -405,13 +455,15 @@ impl Deriver<'_> {
             }
             _ => return self.not_evident(call, scope),
         }
-        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true });
+        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true, opaque });
         Ok(())
     }
 
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
         match usize::try_from(self.integer(length, scope, "usize")?) {
-            Ok(length) if length <= 4096 && self.clones(&value) => Ok(Value::List("array", vec![value; length])),
+            Ok(length) if length * size_of(&value) <= MAX_SIZE && self.clones(&value) => {
+                Ok(Value::List("array", vec![value; length]))
+            }
             _ => self.not_evident(length, scope),
         }
     }
@@ -430,6 +482,33 @@ impl Deriver<'_> {
                 }
                 Ok(false)
             }
+            Pat::Guard(guarded) => {
+                if !self.matches(&guarded.pat, value, scope)? {
+                    return Ok(false);
+                }
+                let is_choice = guarded.pat.to_token_stream().to_string().contains('|');
+                match self.condition(&guarded.guard, scope)? {
+                    Some(inner) => *scope = inner,
+                    // The guard is asked again for each choice that fits.
+                    None if is_choice => return self.not_evident(pattern, scope),
+                    None => return Ok(false),
+                }
+                Ok(true)
+            }
+            Pat::Tuple(parts) => match value {
+                Value::List("tuple", list) if list.len() == parts.elems.len() => {
+                    for (part, value) in parts.elems.iter().zip(list) {
+                        if matches!(part, Pat::Rest(_)) {
+                            return self.not_evident(pattern, scope);
+                        }
+                        if !self.matches(part, value, scope)? {
+                            return Ok(false);
+                        }
+                    }
+                    Ok(true)
+                }
+                _ => self.not_evident(pattern, scope),
+            },
             Pat::Lit(literal) => self.is_constant_value(&Expr::Lit(literal.clone()), value, scope),
             Pat::Path(path) => self.is_constant_value(&Expr::Path(path.clone()), value, scope),
             Pat::Ident(binding) if binding.subpat.is_none() && binding.by_ref.is_none() => {
@@ -659,6 +738,24 @@ impl Deriver<'_> {
     }
 }
 
+/// The most parts that a repeated value has.
+const MAX_SIZE: usize = 65_536;
+
+/// How many parts a value has; so many bytes of a text are one.
+fn size_of(value: &Value) -> usize {
+    const BYTES: usize = 16;
+    let inner: usize = match value {
+        Value::Text(text) => text.len() / BYTES,
+        Value::Option(Some(inner)) => size_of(inner),
+        Value::List(_, list) => list.iter().map(size_of).sum(),
+        Value::Map(_, entries) => entries.iter().map(|(key, value)| size_of(key) + size_of(value)).sum(),
+        Value::Data(data) => data.fields.values().map(size_of).sum(),
+        Value::Json(json) => json.to_string().len() / BYTES,
+        _ => 0,
+    };
+    1 + inner
+}
+
 impl Scope {
     pub fn bind(&mut self, ident: &syn::Ident, local: Local) {
         Rc::make_mut(&mut self.locals).insert(name(ident), local);
@@ -667,10 +764,7 @@ impl Scope {
 
 /// The name that a `let` binds, whether it may be changed, and its type.
 fn bound(local: &syn::Local) -> Option<(&syn::Ident, bool, Option<&Type>)> {
-    let (pattern, ty) = match &local.pat {
-        Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
-        pattern => (pattern, None),
-    };
+    let (pattern, ty) = untyped(&local.pat);
     match pattern {
         Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
             Some((&ident.ident, ident.mutability.is_some(), ty))
@@ -679,27 +773,31 @@ fn bound(local: &syn::Local) -> Option<(&syn::Ident, bool, Option<&Type>)> {
     }
 }
 
-/// Whether code that is never run would change nothing else: it does not leave the body, and cannot reach what may change.
-fn is_harmless(tokens: TokenStream, scope: &Scope) -> bool {
-    const LEAVES: [&str; 9] = ["return", "break", "continue", "mut", "unsafe", "await", "loop", "while", "for"];
-    let mut before = String::new();
-    tokens.into_iter().all(|tree| {
-        let harmless = match &tree {
-            TokenTree::Ident(ident) => {
-                let ident = name(ident);
-                !LEAVES.contains(&ident.as_str())
-                    && !matches!(scope.locals.get(&ident), Some(Local::Value { mutable: true, .. }))
-            }
-            TokenTree::Group(group) => is_harmless(group.stream(), scope),
-            TokenTree::Punct(punct) => match punct.as_char() {
-                '?' | '|' => false,
-                '!' => before.is_empty() || ["vec", "format", "concat", "json"].contains(&before.as_str()),
-                _ => true,
-            },
-            TokenTree::Literal(_) => true,
-        };
-        before = if let TokenTree::Ident(ident) = &tree { name(ident) } else { String::new() };
-        harmless
+fn untyped(pattern: &Pat) -> (&Pat, Option<&Type>) {
+    match pattern {
+        Pat::Type(typed) => (&typed.pat, Some(&typed.ty)),
+        pattern => (pattern, None),
+    }
+}
+
+/// Whether one of these statements binds a name.
+fn binds(statements: &[Stmt], ident: &syn::Ident) -> bool {
+    let binds = |statement: &Stmt| matches!(statement, Stmt::Local(local) if bound(local).is_some_and(|found| found.0 == ident));
+    statements.iter().any(binds)
+}
+
+/// Whether code that is not evaluated neither reaches a local nor leaves the body, nor panics as far as it shows.
+fn has_no_effect(tokens: TokenStream, scope: &Scope) -> bool {
+    const LEAVES: [&str; 11] =
+        ["return", "break", "continue", "mut", "unsafe", "await", "loop", "while", "for", "unwrap", "expect"];
+    tokens.into_iter().all(|tree| match &tree {
+        TokenTree::Ident(ident) => {
+            let ident = name(ident);
+            !LEAVES.contains(&ident.as_str()) && !scope.locals.contains_key(&ident)
+        }
+        TokenTree::Group(group) => has_no_effect(group.stream(), scope),
+        TokenTree::Punct(punct) => !matches!(punct.as_char(), '?' | '|' | '!'),
+        TokenTree::Literal(_) => true,
     })
 }
 

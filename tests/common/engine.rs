@@ -12,7 +12,7 @@ use opctl::source::{self, Source};
 use serde_json::Value;
 
 use crate::differ::differ;
-use crate::oracle::manifest;
+use crate::oracle::Oracle;
 
 /// The CRDs of a case in the order of its kinds; `null` where kube panics, and a checksum where the CRD is long and recorded.
 pub type Crds = BTreeMap<String, Vec<Value>>;
@@ -20,11 +20,17 @@ pub type Crds = BTreeMap<String, Vec<Value>>;
 /// What opctl derives of a case, or why it refuses.
 pub type Derived = BTreeMap<String, Result<Vec<Value>, Vec<Diagnostic>>>;
 
-/// The CRDs that the compiled types print, as they were last recorded.
-pub const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/recorded.txt");
+/// The text of every case that compiles with the releases, by its path, e.g. `scalars/bool`.
+pub fn cases(oracle: &Oracle) -> BTreeMap<String, String> {
+    let without = oracle.without();
+    let mut cases = every_case();
+    assert!(without.iter().all(|case| cases.contains_key(case)), "{} is without a case that is gone", oracle.name());
+    cases.retain(|case, _| !without.contains(case));
+    cases
+}
 
-/// The text of every case by its path, e.g. `scalars/bool`.
-pub fn cases() -> BTreeMap<String, String> {
+/// The text of every case, whatever releases it needs.
+pub fn every_case() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine");
     let files = walkdir::WalkDir::new(&root).min_depth(2).into_iter().map(Result::unwrap);
     let case = |path: &Path| {
@@ -57,7 +63,7 @@ fn roots(text: &str) -> Vec<String> {
 }
 
 /// The files of the crate whose program prints the CRDs of all cases.
-pub fn oracle(cases: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+pub fn files(oracle: &Oracle, cases: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut modules: BTreeMap<&str, String> = BTreeMap::new();
     let mut prints = String::new();
@@ -73,7 +79,8 @@ pub fn oracle(cases: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let modules: String = modules.iter().map(|(topic, list)| format!("mod {topic} {{\n{list}}}\n")).collect();
     files.insert("src/main.rs".into(), ORACLE.replace("/* modules */", &modules).replace("/* prints */", &prints));
     files.insert("src/words.md".into(), WORDS.into());
-    files.insert("Cargo.toml".into(), manifest("oracle"));
+    files.insert("Cargo.toml".into(), oracle.manifest("oracle"));
+    files.insert("Cargo.lock".into(), oracle.lock());
     files
 }
 
@@ -102,9 +109,9 @@ pub fn parse(printed: &str) -> Crds {
 }
 
 /// What opctl derives from the files of the oracle.
-pub fn derive(cases: &BTreeMap<String, String>) -> Derived {
+pub fn derive(oracle: &Oracle, cases: &BTreeMap<String, String>) -> Derived {
     let mut tree = Tree::at("nowhere");
-    oracle(cases).into_iter().for_each(|(path, text)| tree.lay_over(path, text));
+    files(oracle, cases).into_iter().for_each(|(path, text)| tree.lay_over(path, text));
     let Source { operator, diagnostics, .. } = source::read(&tree, "");
     let mut apis: BTreeMap<&str, Vec<&Api>> = BTreeMap::new();
     for api in &operator.apis {

@@ -8,19 +8,21 @@ use std::path::{Path, PathBuf};
 use opctl::project::Tree;
 use opctl::source::known::kubernetes::{self, Minor, NoSchema};
 use opctl::source::{self, Source};
+use opctl::versions::Release;
 use opctl::{diagnostic, emit};
 use serde_json::Value;
 
 use crate::common;
 use crate::write::write;
 
-/// The earliest and the latest version are compiled: each type of the table must be there, with that schema and default,
-/// and a kind that uses many of them must have the same CRD.
+/// The earliest and the latest version of each release of k8s-openapi are compiled: each type of the table must be there,
+/// with that schema and default, and a kind that uses many of them must have the same CRD.
 #[test]
 fn the_table_is_what_the_compiled_types_print() {
     for feature in ["earliest", "latest"] {
-        let minor = Minor::of_feature(feature).unwrap();
-        let types: Vec<&str> = kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect();
+        let minors = RELEASES.map(|(_, release)| Minor::of_feature(release, feature).unwrap());
+        let types =
+            minors.map(|minor| kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect());
         let (folder, mut compiled) = compiled(feature, &types);
 
         let Source { operator, diagnostics, .. } = source::read(&Tree::at(&folder), "");
@@ -28,55 +30,58 @@ fn the_table_is_what_the_compiled_types_print() {
         let read = serde_json::to_value(&emit::crds(&operator.apis).unwrap()[0]).unwrap();
         assert!(read == compiled.remove("case").unwrap(), "{feature}: the CRD is another one");
 
-        assert_eq!(types, compiled.keys().collect::<Vec<_>>());
         let mut differences = String::new();
-        for (path, compiled) in compiled {
-            let ty = kubernetes::find(minor, &path).unwrap();
-            let schema = match ty.schema() {
-                Ok(schema) => Some(schema.to_value()),
-                Err(NoSchema::NotImplemented) => None,
-                Err(NoSchema::Recursive) => {
-                    assert!(compiled["schema"].to_string().contains("\"$ref\":"), "{path} is not recursive");
-                    compiled.get("schema").cloned()
-                }
-            };
-            if schema.as_ref() != compiled.get("schema") || ty.default_value().as_ref() != compiled.get("default") {
-                writeln!(differences, "{path}: {schema:?} {:?}\n  compiled {compiled}", ty.default_value()).unwrap();
+        for ((krate, _), (minor, types)) in RELEASES.iter().zip(minors.iter().zip(types)) {
+            for path in types {
+                let compiled = &compiled[&format!("{krate}::{path}")];
+                differences.push_str(&difference(*minor, path, compiled));
             }
         }
-        assert!(differences.is_empty(), "{minor}:\n{differences}");
+        assert!(differences.is_empty(), "{differences}");
     }
 }
 
-const MANIFEST: &str = r#"[package]
-name = "oracle"
-version = "0.0.0"
-edition = "2024"
+/// The crates of the manifest.
+const RELEASES: [(&str, Release); 4] = [
+    ("k8s_openapi_0_26", Release(0, 26, 1)),
+    ("k8s_openapi_0_27", Release(0, 27, 1)),
+    ("k8s_openapi_0_28", Release(0, 28, 0)),
+    ("k8s_openapi", Release(0, 29, 0)),
+];
 
-[dependencies]
-k8s-openapi = { version = "0.29", features = ["latest", "schemars"] }
-kube = { version = "5", default-features = false, features = ["derive"] }
-schemars = "1"
-serde = { version = "1", features = ["derive"] }
-serde_json = "1"
+/// How the table differs from what a compiled type prints; empty: it does not.
+fn difference(minor: Minor, path: &str, compiled: &Value) -> String {
+    let ty = kubernetes::find(minor, path).unwrap();
+    let schema = match ty.schema() {
+        Ok(schema) => Some(schema.to_value()),
+        Err(NoSchema::NotImplemented) => None,
+        Err(NoSchema::Recursive) => {
+            assert!(compiled["schema"].to_string().contains("\"$ref\":"), "{path} is not recursive");
+            compiled.get("schema").cloned()
+        }
+    };
+    let is_same = schema.as_ref() == compiled.get("schema") && ty.default_value().as_ref() == compiled.get("default");
+    let of = format!("{path} of k8s-openapi {}, {minor}", minor.release());
+    if is_same { String::new() } else { format!("{of}: {schema:?} {:?}\n  compiled {compiled}\n", ty.default_value()) }
+}
 
-[workspace]
-"#;
-
-/// A crate that is compiled with a feature of k8s-openapi, and what it prints: the CRD of the case, and for each type what
-/// it has of schema and default.
-fn compiled(feature: &str, types: &[&str]) -> (PathBuf, BTreeMap<String, Value>) {
+/// A crate that is compiled with a feature of each k8s-openapi, and what it prints: the CRD of the case, and for each type
+/// what it has of schema and default.
+fn compiled(feature: &str, types: &[Vec<&str>; 4]) -> (PathBuf, BTreeMap<String, Value>) {
     let folder = common::operators_target().join(format!("kubernetes-{feature}"));
     fs::create_dir_all(folder.join("src")).unwrap();
-    write(&folder.join("Cargo.toml"), &MANIFEST.replace("latest", feature));
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    fs::copy(tests.join("engine/Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    write(&folder.join("src/case.rs"), &fs::read_to_string(tests.join("kubernetes_types/case.rs")).unwrap());
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes_types");
+    let read = |path: &str| fs::read_to_string(tests.join(path)).unwrap();
+    write(&folder.join("Cargo.toml"), &read("last/Cargo.toml").replace("\"latest\"", &format!("\"{feature}\"")));
+    write(&folder.join("Cargo.lock"), &read("last/Cargo.lock"));
+    write(&folder.join("src/case.rs"), &read("case.rs"));
     let mut main = String::from(ORACLE);
-    for path in types {
-        // Its parameter is not part of its schema.
-        let parameter = if path.ends_with("::WatchEvent") { "::<()>" } else { "" };
-        writeln!(main, "    print!(\"{path}\", k8s_openapi::{path}{parameter});").unwrap();
+    for ((krate, _), types) in RELEASES.iter().zip(types) {
+        for path in types {
+            // Its parameter is not part of its schema.
+            let parameter = if path.ends_with("::WatchEvent") { "::<()>" } else { "" };
+            writeln!(main, "    print!(\"{krate}::{path}\", {krate}::{path}{parameter});").unwrap();
+        }
     }
     main.push_str("}\n");
     write(&folder.join("src/main.rs"), &main);

@@ -2,22 +2,25 @@
 //!
 //! Where `crd()` panics (`tests/engine/panics`), the engine must refuse, with the message beside the case.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opctl::diagnostic::{self, Diagnostic};
 use opctl::emit;
 use opctl::project::Tree;
 use opctl::source::{self, Source};
+use opctl::versions::{self, Release};
 
-use crate::engine_cases::{RECORDED, cases, derive, differences, parse};
-use crate::oracle::manifest;
+use crate::engine_cases::{Crds, cases, derive, differences, every_case, parse};
+use crate::oracle::{Oracle, manifest};
 
 #[test]
 fn crds_equal_those_that_were_recorded() {
-    let cases = cases();
+    let oracle = Oracle::latest();
+    let cases = cases(&oracle);
     assert!(cases.len() >= 150, "{} cases", cases.len());
-    let derived = derive(&cases);
-    let mut differences = differences(&parse(&std::fs::read_to_string(RECORDED).unwrap()), &derived);
+    let derived = derive(&oracle, &cases);
+    let mut differences = differences(&recorded(&oracle), &derived);
     let how = "`SNAPSHOTS=overwrite cargo test --test compiler engine` compiles the cases and records their CRDs";
     assert!(differences.is_empty(), "read and recorded differ; {how}:\n{}", differences.join("\n"));
     for (case, derived) in &derived {
@@ -26,6 +29,41 @@ fn crds_equal_those_that_were_recorded() {
         }
     }
     assert!(differences.is_empty(), "messages changed:\n{}", differences.join("\n"));
+}
+
+fn recorded(oracle: &Oracle) -> Crds {
+    parse(&std::fs::read_to_string(oracle.recorded()).unwrap())
+}
+
+/// With each earlier release of kube, the cases that use what it does not have are refused.
+#[test]
+fn crds_equal_those_of_earlier_releases() {
+    let releases: Vec<Release> = Oracle::earlier().iter().map(|oracle| pinned(oracle, "kube")).collect();
+    assert_eq!(releases, versions::KUBE[..versions::KUBE.len() - 1], "each release that differs has its cases");
+    for oracle in Oracle::earlier() {
+        let differences = differences(&recorded(&oracle), &derive(&oracle, &cases(&oracle)));
+        assert!(differences.is_empty(), "{}: read and recorded differ:\n{}", oracle.name(), differences.join("\n"));
+        let mut others = every_case();
+        others.retain(|case, _| oracle.without().contains(case) && !case.starts_with("panics/"));
+        for (case, derived) in derive(&oracle, &others) {
+            let problems = derived.err().unwrap_or_default();
+            let codes: BTreeSet<&str> = problems.iter().map(|said| said.code).collect();
+            let expected = match case.split('/').next().unwrap() {
+                "kube" | "kube_schema" => Some("OP005"),
+                "flatten" => Some("OP018"),
+                // Code that kube or schemars has no implementation for, or whose names it cannot handle.
+                _ => continue,
+            };
+            assert_eq!(codes.into_iter().collect::<Vec<_>>(), expected.as_slice(), "{}: {case}", oracle.name());
+        }
+    }
+}
+
+/// The release that the Cargo.toml of an oracle asks for.
+fn pinned(oracle: &Oracle, name: &str) -> Release {
+    let manifest = oracle.manifest("oracle");
+    let line = manifest.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap();
+    Release::parse(line.split("\"=").nth(1).unwrap().split('"').next().unwrap()).unwrap()
 }
 
 /// Compares messages with those beside a case; `SNAPSHOTS=overwrite cargo test --test quick engine` writes them anew.

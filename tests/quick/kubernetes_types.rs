@@ -10,6 +10,7 @@ use opctl::diagnostic;
 use opctl::project::Tree;
 use opctl::source::known::kubernetes::{self, Minor};
 use opctl::source::{self, Source};
+use opctl::versions::{self, K8S_OPENAPI, Release};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use serde_json::{Map, Value, json};
 
@@ -21,21 +22,20 @@ const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/source/known/kuber
 #[test]
 fn the_table_is_what_the_sources_of_k8s_openapi_say() {
     let sources = sources();
-    let minors: Vec<(u8, BTreeMap<String, Type>)> = std::thread::scope(|scope| {
-        let folders = fs::read_dir(&sources).unwrap().map(|entry| entry.unwrap().path());
-        let minors = folders.filter_map(|folder| {
-            let minor = folder.file_name()?.to_str()?.strip_prefix("v1_")?.parse().ok()?;
-            Some((minor, scope.spawn(move || types(&folder))))
+    let versions: Vec<(Minor, BTreeMap<String, Type>)> = std::thread::scope(|scope| {
+        let versions = Minor::all().into_iter().map(|minor| {
+            let folder = sources[&minor.release()].join(format!("v1_{}", minor.number()));
+            (minor, scope.spawn(move || types(&folder)))
         });
-        let mut minors: Vec<_> =
-            minors.collect::<Vec<_>>().into_iter().map(|(m, types)| (m, types.join().unwrap())).collect();
-        minors.sort_by_key(|(minor, _)| *minor);
-        minors
+        versions.collect::<Vec<_>>().into_iter().map(|(minor, types)| (minor, types.join().unwrap())).collect()
     });
-    let offered: Vec<String> = minors.iter().map(|(minor, _)| format!("1.{minor}")).collect();
-    assert_eq!(offered, Minor::all().map(|minor| minor.to_string()).collect::<Vec<_>>());
+    for (release, (first, last)) in K8S_OPENAPI {
+        let folders = fs::read_dir(&sources[release]).unwrap().map(|entry| entry.unwrap().file_name());
+        let offered = folders.filter_map(|name| name.to_str()?.strip_prefix("v1_")?.parse().ok());
+        assert_eq!(offered.collect::<BTreeSet<u8>>(), (*first..=*last).collect(), "k8s-openapi {release}");
+    }
 
-    let made = table(&minors);
+    let made = table(&versions);
     if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
         fs::write(TABLE, &made).unwrap();
     }
@@ -45,16 +45,27 @@ fn the_table_is_what_the_sources_of_k8s_openapi_say() {
     assert_eq!(made.len(), table.len(), "the table is cut short, or has more than the sources");
 }
 
-/// `crd()` ends in these types, and opctl uses those of the version that it is linked with.
+/// `crd()` ends in these types, and opctl uses those of the version that it is linked with: what differs is only described
+/// in another way.
 #[test]
 fn what_a_crd_is_made_of_is_the_same_in_every_version() {
     let table = fs::read_to_string(TABLE).unwrap();
     let definition = "apiextensions_apiserver::pkg::apis::apiextensions::v1::";
     let of_status = ["CustomResourceDefinitionStatus", "CustomResourceDefinitionCondition"];
     for block in table.split("\n\n").filter_map(|block| block.strip_prefix(definition)) {
-        let mut keys = block.lines().map(|line| line.split(' ').next().unwrap());
-        let name = keys.next().unwrap();
-        assert!(of_status.contains(&name) || keys.all(|key| !key.contains('@')), "{name} differs:\n{block}");
+        let mut lines = block.lines();
+        let name = lines.next().unwrap();
+        let mut fields: BTreeMap<&str, Vec<(&str, Value)>> = BTreeMap::new();
+        for (key, json) in lines.map(|line| line.split_once(' ').unwrap()) {
+            let mut value: Value = serde_json::from_str(json).unwrap();
+            value.as_object_mut().map(|value| value.remove("description"));
+            fields.entry(key.split('@').next().unwrap()).or_default().push((key, value));
+        }
+        let is_same = |found: &Vec<(&str, Value)>| {
+            let is_whole = found.len() > 1 || !found[0].0.contains('@');
+            is_whole && found.iter().all(|(_, value)| *value == found[0].1)
+        };
+        assert!(of_status.contains(&name) || fields.values().all(is_same), "{name} differs:\n{block}");
     }
 }
 
@@ -112,10 +123,14 @@ fn takes_the_version_that_the_build_asks_for() {
     assert_eq!(refused(open), "no Cargo.toml selects a Kubernetes version for k8s-openapi");
     let asks = "two Kubernetes versions are selected, 1.35 and 1.37, but k8s-openapi supports only one at a time";
     assert_eq!(refused(&with("latest\", \"v1_35")), asks);
-    let carries = "and opctl carries the types of 0.29 for Kubernetes 1.33 to 1.37";
-    assert_eq!(refused("k8s-openapi = \"0.25.1\""), format!("this package asks for k8s-openapi 0.25.1, {carries}"));
-    let feature = "the feature `v1_30` of k8s-openapi";
-    assert_eq!(refused(&with("v1_30")), format!("this package asks for {feature}, {carries}"));
+    let carries = "and opctl carries the types of 0.26 to 0.29";
+    assert_eq!(refused("k8s-openapi = \"0.25.1\""), format!("this package uses k8s-openapi 0.25.1, {carries}"));
+    assert_eq!(refused(&with("v1_30")), "k8s-openapi 0.29.0 has no feature `v1_30`");
+
+    let earlier = |feature: &str| with(feature).replace("0.29", "0.26");
+    for (feature, minor) in [("latest", "1.34"), ("earliest", "1.30")] {
+        assert_eq!(version(&[("Cargo.toml", &package(&earlier(feature)))]), Ok(minor.into()));
+    }
 }
 
 /// The version of Kubernetes whose `PodSpec` a package has, or the one thing that is said.
@@ -136,9 +151,10 @@ fn version(files: &[(&str, &str)]) -> Result<String, String> {
         let pod = kubernetes::find(*minor, "api::core::v1::PodSpec").unwrap().schema().unwrap();
         pod.as_value() == read
     };
-    let same: Vec<String> = Minor::all().filter(same).map(|minor| minor.to_string()).collect();
-    assert_eq!(same.len(), 1, "`PodSpec` is another one in each version");
-    Ok(same[0].clone())
+    let same: Vec<Minor> = Minor::all().into_iter().filter(same).collect();
+    let numbers: BTreeSet<u8> = same.iter().map(|minor| minor.number()).collect();
+    assert_eq!(numbers.len(), 1, "`PodSpec` is another one in each version");
+    Ok(same[0].to_string())
 }
 
 #[test]
@@ -162,20 +178,23 @@ const USER: &str = "#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
     #[kube(group = \"example.com\", version = \"v1\", kind = \"K\")]\n\
     struct Spec { field: k8s_openapi::api::core::v1::PodSpec, second: k8s_openapi::api::core::v1::PodSpec }\n";
 
-/// The `src` folder of the k8s-openapi that opctl depends on.
-fn sources() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let metadata = common::output(common::cargo(root, &["metadata", "--format-version", "1", "--locked"]));
-    let metadata: Value = serde_json::from_str(&metadata).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let package = packages.iter().find(|package| package["name"] == "k8s-openapi").unwrap();
-    let version = package["version"].as_str().unwrap();
-    assert!(
-        version.starts_with(opctl::versions::K8S_OPENAPI),
-        "the table says that it is of {}",
-        opctl::versions::K8S_OPENAPI
-    );
-    Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("src")
+/// The `src` folders of the releases of k8s-openapi. Each is one that cargo would have otherwise replaced by a later one.
+fn sources() -> BTreeMap<Release, PathBuf> {
+    let manifests =
+        ["first", "last"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes_types").join(name));
+    let mut sources = BTreeMap::new();
+    for folder in manifests {
+        let metadata = common::output(common::cargo(&folder, &["metadata", "--format-version", "1", "--locked"]));
+        let metadata: Value = serde_json::from_str(&metadata).unwrap();
+        let packages = metadata["packages"].as_array().unwrap();
+        for package in packages.iter().filter(|package| package["name"] == "k8s-openapi") {
+            let release = Release::parse(package["version"].as_str().unwrap()).unwrap();
+            let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+            sources.insert(release, manifest.with_file_name("src"));
+        }
+    }
+    assert_eq!(sources.keys().copied().collect::<Vec<_>>(), versions::known("k8s-openapi"));
+    sources
 }
 
 /// A type of one version, as lines of the table, by name.
@@ -254,7 +273,7 @@ fn kind(text: &str) -> Option<Value> {
 
 /// The one `json_schema!({…})` of a file; another type in it is `{"$ref": path}`.
 fn schema(text: &str) -> Option<Map<String, Value>> {
-    let (_, text) = text.split_once("JsonSchema for ")?;
+    let (_, text) = text.split_once("impl crate::schemars::JsonSchema for ")?;
     let (_, text) = text.split_once("json_schema!(").unwrap();
     let (text, _) = text.split_once("\n        })\n").unwrap();
     let tokens: TokenStream = format!("{text}}}").parse().unwrap();
@@ -385,45 +404,64 @@ fn default_of(ty: &str, files: &BTreeMap<String, String>) -> Value {
 }
 
 /// The text of the table: each line once, with the versions that have it.
-fn table(minors: &[(u8, BTreeMap<String, Type>)]) -> String {
-    let [(first, _), .., (last, _)] = minors else { panic!("one version") };
-    let paths: BTreeSet<&String> = minors.iter().flat_map(|(_, types)| types.keys()).collect();
+fn table(versions: &[(Minor, BTreeMap<String, Type>)]) -> String {
+    let every: Vec<Minor> = versions.iter().map(|(minor, _)| *minor).collect();
+    let paths: BTreeSet<&String> = versions.iter().flat_map(|(_, types)| types.keys()).collect();
     let mut table = String::from(
         "# The types of k8s-openapi for each version of Kubernetes; see src/source/known/kubernetes.rs.\n\
          # `SNAPSHOTS=overwrite cargo test --test quick kubernetes_types` makes this file.\n",
     );
     for path in paths {
-        let having: Vec<(u8, &Type)> =
-            minors.iter().filter_map(|(minor, types)| Some((*minor, types.get(path)?))).collect();
-        let all: Vec<u8> = having.iter().map(|(minor, _)| *minor).collect();
-        assert!(all.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{path} came back, which the table cannot say");
-        let range = |having: &[u8]| match (having[0] == *first, having[having.len() - 1] == *last) {
-            (true, true) => String::new(),
-            (false, true) => format!("@{}-", having[0]),
-            (true, false) => format!("@-{}", having[having.len() - 1]),
-            (false, false) => format!("@{}-{}", having[0], having[having.len() - 1]),
-        };
-        writeln!(table, "\n{path}{}", range(&all)).unwrap();
+        let having: Vec<(Minor, &Type)> =
+            versions.iter().filter_map(|(minor, types)| Some((*minor, types.get(path)?))).collect();
+        let all: Vec<Minor> = having.iter().map(|(minor, _)| *minor).collect();
+        writeln!(table, "\n{path}{}", ranges(&all, &every, &every)).unwrap();
         // By name; what differs between versions is in their order.
-        let mut lines: BTreeMap<&String, Vec<(&Line, Vec<u8>)>> = BTreeMap::new();
+        let mut lines: BTreeMap<&String, Vec<(&Line, Vec<Minor>)>> = BTreeMap::new();
         for (minor, ty) in having {
             for (name, line) in ty {
                 let variants = lines.entry(name).or_default();
-                match variants.last_mut() {
-                    Some((last, minors)) if *last == line && minors.last() == Some(&(minor - 1)) => minors.push(minor),
-                    _ => variants.push((line, vec![minor])),
+                match variants.iter_mut().find(|(known, _)| *known == line) {
+                    Some((_, minors)) => minors.push(minor),
+                    None => variants.push((line, vec![minor])),
                 }
             }
         }
         for (name, variants) in lines {
             for ((required, value), having) in variants {
                 let required = if *required { "!" } else { "" };
-                let versions = if having == all { String::new() } else { range(&having) };
-                writeln!(table, "{name}{required}{versions} {}", ascii(value)).unwrap();
+                writeln!(table, "{name}{required}{} {}", ranges(&having, &all, &every), ascii(value)).unwrap();
             }
         }
     }
     table
+}
+
+/// The versions that have something, of those that have what it is in. Ends that all versions on that side of `of` have
+/// are left out.
+fn ranges(having: &[Minor], of: &[Minor], every: &[Minor]) -> String {
+    if having == of {
+        return String::new();
+    }
+    let is_first = |at: usize| at == 0 || every[at - 1].number() != every[at].number();
+    let is_last = |at: usize| at + 1 == every.len() || every[at + 1].number() != every[at].number();
+    let end = |at: usize, is_whole: bool| match every[at] {
+        minor if is_whole => minor.number().to_string(),
+        minor => format!("{}:{}.{}", minor.number(), minor.release().1, minor.release().2),
+    };
+    let mut ranges: Vec<String> = Vec::new();
+    let mut rest = every.iter().enumerate().filter(|(_, minor)| of.contains(minor)).peekable();
+    while let Some((start, _)) = rest.find(|(_, minor)| having.contains(minor)) {
+        let mut last = start;
+        while let Some((at, _)) = rest.next_if(|(_, minor)| having.contains(minor)) {
+            last = at;
+        }
+        let is_open = (every[start] == of[0], every[last] == of[of.len() - 1]);
+        let first = if is_open.0 { String::new() } else { end(start, is_first(start)) };
+        let last = if is_open.1 { String::new() } else { end(last, is_last(last)) };
+        ranges.push(format!("{first}-{last}"));
+    }
+    format!("@{}", ranges.join(","))
 }
 
 /// JSON in ASCII, so that the table can be cut anywhere.

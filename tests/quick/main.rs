@@ -9,6 +9,8 @@ mod common;
 mod copy;
 #[path = "../common/crds.rs"]
 mod crds;
+#[path = "../compiler/random/kinds/dice.rs"]
+mod dice;
 #[path = "../common/differ.rs"]
 mod differ;
 #[path = "../common/engine.rs"]
@@ -59,6 +61,7 @@ mod docs;
 mod edit;
 mod engine;
 mod foreign;
+mod fuzz;
 mod generated;
 mod golden_files;
 mod grants;
@@ -74,6 +77,7 @@ mod plan;
 mod rbac;
 mod registry;
 mod release;
+mod releases;
 mod requests;
 mod runtime;
 mod scaffold;

@@ -9,6 +9,7 @@ use opctl::diagnostic::{self, Diagnostic};
 use opctl::model::{Reach, Request};
 use opctl::project::Tree;
 use opctl::source;
+use opctl::versions;
 use quote::ToTokens;
 use serde_json::Value;
 use syn::punctuated::Punctuated;
@@ -451,7 +452,11 @@ fn kube_sources() -> Vec<PathBuf> {
     let metadata = common::output(common::cargo(root, &["metadata", "--format-version", "1", "--locked"]));
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap().iter();
+    // opctl also uses an earlier kube-core, for what it does to schemas.
+    let latest =
+        |package: &&Value| package["version"].as_str().is_some_and(|it| it.starts_with(&versions::latest("kube")));
     let of_kube = packages
+        .filter(latest)
         .filter(|package| matches!(package["name"].as_str(), Some("kube-client" | "kube-core" | "kube-runtime")));
     let source = |package: &Value| {
         let [name, version, manifest] = ["name", "version", "manifest_path"].map(|key| package[key].as_str().unwrap());

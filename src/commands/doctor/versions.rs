@@ -1,9 +1,9 @@
 //! Checks that the versions of kube, k8s-openapi and schemars are compatible with each other and supported by opctl.
 
-use super::{Finding, numbers};
+use super::Finding;
 use crate::diagnostic::Diagnostic;
 use crate::source::dependencies::{Built, Dependencies, FAMILY, Locked};
-use crate::versions::supported;
+use crate::versions::{Release, is_known, latest, range};
 
 pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding> {
     let packages = match packages {
@@ -18,9 +18,9 @@ pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding>
     }
 }
 
-/// The command that takes the versions which opctl speaks; what else Cargo.toml says of these crates stays.
+/// The command that takes the latest versions that opctl knows; what else Cargo.toml says of these crates stays.
 fn add(names: &[&str]) -> String {
-    let crates: Vec<String> = names.iter().map(|name| format!("{name}@{}", supported(name))).collect();
+    let crates: Vec<String> = names.iter().map(|name| format!("{name}@{}", latest(name))).collect();
     format!("cargo add {}", crates.join(" "))
 }
 
@@ -79,6 +79,11 @@ fn check_built(package: &str, built: &[Built]) -> Vec<Finding> {
     found
 }
 
+/// `5.1.0` → `5`
+fn compatible(version: &str) -> String {
+    Release::parse(version).map_or_else(|| version.to_owned(), Release::compatible)
+}
+
 /// Another one than kube's is built, for somebody else.
 fn also_built(name: &str, other: &Built, right: &Built) -> Finding {
     let what = format!(
@@ -95,26 +100,18 @@ fn check_supported(name: &str, version: &str) -> Finding {
         return Finding::ok(format!("{name} {version}"));
     }
     let consequence = match name {
-        "kube" => "opctl scaffolds for it, and writes the CRDs that it makes",
-        "k8s-openapi" => "opctl carries the types of that one",
-        _ => "opctl derives the schemas that it makes",
+        "kube" => "it does not know the CRDs of this one",
+        "k8s-openapi" => "it does not have the types of this one",
+        _ => "it does not know the schemas of this one",
     };
-    let what = format!("{name} {version}, and opctl speaks {}: {consequence}", supported(name));
+    let what = format!("{name} {version}, and opctl knows {}: {consequence}", range(name));
     Finding::warning(what).help(add(&["kube", "k8s-openapi", "schemars"]))
 }
 
 /// `5.1.0`, `=5.0`, `5` for `5`; which version a range means, cargo decides.
 fn is_supported(name: &str, version: &str) -> bool {
     let version = version.trim_start_matches(['=', '^', '~', ' ']);
-    version.contains(['*', '<', '>']) || compatible(version) == supported(name)
-}
-
-/// Up to the first number that counts: `5.1.0` → `5`, `0.29.1` → `0.29`.
-fn compatible(version: &str) -> String {
-    match numbers(version) {
-        [0, minor, _] => format!("0.{minor}"),
-        [major, ..] => major.to_string(),
-    }
+    version.contains(['*', '<', '>']) || Release::parse(version).is_some_and(|release| is_known(name, release))
 }
 
 #[cfg(test)]
@@ -176,12 +173,12 @@ mod tests {
 
     #[test]
     fn another_kube_than_opctl_uses_is_reported() {
-        let family = [built("kube", "4.0.0", &["shop"]), built("k8s-openapi", "0.28.0", &["shop", "kube-core"])];
+        let family = [built("kube", "1.1.0", &["shop"]), built("k8s-openapi", "0.25.0", &["shop", "kube-core"])];
         let worst = worst(&family);
         assert_eq!(worst.len(), 2);
         assert_eq!(
             worst[0],
-            "warning kube 4.0.0, and opctl speaks 5: opctl scaffolds for it, and writes the CRDs that it makes -> cargo add kube@5 k8s-openapi@0.29 schemars@1"
+            "warning kube 1.1.0, and opctl knows 2 to 5: it does not know the CRDs of this one -> cargo add kube@5 k8s-openapi@0.29 schemars@1"
         );
     }
 }

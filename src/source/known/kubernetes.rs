@@ -1,4 +1,5 @@
-//! The types of k8s-openapi 0.29, for each version of Kubernetes that it offers: path → schema and default value.
+//! The types of each release of k8s-openapi, for each version of Kubernetes that it offers: path → schema and default
+//! value.
 //!
 //! They are read from `kubernetes.txt`, which `tests/quick/kubernetes_types.rs` makes of k8s-openapi's sources and holds
 //! against its compiled types. A type is a block, blocks are sorted by path and have an empty line between them:
@@ -14,7 +15,9 @@
 //! ```
 //!
 //! `*` is the schema without its properties, `=` what the type's `Default` is as JSON, `&` the kind whose objects it is:
-//! group, version, kind, plural, and whether they are in namespaces. All else is a property, with `!` when it is required. After `@` are the minor versions that have the type or, where not all of these have it, the line.
+//! group, version, kind, plural, and whether they are in namespaces. All else is a property, with `!` when it is required.
+//! After `@` are the minor versions that have the type or, where not all of these have it, the line: `36-37`, and
+//! `36:28.0` where the releases of k8s-openapi differ for that version.
 //! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
 
 use std::cell::RefCell;
@@ -24,48 +27,77 @@ use std::sync::LazyLock;
 use schemars::Schema;
 use serde_json::{Map, Value};
 
-use crate::versions::KUBERNETES;
+use crate::versions::{K8S_OPENAPI, Release};
 
 const TABLE: &str = include_str!("kubernetes.txt");
 
-/// A minor version of Kubernetes 1.
+/// The types of one release of k8s-openapi for one minor version of Kubernetes 1: what its build script chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Minor(u8); // Invariant: one of `EARLIEST..=LATEST`.
+pub struct Minor {
+    number: u8,
+    release: Release, // Invariant: one of `K8S_OPENAPI`, and it has this version.
+}
 
 impl Minor {
-    pub const EARLIEST: Self = Self(KUBERNETES.0);
-    pub const LATEST: Self = Self(KUBERNETES.1);
-
-    pub fn all() -> impl Iterator<Item = Self> {
-        (Self::EARLIEST.0..=Self::LATEST.0).map(Self)
+    /// Every pair that the table has, in its order.
+    pub fn all() -> Vec<Self> {
+        let of_release = |(release, (first, last)): &(Release, (u8, u8))| {
+            let release = *release;
+            (*first..=*last).map(move |number| Self { number, release })
+        };
+        let mut all: Vec<Self> = K8S_OPENAPI.iter().flat_map(of_release).collect();
+        all.sort();
+        all
     }
 
-    /// The version that a feature of k8s-openapi stands for; `None` for one that k8s-openapi 0.29 does not have.
-    pub fn of_feature(feature: &str) -> Option<Self> {
-        match feature {
-            "earliest" => Some(Self::EARLIEST),
-            "latest" => Some(Self::LATEST),
-            _ => Self::all().find(|minor| feature.strip_prefix("v1_") == Some(&minor.0.to_string())),
-        }
+    /// The version that a feature of a release stands for; `None` for one that the release does not have.
+    pub fn of_feature(release: Release, feature: &str) -> Option<Self> {
+        let (release, (first, last)) = *K8S_OPENAPI.iter().rfind(|(known, _)| *known <= release)?;
+        let number = match feature {
+            "earliest" => first,
+            "latest" => last,
+            _ => feature.strip_prefix("v1_")?.parse().ok().filter(|number| (first..=last).contains(number))?,
+        };
+        Some(Self { number, release })
+    }
+
+    /// The earliest version that the same release has.
+    pub fn earliest(self) -> Self {
+        Self::of_feature(self.release, "earliest").unwrap_or(self)
     }
 
     /// `37` of 1.37.
     pub fn number(self) -> u8 {
-        self.0
+        self.number
     }
 
-    /// Splits `status@37-` into `status` and whether it is of this version: `-36`, `34-35`, `37-`.
-    fn of(self, text: &str) -> (&str, bool) {
-        let Some((name, range)) = text.split_once('@') else { return (text, true) };
-        let (first, last) = range.split_once('-').expect("`tests/quick/kubernetes_types.rs` writes a range");
-        let number = |text: &str| text.parse::<u8>().ok();
-        (name, number(first).is_none_or(|first| first <= self.0) && number(last).is_none_or(|last| self.0 <= last))
+    pub fn release(self) -> Release {
+        self.release
     }
+
+    /// Splits `status@37-` into `status` and whether it is of this version: one of `-34`, `35:27.1-36`, `37-`.
+    fn of(self, text: &str) -> (&str, bool) {
+        let Some((name, ranges)) = text.split_once('@') else { return (text, true) };
+        let own = (self.number, (self.release.1, self.release.2));
+        let is_within = |range: &str| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            end(first, (0, 0)).is_none_or(|first| first <= own)
+                && end(last, (u64::MAX, 0)).is_none_or(|last| own <= last)
+        };
+        (name, ranges.split(',').any(is_within))
+    }
+}
+
+/// An end of a range: `36`, with all releases, or `36:28.0`, with one of them; `None`: it is open.
+fn end(text: &str, whole: (u64, u64)) -> Option<(u8, (u64, u64))> {
+    let Some((number, release)) = text.split_once(':') else { return Some((text.parse().ok()?, whole)) };
+    let (minor, patch) = release.split_once('.')?;
+    Some((number.parse().ok()?, (minor.parse().ok()?, patch.parse().ok()?)))
 }
 
 impl std::fmt::Display for Minor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "1.{}", self.0)
+        write!(f, "1.{}", self.number)
     }
 }
 

@@ -37,6 +37,11 @@ impl Shape {
         self.required.as_ref().unwrap_or(&self.schema)
     }
 
+    /// Of a type that has several values or alternatives, only what all of them have is left.
+    pub fn forget_values(&mut self) {
+        ["enum", "anyOf"].iter().for_each(|key| _ = self.schema.remove(*key));
+    }
+
     /// At every depth: those of the type's own fields too.
     pub fn remove_descriptions(&mut self) {
         let mut remove = RecursiveTransform(|schema: &mut Schema| _ = schema.remove("description"));
@@ -205,7 +210,9 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
         path[0] = "std".into();
     }
     // k8s-openapi re-exports the crates that its types are made of.
-    if path[0] == "k8s_openapi" && path.get(1).is_some_and(|krate| matches!(krate.as_str(), "jiff" | "serde_json")) {
+    if path[0] == "k8s_openapi"
+        && path.get(1).is_some_and(|krate| matches!(krate.as_str(), "chrono" | "jiff" | "serde_json"))
+    {
         path.remove(0);
     }
     let segments: Vec<&str> = path.iter().map(String::as_str).collect();
