@@ -391,7 +391,8 @@ const INERT: &[&str] = &[
     "x_kube",
 ];
 
-/// What may stand on other items than types, and changes nothing that opctl reads.
+/// What may stand on other items than types, and changes nothing that opctl reads: attributes of the language, and macros
+/// by the names that they are imported with.
 const INERT_ON_ITEMS: &[&str] = &[
     "async_recursion",
     "async_trait",
@@ -415,12 +416,14 @@ const INERT_ON_ITEMS: &[&str] = &[
     "should_panic",
     "target_feature",
     "test",
-    "tokio",
     "track_caller",
-    "tracing",
     "unsafe",
     "used",
 ];
+
+/// The crates whose attribute macros wrap the body of a function.
+const WRAPPING: &[&str] =
+    &["async_recursion", "async_trait", "rstest", "test_log", "tokio", "tracing", "tracing_attributes"];
 
 /// The attributes that may be macros, which may make another type of this one: unknown ones before the last derive. The
 /// flag: it stands behind a derive, so that it is that one's helper if no macro has its name.
@@ -438,12 +441,15 @@ pub fn attribute_macros(attributes: &[Attribute]) -> Vec<(&Attribute, bool)> {
     unknown.map(|(index, attribute)| (attribute, index > first)).collect()
 }
 
-/// A macro that may change an item that is no type.
-pub fn item_macro(attributes: &[Attribute]) -> Option<&Attribute> {
+/// A macro that may change an item that is no type. `meant`: what a `use` beside it makes of a path.
+pub fn item_macro(attributes: &[Attribute], meant: impl Fn(&Attribute) -> Vec<String>) -> Option<&Attribute> {
     attributes.iter().find(|attribute| {
-        let segments = &attribute.path().segments;
-        let is_known = |ident: &syn::Ident| INERT_ON_ITEMS.contains(&ident.to_string().as_str());
-        !is_inert(attribute) && !segments.iter().any(|segment| is_known(&segment.ident))
+        let is_known = match meant(attribute).as_slice() {
+            [only] => INERT_ON_ITEMS.contains(&only.as_str()),
+            [krate, ..] => WRAPPING.contains(&krate.as_str()),
+            [] => false,
+        };
+        !is_inert(attribute) && !is_known
     })
 }
 

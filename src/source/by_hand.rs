@@ -1,11 +1,12 @@
 //! Schemas that the user wrote by hand: `impl JsonSchema`, `schema_with`, as far as their values are evident.
 
 use schemars::Schema;
-use syn::{ExprPath, ItemImpl};
+use syn::{ExprPath, ImplItem, ItemImpl};
 
 use super::attributes::SchemaOverride;
 use super::constants::Function;
 use super::known::Shape;
+use super::modules::name;
 use super::types::{Derived, Deriver, Refused, Scope};
 use super::values::{Hint, Value};
 use crate::diagnostic::{Diagnostic, Span};
@@ -19,7 +20,10 @@ impl Deriver<'_> {
         } else {
             "let its `json_schema` be one `json_schema!({ … })` literal, or derive it"
         };
-        let function = associated(implementation, "json_schema", at);
+        // schemars' hidden functions change what a field makes of the schema.
+        let is_hidden = |item: &ImplItem| matches!(item, ImplItem::Fn(item) if name(&item.sig.ident).starts_with('_'));
+        let is_plain = !implementation.items.iter().any(is_hidden);
+        let function = associated(implementation, "json_schema", at).filter(|_| is_plain);
         self.schema_made_by(function, "this `JsonSchema` is written by hand, and its schema is not evident", span, help)
     }
 

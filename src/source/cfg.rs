@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use syn::parse::Parser;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Lit, Meta, Token};
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Ident, Lit, LitBool, Meta, Token};
 
 use crate::lexer::{Lexer, Token};
 
@@ -15,6 +16,8 @@ use crate::lexer::{Lexer, Token};
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     pub features: BTreeSet<String>,
+    /// The features that Cargo.toml has, which a build script leaves to cargo.
+    pub declared: BTreeSet<String>,
     /// What the compiler is told by a build script that opctl knows or by `rustflags`: names and values, if they have one.
     pub set: Vec<(String, String)>,
     /// A build script may set more.
@@ -24,13 +27,19 @@ pub struct Cfg {
 type Metas = Punctuated<Meta, Token![,]>;
 
 impl Cfg {
-    /// Whether every `#[cfg]` among these attributes holds; `None`: only a build script knows.
+    /// Whether every `#[cfg]` among these attributes holds, also in `cfg_attr`; `None`: only a build script knows.
     pub fn keeps(&self, attributes: &[Attribute]) -> Option<bool> {
-        let verdicts = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).map(|attribute| {
-            // A `cfg` that does not parse is left to rustc.
-            attribute.parse_args::<Meta>().map_or(Some(true), |predicate| self.holds(&predicate))
-        });
-        all(verdicts)
+        all(attributes.iter().map(|attribute| self.admits(&attribute.meta)))
+    }
+
+    /// Whether an attribute leaves what it stands on. A `cfg` that does not parse is left to rustc.
+    fn admits(&self, attribute: &Meta) -> Option<bool> {
+        let is_nested = attribute.path().is_ident("cfg_attr");
+        let list = (is_nested || attribute.path().is_ident("cfg")).then(|| list_of(attribute)).flatten();
+        let mut metas = list.into_iter().flatten();
+        let Some(predicate) = metas.next() else { return Some(true) };
+        let holds = self.holds(&predicate);
+        if is_nested { any([not(holds), all(metas.map(|meta| self.admits(&meta)))].into_iter()) } else { holds }
     }
 
     /// Whether it removes an inline module around the byte `at` of a file.
@@ -134,9 +143,7 @@ impl Cfg {
             if holds == Some(true) {
                 let mut inner: Vec<_> = metas.map(|meta| Attribute { meta, ..attribute.clone() }).collect();
                 decided &= self.expand(&mut inner);
-                expanded.extend(
-                    inner.into_iter().filter(|attribute| self.stays(std::slice::from_ref(attribute), &mut decided)),
-                );
+                expanded.extend(inner);
             }
         }
         *attributes = expanded;
@@ -148,7 +155,7 @@ impl Cfg {
         let inner = || list_of(predicate).unwrap_or_default();
         match (name.as_str(), predicate) {
             ("all", Meta::List(_)) => all(inner().iter().map(|meta| self.holds(meta))),
-            ("any", Meta::List(_)) => not(all(inner().iter().map(|meta| not(self.holds(meta))))),
+            ("any", Meta::List(_)) => any(inner().iter().map(|meta| self.holds(meta))),
             ("not", Meta::List(_)) => not(all(inner().iter().map(|meta| self.holds(meta)))),
             ("unix" | "debug_assertions" | "true" | "overflow_checks", Meta::Path(_)) => Some(true),
             (
@@ -160,7 +167,8 @@ impl Cfg {
                 let Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) = &pair.value else { return Some(false) };
                 let value = value.value();
                 match (name.as_str(), value.as_str()) {
-                    ("feature", feature) => Some(self.features.contains(feature) || self.set.contains(&(name, value))),
+                    ("feature", feature) if self.features.contains(feature) => Some(true),
+                    ("feature", feature) if self.declared.contains(feature) => Some(self.set.contains(&(name, value))),
                     (
                         "target_os"
                         | "target_family"
@@ -196,6 +204,10 @@ const LINUX: &[(&str, &str)] = &[
     ("target_env", "gnu"),
     ("target_endian", "little"),
     ("target_vendor", "unknown"),
+    ("target_abi", ""),
+    ("target_feature", "fxsr"),
+    ("target_feature", "sse"),
+    ("target_feature", "sse2"),
     ("target_has_atomic", "8"),
     ("target_has_atomic", "16"),
     ("target_has_atomic", "32"),
@@ -209,7 +221,7 @@ pub fn is_linux(target: &str) -> bool {
     match target.trim().strip_prefix("cfg").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
         Some(predicate) => {
             let predicate = predicate.trim_end().strip_suffix(')').unwrap_or(predicate);
-            syn::parse_str::<Meta>(predicate).is_ok_and(|predicate| Cfg::default().holds(&predicate) == Some(true))
+            self::predicate.parse_str(predicate).is_ok_and(|predicate| Cfg::default().holds(&predicate) == Some(true))
         }
         None => target == "x86_64-unknown-linux-gnu",
     }
@@ -228,12 +240,23 @@ pub fn all(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     decided.then_some(true)
 }
 
+/// True where one is true, whatever the undecided ones are.
+fn any(verdicts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    not(all(verdicts.map(not)))
+}
+
 fn not(verdict: Option<bool>) -> Option<bool> {
     verdict.map(|holds| !holds)
 }
 
 fn list_of(meta: &Meta) -> Option<Metas> {
-    meta.require_list().ok()?.parse_args_with(Metas::parse_terminated).ok()
+    let listed = |input: ParseStream<'_>| Metas::parse_terminated_with(input, predicate);
+    meta.require_list().ok()?.parse_args_with(listed).ok()
+}
+
+/// A predicate of `cfg`, or an attribute in `cfg_attr`. To syn, `true` and `false` are no names.
+fn predicate(input: ParseStream<'_>) -> syn::Result<Meta> {
+    if input.peek(LitBool) { Ok(Meta::Path(Ident::parse_any(input)?.into())) } else { input.parse() }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use super::known::is_primitive;
 use super::modules::{Call, Module, ModuleId, Modules, mentions};
 use super::resolve::{Namespace, Target, resolve};
 use crate::diagnostic::Span;
@@ -336,6 +337,7 @@ fn is_sign(tree: &TokenTree, sign: char) -> bool {
 fn identifiers(tokens: TokenStream, names: &mut BTreeSet<String>) {
     for tree in tokens {
         match tree {
+            TokenTree::Ident(ident) if is_primitive(&ident.to_string()) => {}
             TokenTree::Ident(ident) => _ = names.insert(super::modules::name(&ident)),
             TokenTree::Group(group) => identifiers(group.stream(), names),
             _ => {}

@@ -113,13 +113,14 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     source.add_markers(&packages, &modules);
     source.leave_to_others(&mut apis, &mut underivable);
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
-    // A file that belongs to the library and to a binary declares its kinds once.
-    apis.dedup_by(|a, b| a.span == b.span);
+    // A file that belongs to the library and to a binary declares its kinds once, if its names mean the same in both.
+    apis.dedup_by(|a, b| a.span == b.span && a.schema == b.schema);
     let conversions = &source.operator.conversions;
     source.diagnostics.extend(apis.windows(2).filter_map(|pair| different_versions(pair, conversions)));
     source.operator.apis = apis;
     source.operator.underivable = underivable;
-    let passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    let mut passed_over = source.account(&packages, &modules, &left_out, &foreign);
+    passed_over.extend(made_kinds(&source.tree, &modules));
     let unnamed = in_files.into_iter().chain(passed_over.iter().cloned()).filter(only_a_compiler_knows);
     let unnamed = unnamed.map(|reason| Underivable { kind: None, span: None, reasons: vec![reason] });
     source.operator.underivable.splice(..0, unnamed);
@@ -268,6 +269,26 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     let modules = Modules::read(tree, &packages);
     source.diagnostics.append(&mut modules.take_diagnostics());
     (packages, modules, source)
+}
+
+/// The procedural macros of the project that make custom resources.
+fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
+    let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
+    let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
+    let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
+    let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
+    let paths = sources.flat_map(|folder| tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
+    let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
+    let made = files.filter_map(|file| {
+        let range = skim::kind_made_in(&file.text)?;
+        let message = "a procedural macro makes custom resources, and opctl does not run macros";
+        Some(
+            Diagnostic::error("OP021", message)
+                .at(Span { file, range }, "")
+                .help("write the types out, or print the CRDs from the compiled types"),
+        )
+    });
+    made.collect()
 }
 
 impl Source {

@@ -11,12 +11,14 @@ use std::sync::Arc;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod,
-    ItemStruct, ItemTrait, ItemType, Stmt, TraitItem, UseTree, Visibility,
+    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, UseTree, Visibility,
 };
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::attributes::item_macro;
 use super::cfg::{self, Cfg};
@@ -30,7 +32,7 @@ use super::package::{self, Dependency, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::lexer;
+use crate::lexer::{self, Lexer};
 use crate::project::{Tree, join};
 use crate::versions::{Release, Schemars};
 
@@ -287,7 +289,8 @@ impl Modules {
         });
         let flags = modules.flags();
         for (index, (package, (_, features))) in modules.local.iter().zip(enabled).enumerate() {
-            let cfg = Cfg { features, set: flags.clone(), open: package.has_build_script };
+            let set = flags.clone();
+            let cfg = Cfg { features, declared: package.declared_features(), set, open: package.has_build_script };
             if package.name == runtime::PACKAGE && index >= packages.len() {
                 modules.runtimes.push((package.clone(), cfg));
                 continue;
@@ -549,8 +552,7 @@ impl Modules {
 
     /// Whether what has these attributes is compiled in the crate of `id`.
     pub fn keeps(&self, id: ModuleId, attributes: &[Attribute]) -> bool {
-        let is_conditional = attributes.iter().any(|attribute| attribute.path().is_ident("cfg"));
-        !is_conditional || self.krate(id).cfg.keeps(attributes) != Some(false)
+        self.krate(id).cfg.keeps(attributes) != Some(false)
     }
 
     /// What a crate name means in the crate of `id`.
@@ -704,7 +706,7 @@ impl Modules {
         };
         let features = foreign.features(entry)?;
         let set = [set_by_build_script(package, &features), self.flags()].concat();
-        let cfg = Cfg { features, open: package.has_build_script, set };
+        let cfg = Cfg { features, declared: package.declared_features(), open: package.has_build_script, set };
         let origin = Origin { entry, tree: found.tree.clone(), label: found.label.clone() };
         Ok(self.open(package, Some(name.clone()), root, cfg, Some(origin)))
     }
@@ -849,8 +851,7 @@ impl Modules {
             self.report(Diagnostic::error("OP002", error.to_string()));
             None
         });
-        // To rustc, both ends of a line are one, also in literals.
-        text.map(|text| if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
+        text.map(as_rustc_reads)
     }
 
     fn file(&self, krate: &Krate, path: &str, text: String) -> Arc<SourceFile> {
@@ -933,6 +934,19 @@ impl Modules {
     }
 }
 
+/// To rustc, both ends of a line are one, also in literals, and identifiers are in the normal form C.
+fn as_rustc_reads(text: String) -> String {
+    let mut text = if text.contains('\r') { text.replace("\r\n", "\n") } else { text };
+    if !is_nfc(&text) {
+        let words: Vec<_> = Lexer::new(&text).filter(|(token, _)| *token == lexer::Token::Word).collect();
+        for (_, range) in words.into_iter().rev() {
+            let word: String = text[range.clone()].nfc().collect();
+            text.replace_range(range, &word);
+        }
+    }
+    text
+}
+
 /// The packages and the path dependencies that are compiled with them, each with its features.
 pub(super) fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
     let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
@@ -997,7 +1011,9 @@ impl Reader<'_> {
             self.look_inside(&item);
             // Of a type, it is checked where its schema is derived.
             let is_type = matches!(item, Item::Struct(_) | Item::Enum(_) | Item::Union(_));
-            if !is_type && let Some(attribute) = item_macro(attributes(&item)) {
+            let mut attributes = attributes(&item).to_vec();
+            self.krate.cfg.expand(&mut attributes);
+            if !is_type && let Some(attribute) = item_macro(&attributes, |attribute| self.meant(attribute.path())) {
                 return self.add_changed(attribute, &item);
             }
         }
@@ -1025,11 +1041,16 @@ impl Reader<'_> {
             Item::Impl(mut item) => {
                 let cfg = &self.krate.cfg;
                 item.items.retain_mut(|item| {
-                    let ImplItem::Fn(function) = item else { return cfg.keeps(impl_attributes(item)) != Some(false) };
-                    let statements = &mut function.block.stmts;
-                    statements.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
-                    cfg.keeps(&function.attrs) != Some(false)
+                    if let ImplItem::Fn(function) = item {
+                        let statements = &mut function.block.stmts;
+                        statements.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
+                    }
+                    cfg.keeps(impl_attributes(item)) != Some(false)
                 });
+                let is_decided = item.items.iter().all(|item| cfg.keeps(impl_attributes(item)).is_some());
+                if !is_decided {
+                    return self.undecided(&Item::Impl(item));
+                }
                 module.impls.push(Rc::new(item));
             }
             Item::Use(item) => {
@@ -1057,6 +1078,14 @@ impl Reader<'_> {
         }
     }
 
+    /// The path of a macro, as far as the `use`s before it tell.
+    fn meant(&self, path: &syn::Path) -> Vec<String> {
+        let written = UsePath::of(path).segments;
+        let imported = written.first().and_then(|first| self.module.uses.get(first)?.first());
+        let start = imported.map_or(&written[..1], |import| &import.path.segments);
+        [start, &written[1..]].concat()
+    }
+
     fn is_whole(&self) -> bool {
         self.modules.reads_whole(&self.krate)
     }
@@ -1067,9 +1096,9 @@ impl Reader<'_> {
         let path = UsePath::of(&item.mac.path);
         let tokens = item.mac.tokens;
         let is_local = self.krate.foreign.is_none();
-        let called = path.segments.last().cloned().unwrap_or_default();
+        let called = self.meant(&item.mac.path).pop().unwrap_or_default();
         if let Some(ident) = &item.ident {
-            self.module.rules.insert(name(ident), tokens.clone());
+            self.module.rules.entry(name(ident)).or_default().extend(tokens.clone());
         } else if called == "cfg_if" {
             return self.add_cfg_if(tokens);
         } else if called == "include" && is_local {
@@ -1119,24 +1148,11 @@ impl Reader<'_> {
 
     /// `include!("file")` among items: what the file declares counts as made by a macro.
     fn add_included(&mut self, span: Span, path: UsePath, tokens: TokenStream) {
-        let file = &self.module.file;
-        let named = syn::parse2::<syn::LitStr>(tokens.clone());
-        let place = named.ok().map(|named| normalize(&join(parent(&file.path), &named.value())));
-        let text = place.as_ref().and_then(|place| self.modules.text(&self.krate, place));
-        let Some((place, text)) = place.zip(text) else {
-            self.modules.report(
-                Diagnostic::warning("OP029", "opctl does not read what is included here")
-                    .at(span.clone(), "a custom resource in it gets no CRD")
-                    .help("keep custom resources in files of their own, or print the CRDs from the compiled types"),
-            );
+        let Some((place, text)) = self.included(&tokens) else {
+            self.warn_of_include(&span);
             return self.module.macros.push(Call { span, path, tokens, is_plain: false });
         };
-        if !skim::kinds_in(&text).is_empty() {
-            self.refuse_kind(
-                span.clone(),
-                &format!("`{place}` has a custom resource, and opctl does not run `include!`"),
-            );
-        }
+        self.refuse_included(&span, &place, &text);
         self.modules.left_out.borrow_mut().push(place.strip_suffix(".rs").unwrap_or(&place).into());
         let tokens = text.parse().unwrap_or_default();
         self.module.macros.push(Call { span, path, tokens, is_plain: true });
@@ -1150,6 +1166,39 @@ impl Reader<'_> {
         if let Item::Mod(item) = item {
             self.leave_out(item);
         }
+    }
+
+    fn refuse_included(&self, span: &Span, place: &str, text: &str) {
+        if !skim::kinds_in(text).is_empty() {
+            let message = format!("`{place}` has a custom resource, and opctl does not run `include!`");
+            self.refuse_kind(span.clone(), &message);
+        }
+    }
+
+    /// What is included is not in the source: a build script may have made it.
+    fn warn_of_include(&self, span: &Span) {
+        let package = &self.krate.package;
+        let script = self.modules.tree.read(&join(&package.folder, "build.rs")).ok().flatten().unwrap_or_default();
+        if package.has_build_script && skim::may_declare_kind(&script) {
+            return self.refuse_kind(span.clone(), "a build script makes a custom resource, and opctl does not run it");
+        }
+        self.modules.report(
+            Diagnostic::warning("OP029", "opctl does not read what is included here")
+                .at(span.clone(), "a custom resource in it gets no CRD")
+                .help("keep custom resources in files of their own, or print the CRDs from the compiled types"),
+        );
+    }
+
+    /// The file that `include!` is given, and its text.
+    fn included(&self, tokens: &TokenStream) -> Option<(String, String)> {
+        let named = path_of(&syn::parse2(tokens.clone()).ok()?)?;
+        let place = match named.strip_prefix(PACKAGE) {
+            Some(rest) => join(&self.krate.package.folder, rest.trim_start_matches('/')),
+            None => join(parent(&self.module.file.path), &named),
+        };
+        let place = normalize(&place);
+        let text = self.modules.tree.read(&place).ok().flatten()?;
+        Some((place, as_rustc_reads(text)))
     }
 
     /// A module of another build.
@@ -1187,13 +1236,17 @@ impl Reader<'_> {
         }
     }
 
-    /// Looks for custom resources and `impl`s in the blocks of an item: functions and constants.
+    /// Looks for custom resources and `impl`s in the blocks of an item: of functions, constants, the lengths of arrays.
     fn look_inside(&mut self, item: &Item) {
-        let is_block = matches!(item, Item::Fn(_) | Item::Impl(_) | Item::Const(_) | Item::Static(_) | Item::Trait(_));
-        let text = self.module.file.clone();
-        let Some(text) = text.text.get(item.span().byte_range()).filter(|_| is_block) else { return };
+        let file = self.module.file.clone();
+        let is_block = !matches!(item, Item::Mod(_) | Item::Macro(_));
+        let Some(text) = file.text.get(item.span().byte_range()).filter(|_| is_block) else { return };
         let is_impl = matches!(item, Item::Impl(_));
-        if text.matches("impl").count() <= usize::from(is_impl) && !skim::may_declare_kind(text) {
+        let may_count = text.matches("impl").count() > usize::from(is_impl)
+            || skim::may_declare_kind(text)
+            || text.contains("include!")
+            || !skim::is_leaf(text);
+        if !may_count {
             return;
         }
         let mut inside = Inside { reader: self, depth: 0 };
@@ -1245,8 +1298,11 @@ impl Reader<'_> {
         let span = Span { file: self.module.file.clone(), range: item.span().byte_range() };
         let mut declared = Vec::new();
         names(item, &mut declared);
-        if let Item::Mod(module) = item {
-            self.leave_out(module);
+        match item {
+            Item::Mod(module) => self.leave_out(module),
+            Item::Impl(item) => self.module.loose.push((span.clone(), item.to_token_stream())),
+            Item::Macro(item) => self.add_macro(item.clone()),
+            _ => {}
         }
         if self.krate.foreign.is_none() && declares_kind(item.to_token_stream()) {
             self.modules.report(undecided(span.clone(), "a custom resource is declared here"));
@@ -1369,6 +1425,7 @@ fn names(item: &Item, declared: &mut Vec<String>) {
         Item::Static(item) => declared.push(name(&item.ident)),
         Item::Fn(item) => declared.push(name(&item.sig.ident)),
         Item::Mod(item) => declared.push(name(&item.ident)),
+        Item::Trait(item) => declared.push(name(&item.ident)),
         Item::Use(item) => imported(&item.tree, declared),
         _ => {}
     }
@@ -1391,6 +1448,9 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
             let span = span_of(&self.reader.module.file, item);
             match item {
                 Item::Impl(item) => self.reader.module.loose.push((span, item.to_token_stream())),
+                Item::Mod(item) if item.content.is_none() => {
+                    self.reader.refuse_kind(span, "a block declares a module in a file, which opctl does not read");
+                }
                 Item::Struct(ItemStruct { attrs, ident, .. }) | Item::Enum(ItemEnum { attrs, ident, .. })
                     if attrs.iter().any(|attribute| has_kind(attribute.to_token_stream())) =>
                 {
@@ -1407,9 +1467,13 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let span = span_of(&self.reader.module.file, &call.path);
         if has_kind(call.tokens.clone()) {
-            let span = span_of(&self.reader.module.file, &call.path);
             self.reader.refuse_kind(span, "a macro makes a custom resource, and opctl does not run macros");
+        } else if call.path.is_ident("include")
+            && let Some((place, text)) = self.reader.included(&call.tokens)
+        {
+            self.reader.refuse_included(&span, &place, &text);
         }
     }
 }
@@ -1419,19 +1483,23 @@ fn declares_kind(tokens: TokenStream) -> bool {
     mentions(tokens.clone(), "CustomResource") || has_kind(tokens)
 }
 
-/// Whether `kube(…)` with a kind is among these tokens.
+/// Whether `kube(…)` with a kind is among these tokens. In a macro, variables may stand for the words in it, or for `kube`.
 fn has_kind(tokens: TokenStream) -> bool {
-    let mut before = None;
-    tokens.into_iter().any(|tree| {
-        let found = match &tree {
-            TokenTree::Group(group) => {
-                let is_kube = matches!(&before, Some(TokenTree::Ident(ident)) if ident == "kube");
-                is_kube && mentions(group.stream(), "kind") || has_kind(group.stream())
+    let trees: Vec<_> = tokens.into_iter().collect();
+    let is_variable = |tree: &TokenTree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '$');
+    trees.iter().enumerate().any(|(at, tree)| {
+        let TokenTree::Group(group) = tree else { return false };
+        let says = |word| mentions(group.stream(), word);
+        let is_kind = match trees[..at].split_last() {
+            Some((TokenTree::Ident(_), [.., sign])) if is_variable(sign) => {
+                ["group", "version", "kind"].iter().all(|word| says(word))
+            }
+            Some((TokenTree::Ident(name), _)) if name == "kube" => {
+                says("kind") || group.stream().into_iter().any(|tree| is_variable(&tree))
             }
             _ => false,
         };
-        before = Some(tree);
-        found
+        is_kind || has_kind(group.stream())
     })
 }
 
@@ -1481,6 +1549,25 @@ fn add_use(module: &mut Module, prefix: &mut UsePath, tree: &UseTree, reach: Rea
     }
 }
 
+/// Stands for the package's folder in a path.
+const PACKAGE: &str = "\0";
+
+/// The path that `include!` is given: text, `concat!(…)` and `env!("CARGO_MANIFEST_DIR")`.
+fn path_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        Expr::Macro(call) if call.mac.path.is_ident("concat") => {
+            let parts = call.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok()?;
+            parts.iter().map(path_of).collect()
+        }
+        Expr::Macro(call) if call.mac.path.is_ident("env") => {
+            let variable: syn::LitStr = call.mac.parse_body().ok()?;
+            (variable.value() == "CARGO_MANIFEST_DIR").then(|| PACKAGE.to_owned())
+        }
+        _ => None,
+    }
+}
+
 fn path_attribute(attribute: &Attribute) -> Option<String> {
     let value = &attribute.path().is_ident("path").then(|| attribute.meta.require_name_value().ok())??.value;
     match value {
@@ -1511,6 +1598,8 @@ fn attributes(item: &Item) -> &[Attribute] {
 fn impl_attributes(item: &ImplItem) -> &[Attribute] {
     match item {
         ImplItem::Const(item) => &item.attrs,
+        ImplItem::Fn(item) => &item.attrs,
+        ImplItem::Macro(item) => &item.attrs,
         ImplItem::Type(item) => &item.attrs,
         _ => &[],
     }

@@ -111,6 +111,11 @@ impl Package {
         }
     }
 
+    /// The names of all features.
+    pub fn declared_features(&self) -> BTreeSet<String> {
+        self.features.keys().cloned().collect()
+    }
+
     /// Reads the Cargo.toml in `folder`. A workspace without a package of its own gives its members.
     pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Self>, Diagnostic> {
         let manifest = Manifest::read(tree, folder)?;

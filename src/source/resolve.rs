@@ -120,7 +120,17 @@ impl Search<'_> {
     }
 
     fn external(&self, from: ModuleId, name: &str) -> Option<Target> {
-        match self.modules.external(from, name)? {
+        let external = self.modules.external(from, name).or_else(|| {
+            // `extern crate … as name;` in the crate's root is for all modules.
+            let root = self.modules.root(from);
+            let renamed = self.modules.module(root).uses.get(name)?.first()?.path.clone();
+            match renamed.segments.as_slice() {
+                [own] if own == "self" => Some(External::Read(root)),
+                [krate] if renamed.global => self.modules.external(from, krate),
+                _ => None,
+            }
+        });
+        match external? {
             External::Read(root) => Some(Target::Module(root)),
             External::Foreign(krate, via) => Some(Target::Foreign(Foreign::canonical(vec![krate], via))),
         }
@@ -208,8 +218,7 @@ impl Search<'_> {
             };
             self.modules.reaches(reach, id).then(|| (found, self.narrower(reach, glob.reach)))
         });
-        // No macro calls a type `u8`.
-        let is_in_prelude = known::prelude(name).is_some() && name.starts_with(|c: char| c.is_ascii_uppercase());
+        let is_in_prelude = known::prelude(name).is_some() && !known::is_primitive(name);
         let is_there = found.is_some() || namespace == Namespace::Type && is_in_prelude;
         if let Some((span, false)) = made.filter(|_| is_there) {
             let message = format!("a macro may make another `{name}`, and opctl does not run macros");

@@ -82,6 +82,17 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
     kinds
 }
 
+/// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.
+pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
+    let tokens: Vec<_> = Lexer::new(text).filter(is_code).collect();
+    let starts =
+        |words: &[(Token, Range<usize>)]| words.iter().map(|(_, range)| &text[range.clone()]).eq(["[", "kube", "("]);
+    let written = tokens.windows(3).find(|words| starts(words)).map(|words| words[1].1.clone());
+    let is_text =
+        |(token, range): &&(Token, Range<usize>)| *token == Token::Literal && text[range.clone()].contains("[kube(");
+    written.or_else(|| tokens.iter().find(is_text).map(|(_, range)| range.clone()))
+}
+
 /// Whether a file has no module of its own in another file.
 pub fn is_leaf(text: &str) -> bool {
     !may_declare_modules(text) || !declares_modules(text)
@@ -260,12 +271,12 @@ impl<'a> Skim<'a> {
         }
     }
 
-    /// Whether a block has what counts wherever it stands: an `impl`, or a custom resource.
+    /// Whether a block has what counts wherever it stands: an `impl`, a module, or a custom resource.
     fn counts(&self, block: Range<usize>) -> bool {
         block.into_iter().any(|index| {
             self.tokens[index].0 == Token::Word
                 && match self.word(index) {
-                    "impl" => true,
+                    "impl" | "mod" => true,
                     "kube" => self.sign(index + 1) == Some(b'('),
                     _ => false,
                 }

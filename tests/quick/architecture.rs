@@ -84,6 +84,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("rcgen", &["crates/testenv/src/pki.rs"]),
     ("ring", &["plan/vendor.rs", "crates/testenv/src/assets/network.rs"]),
     ("tar", &["crates/testenv/src/assets/archive.rs"]),
+    ("unicode_normalization", &["source/modules.rs"]),
     ("ureq", &["crates/testenv/src/assets/network.rs", "crates/testenv/src/client.rs"]),
     ("nix", &["interrupt.rs", "crates/testenv/src/process.rs"]),
     ("opctl_cel", &["apiserver/"]),

@@ -169,7 +169,13 @@ fn every_kind_that_an_error_stops_is_named() {
 fn no_custom_resource_is_overlooked() {
     const KIND: &str = "use kube::CustomResource as Cr;\n#[derive(Cr, JsonSchema)]\n\
         #[kube(group = \"g\", version = \"v1\", kind = \"K\")]\nstruct S { x: u8 }\n";
+    const RULES: &str = "use kube::CustomResource as Cr;\nmacro_rules! kind { ($attribute:ident, $derive:ident, $kind:literal) => \
+        { #[derive($derive)] #[$attribute(group = \"g\", version = \"v1\", kind = $kind)] struct S { x: u8 } } }\n";
+    const MACROS: &str = "[package]\nname = \"m\"\nversion = \"0.1.0\"\n[lib]\nproc-macro = true\n";
     let inner = format!("#![cfg(feature = \"off\")]\n{KIND}");
+    let in_cfg_attr = inner.replace("cfg(", "cfg_attr(all(), cfg(").replace(")]\nuse", "))]\nuse");
+    let in_the_package = "include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/k.inc\"));";
+    let with_macros = manifest("oracle").replace("[dependencies]", "[dependencies]\nm = { path = \"m\" }");
     let flags = "[build]\nrustflags = [\"-C\", \"debuginfo=1\", \"--cfg\", \"with_kinds\"]\n";
     for (files, kinds, codes) in [
         (vec![("src/lib.rs", "mod k;"), ("src/k.rs", KIND)], 1, vec![]),
@@ -197,6 +203,35 @@ fn no_custom_resource_is_overlooked() {
         (vec![("src/lib.rs", "include!(\"k.inc\");"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
         (vec![("src/lib.rs", "include!(\"k.rs\");"), ("src/k.rs", "struct Plain;")], 0, vec![]),
         (vec![("src/lib.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/k.rs\"));")], 0, vec!["OP029"]),
+        (vec![("src/lib.rs", "mod k;"), ("src/k.rs", &in_cfg_attr)], 0, vec![]),
+        (vec![("src/lib.rs", "include!(concat!(\"k\", \".inc\"));"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
+        (vec![("src/lib.rs", in_the_package), ("k.inc", KIND)], 0, vec!["OP021"]),
+        (vec![("src/lib.rs", "use std::include as i;\ni!(\"k.inc\");"), ("src/k.inc", KIND)], 0, vec!["OP021"]),
+        (
+            vec![
+                ("src/lib.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/k.rs\"));"),
+                ("build.rs", &format!("fn main() {{ write(\"{KIND}\"); }}")),
+            ],
+            0,
+            vec!["OP021"],
+        ),
+        (vec![("src/lib.rs", &format!("struct Length([u8; {{ {KIND} 1 }}]);"))], 0, vec!["OP021"]),
+        (
+            vec![("src/lib.rs", "async fn f() { #[path = \"k.rs\"] mod k; }"), ("src/k.rs", KIND)],
+            0,
+            vec!["OP021", "OP029"],
+        ),
+        (vec![("src/lib.rs", &format!("{RULES}kind!(kube, Cr, \"K\");"))], 0, vec!["OP021"]),
+        (
+            vec![
+                ("src/lib.rs", "#[m::kind] struct S { x: u8 }"),
+                ("Cargo.toml", &with_macros),
+                ("m/Cargo.toml", MACROS),
+                ("m/src/lib.rs", "fn kind() { quote! { #[derive(#cr)] #[kube(kind = #kind)] #item } }"),
+            ],
+            0,
+            vec!["OP021"],
+        ),
         (
             vec![
                 ("src/lib.rs", &format!("{KIND}include!(\"k.inc\");").replace("u8", "String")),

@@ -241,6 +241,11 @@ pub fn canonical(mut path: Vec<String>) -> Vec<String> {
     replaced.iter().map(ToString::to_string).collect()
 }
 
+/// Whether a name is that of `u8` and the like, which no macro calls a type.
+pub fn is_primitive(name: &str) -> bool {
+    prelude(name).is_some_and(|path| path.len() == 1)
+}
+
 /// What a bare name means when nothing in the module has it: a primitive, or a type of the prelude.
 pub fn prelude(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {

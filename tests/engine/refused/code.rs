@@ -10,6 +10,7 @@ pub struct CodeSpec {
     #[schemars(schema_with = "made")]
     pub made: String,
     pub by_hand: ByHand,
+    pub optional: Optional,
     #[schemars(length(max = limit()))]
     pub limited: String,
 }
@@ -35,5 +36,20 @@ impl JsonSchema for ByHand {
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         generator.root_schema_for::<u8>()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Optional(Option<u8>);
+
+impl JsonSchema for Optional {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Optional".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <Option<u8>>::json_schema(generator)
+    }
+    fn _schemars_private_is_option() -> bool {
+        true
     }
 }
