@@ -7,7 +7,7 @@ use crate::project::Features;
 #[derive(Args, Debug)]
 pub struct FeatureArgs {
     /// Turn on these features of the crate (comma-separated), as with cargo
-    #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
+    #[arg(long, value_name = "FEATURES")]
     pub features: Vec<String>,
 
     /// Turn on all features

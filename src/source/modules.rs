@@ -1061,7 +1061,7 @@ impl Reader<'_> {
             }
             Item::Fn(mut item) => {
                 let cfg = &self.krate.cfg;
-                item.block.stmts.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
+                decide(cfg, &mut item.block.stmts);
                 module.functions.insert(name(&item.sig.ident), Rc::new(item));
             }
             Item::Static(item) => {
@@ -1072,8 +1072,7 @@ impl Reader<'_> {
                 let cfg = &self.krate.cfg;
                 item.items.retain_mut(|item| {
                     if let ImplItem::Fn(function) = item {
-                        let statements = &mut function.block.stmts;
-                        statements.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
+                        decide(cfg, &mut function.block.stmts);
                     }
                     cfg.keeps(impl_attributes(item)) != Some(false)
                 });
@@ -1653,14 +1652,22 @@ pub fn mentions(tokens: TokenStream, word: &str) -> bool {
     })
 }
 
-fn statement_attributes(statement: &Stmt) -> &[Attribute] {
-    match statement {
-        Stmt::Local(local) => &local.attrs,
-        Stmt::Expr(Expr::Block(block), _) => &block.attrs,
-        Stmt::Expr(Expr::Return(returned), _) => &returned.attrs,
-        Stmt::Macro(statement) => &statement.attrs,
-        _ => &[],
-    }
+/// Leaves the statements that are compiled, without the `cfg`s that are decided.
+fn decide(cfg: &Cfg, statements: &mut Vec<Stmt>) {
+    statements.retain_mut(|statement| {
+        let attributes = match statement {
+            Stmt::Local(local) => &mut local.attrs,
+            Stmt::Expr(Expr::Block(block), _) => &mut block.attrs,
+            Stmt::Expr(Expr::Return(returned), _) => &mut returned.attrs,
+            Stmt::Macro(statement) => &mut statement.attrs,
+            _ => return true,
+        };
+        let keeps = cfg.keeps(attributes);
+        if keeps == Some(true) {
+            attributes.retain(|attribute| !attribute.path().is_ident("cfg"));
+        }
+        keeps != Some(false)
+    });
 }
 
 fn parent(path: &str) -> &str {
