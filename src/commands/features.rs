@@ -22,6 +22,11 @@ pub struct FeatureArgs {
 impl FeatureArgs {
     pub fn chosen(&self) -> Features {
         let Self { features, all_features, no_default_features } = self;
-        Features { features: features.clone(), all_features: *all_features, no_default_features: *no_default_features }
+        let names = features.iter().flat_map(|names| names.split([',', ' '])).filter(|name| !name.is_empty());
+        Features {
+            features: names.map(String::from).collect(),
+            all_features: *all_features,
+            no_default_features: *no_default_features,
+        }
     }
 }
