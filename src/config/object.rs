@@ -70,16 +70,16 @@ impl Object {
     }
 
     pub fn is(&self, group: &str, kind: &str) -> bool {
-        self.node.text_at(&["kind"]) == Some(kind) && self.id().group == group
+        let its_group = || self.node.text_at(&["apiVersion"])?.split_once('/').map(|(group, _)| group);
+        self.node.text_at(&["kind"]) == Some(kind) && its_group().unwrap_or_default() == group
     }
 }
 
 impl Id {
     pub fn is_cluster_scoped(&self) -> bool {
-        let api_version =
-            if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) };
-        let kinds = CLUSTER_SCOPED.iter().find(|(versions, _)| versions.contains(&api_version.as_str()));
-        kinds.is_some_and(|(_, kinds)| kinds.contains(&self.kind.as_str()))
+        CLUSTER_SCOPED.iter().any(|(group, versions, kinds)| {
+            *group == self.group && kinds.contains(&self.kind.as_str()) && versions.contains(&self.version.as_str())
+        })
     }
 
     /// None and `default` are the same, and an object that is in no namespace is equal in all.
@@ -112,20 +112,21 @@ impl fmt::Display for Id {
 }
 
 /// What kustomize knows to be in no namespace; it takes all else to be in one.
-const CLUSTER_SCOPED: &[(&[&str], &[&str])] = &[
+const CLUSTER_SCOPED: &[(&str, &[&str], &[&str])] = &[
     (
-        &["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"],
+        "admissionregistration.k8s.io",
+        &["v1", "v1beta1"],
         &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
     ),
-    (&["apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"], &["CustomResourceDefinition"]),
-    (&["apiregistration.k8s.io/v1", "apiregistration.k8s.io/v1beta1"], &["APIService"]),
-    (&["certificates.k8s.io/v1", "certificates.k8s.io/v1beta1"], &["CertificateSigningRequest"]),
-    (&["flowcontrol.apiserver.k8s.io/v1beta1"], &["FlowSchema", "PriorityLevelConfiguration"]),
-    (&["networking.k8s.io/v1", "networking.k8s.io/v1beta1"], &["IngressClass"]),
-    (&["node.k8s.io/v1", "node.k8s.io/v1beta1"], &["RuntimeClass"]),
-    (&["policy/v1beta1"], &["PodSecurityPolicy"]),
-    (&["rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io/v1beta1"], &["ClusterRole", "ClusterRoleBinding"]),
-    (&["scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"], &["PriorityClass"]),
-    (&["storage.k8s.io/v1", "storage.k8s.io/v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
-    (&["v1"], &["ComponentStatus", "Namespace", "Node", "PersistentVolume"]),
+    ("apiextensions.k8s.io", &["v1", "v1beta1"], &["CustomResourceDefinition"]),
+    ("apiregistration.k8s.io", &["v1", "v1beta1"], &["APIService"]),
+    ("certificates.k8s.io", &["v1", "v1beta1"], &["CertificateSigningRequest"]),
+    ("flowcontrol.apiserver.k8s.io", &["v1beta1"], &["FlowSchema", "PriorityLevelConfiguration"]),
+    ("networking.k8s.io", &["v1", "v1beta1"], &["IngressClass"]),
+    ("node.k8s.io", &["v1", "v1beta1"], &["RuntimeClass"]),
+    ("policy", &["v1beta1"], &["PodSecurityPolicy"]),
+    ("rbac.authorization.k8s.io", &["v1", "v1beta1"], &["ClusterRole", "ClusterRoleBinding"]),
+    ("scheduling.k8s.io", &["v1", "v1beta1"], &["PriorityClass"]),
+    ("storage.k8s.io", &["v1", "v1beta1"], &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
+    ("", &["v1"], &["ComponentStatus", "Namespace", "Node", "PersistentVolume"]),
 ];

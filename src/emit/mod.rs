@@ -71,11 +71,11 @@ pub fn manifests(
 
 /// The results of many items, in their order, by as many threads as the machine has cores.
 fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // Starting a thread takes as long as a small CRD.
-    if cores == 1 || items.len() < 4 {
+    if items.len() < 4 {
         return items.iter().map(work).collect();
     }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let work = &work;
     std::thread::scope(|scope| {
         let part = |items| scope.spawn(move || Vec::from_iter(<[T]>::iter(items).map(work)));

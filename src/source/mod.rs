@@ -102,7 +102,7 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     let (packages, modules, mut source) = read_modules(tree, folder);
     let mut part = derive_all(&source, &modules, options);
     if let Some(missing) = foreign::not_fetched(&part.missing) {
-        part.blame(missing);
+        part.blame(&missing);
     }
     let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums, .. } = part;
     source.diagnostics.append(&mut unread);
@@ -156,24 +156,23 @@ impl Part {
         Self { apis, unread, diagnostics, underivable, left_out, foreign, enums, missing }
     }
 
-    /// Leaves one error of those that may all follow from it: types or derives that are not found.
-    fn blame(&mut self, mut error: Diagnostic) {
-        let follows = |said: &Diagnostic| {
-            said.is_error() && only_a_compiler_knows(said) && !matches!(said.code, "OP018" | "OP025")
-        };
-        let following: Vec<&Diagnostic> = self.diagnostics.iter().filter(|said| follows(said)).collect();
-        let Some(first) = following.iter().find(|said| matches!(said.code, "OP011" | "OP021")) else { return };
-        if following.len() == 1 {
-            return;
-        }
-        error.span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
+    /// Leaves one error of those that follow from it: of types that have the same way out, and of kinds whose derive is not
+    /// found.
+    fn blame(&mut self, error: &Diagnostic) {
+        let follows =
+            |said: &Diagnostic| said.is_error() && (said.code == "OP021" || said.help.first() == error.help.first());
+        let mut following = self.diagnostics.iter().filter(|said| follows(said));
+        let (Some(first), Some(_)) = (following.next(), following.next()) else { return };
+        let span = first.span.clone().map(|(span, _)| (span, "needed here, among other places".into()));
+        let one = Diagnostic { span, ..error.clone() };
         self.diagnostics.retain(|said| !follows(said));
-        self.diagnostics.insert(0, error.clone());
-        for Underivable { reasons, .. } in
-            self.underivable.iter_mut().filter(|stopped| stopped.reasons.iter().any(follows))
-        {
-            reasons.retain(|reason| !follows(reason));
-            reasons.push(error.clone());
+        self.diagnostics.insert(0, one.clone());
+        for stopped in &mut self.underivable {
+            let count = stopped.reasons.len();
+            stopped.reasons.retain(|reason| !follows(reason));
+            if stopped.reasons.len() < count {
+                stopped.reasons.push(one.clone());
+            }
         }
     }
 

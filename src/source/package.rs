@@ -242,6 +242,7 @@ fn words(item: Option<&Item>) -> Vec<String> {
 const STEPS_UP: usize = 5;
 
 /// A parsed Cargo.toml and where it is.
+#[derive(Clone)]
 struct Manifest {
     folder: String,
     file: std::sync::Arc<SourceFile>,
@@ -273,15 +274,18 @@ impl Manifest {
 
     /// The workspace that this package inherits from: the nearest folder above whose Cargo.toml has `[workspace]`.
     fn workspace(&self, tree: &Tree) -> Result<Option<Self>, Diagnostic> {
+        if self.document.contains_key("workspace") {
+            return Ok(Some(self.clone()));
+        }
         let mut folder = self.folder.clone();
-        for _ in 0..STEPS_UP {
+        for _ in 1..STEPS_UP {
+            folder = normalize(&join(&folder, ".."));
             if tree.has(&join(&folder, "Cargo.toml")) {
                 let manifest = Self::read(tree, &folder)?;
                 if manifest.document.contains_key("workspace") {
                     return Ok(Some(manifest));
                 }
             }
-            folder = normalize(&join(&folder, ".."));
         }
         Ok(None)
     }

@@ -127,7 +127,9 @@ impl<'a> Names<'a> {
                 && id.name == name
                 && namespace.is_none_or(|namespace| effective(&id.namespace) == effective(namespace) || self.is_lenient)
         };
-        let found = |object: &&&Object| fits(&object.id()) || self.is_lenient && object.ids().any(|id| fits(&id));
+        let found = |object: &&&Object| {
+            object.is(group, kind) && fits(&object.id()) || self.is_lenient && object.past.iter().any(fits)
+        };
         self.all.iter().find(found).copied()
     }
 

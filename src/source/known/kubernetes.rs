@@ -21,8 +21,8 @@
 //! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use schemars::Schema;
 use serde_json::{Map, Value};
@@ -30,6 +30,9 @@ use serde_json::{Map, Value};
 use crate::versions::{K8S_OPENAPI, Release};
 
 const TABLE: &str = include_str!("kubernetes.txt");
+
+/// What blocks have between them.
+const BETWEEN: &str = "\n\n";
 
 /// The types of one release of k8s-openapi for one minor version of Kubernetes 1: what its build script chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,25 +165,25 @@ fn kind_in(line: &'static str) -> Option<Kind> {
 /// Every path of the table.
 pub fn paths() -> impl Iterator<Item = &'static str> {
     // The first block is a comment.
-    TABLE.split("\n\n").skip(1).filter_map(|block| block.split(['@', '\n']).next())
+    TABLE.split(BETWEEN).skip(1).filter_map(|block| block.split(['@', '\n']).next())
 }
 
-/// The block that begins with `path`.
+/// The block that begins with `path`. It is searched for, since an index of all blocks takes longer to make than most runs
+/// have use for it.
 fn block(path: &str) -> Option<&'static str> {
-    static BLOCKS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-        let mut blocks = HashMap::new();
-        let (mut start, mut at) = (0, 0);
-        for line in TABLE.split_inclusive('\n').chain(["\n"]) {
-            if line == "\n" {
-                let block = &TABLE[start..at];
-                blocks.insert(block.split(['@', '\n']).next().unwrap_or_default(), block);
-                start = at + 1;
-            }
-            at += line.len();
+    let (mut low, mut high) = (0, TABLE.len());
+    while low < high {
+        let middle = TABLE.floor_char_boundary(low + (high - low) / 2);
+        let start = TABLE[low..middle].rfind(BETWEEN).map_or(low, |at| low + at + BETWEEN.len());
+        let end = TABLE[start..high].find(BETWEEN).map_or(high, |at| start + at);
+        let block = &TABLE[start..end];
+        match block.split(['@', '\n']).next().unwrap_or_default().cmp(path) {
+            Ordering::Equal => return Some(block),
+            Ordering::Less => low = (end + BETWEEN.len()).min(high),
+            Ordering::Greater => high = start,
         }
-        blocks
-    });
-    BLOCKS.get(path).copied()
+    }
+    None
 }
 
 struct Line {
