@@ -7,7 +7,7 @@ use crate::project::Features;
 #[derive(Args, Debug)]
 pub struct FeatureArgs {
     /// Turn on these features of the crate (comma-separated), as with cargo
-    #[arg(long, value_name = "FEATURES", value_delimiter = ',')]
+    #[arg(long, value_name = "FEATURES")]
     pub features: Vec<String>,
 
     /// Turn on all features
@@ -22,6 +22,11 @@ pub struct FeatureArgs {
 impl FeatureArgs {
     pub fn chosen(&self) -> Features {
         let Self { features, all_features, no_default_features } = self;
-        Features { features: features.clone(), all_features: *all_features, no_default_features: *no_default_features }
+        let names = features.iter().flat_map(|names| names.split([',', ' '])).filter(|name| !name.is_empty());
+        Features {
+            features: names.map(String::from).collect(),
+            all_features: *all_features,
+            no_default_features: *no_default_features,
+        }
     }
 }

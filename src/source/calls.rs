@@ -335,8 +335,8 @@ impl Deriver<'_> {
     /// A method of the source, or one of these of std.
     pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
-        // Every value has some of the methods of std.
-        let is_of_any = matches!(method.as_str(), "into" | "collect" | "clone" | "subschema_for");
+        // Values of the source have these two methods of std as well.
+        let is_of_any = matches!(method.as_str(), "into" | "clone");
         if self.may_be_of_own_trait(&method, scope) || is_of_any && self.is_own_method(&method, scope) {
             return self.not_evident(expr, scope);
         }
@@ -530,11 +530,19 @@ impl Deriver<'_> {
     }
 }
 
-/// Whether an expression is a local of a type parameter.
-fn is_opaque(expr: &Expr, scope: &Scope) -> bool {
-    let Expr::Path(path) = expr else { return false };
-    let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
-    matches!(local, Some(Local::Value { opaque: true, .. }))
+/// Whether a value may be of a type parameter: it is such a local, or made of one by methods.
+pub fn is_opaque(expr: &Expr, scope: &Scope) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_opaque(&inner.expr, scope),
+        Expr::Reference(inner) => is_opaque(&inner.expr, scope),
+        Expr::Unary(inner) => is_opaque(&inner.expr, scope),
+        Expr::MethodCall(call) => is_opaque(&call.receiver, scope),
+        Expr::Path(path) => {
+            let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
+            matches!(local, Some(Local::Value { opaque: true, .. }))
+        }
+        _ => false,
+    }
 }
 
 /// `&mut T`, or something with one in it; `mut self`.

@@ -21,20 +21,35 @@ const RE_EXPORTING: &[&str] = &["k8s_openapi", "kube_core", "kube_runtime"];
 /// The crates whose derives implement neither `Serialize` nor `Default` nor `JsonSchema`.
 const UNRELATED: &[&str] = &[
     "arbitrary",
+    "async_graphql",
+    "bon",
+    "borsh",
     "clap",
     "derive_builder",
     "derive_more",
     "derive_new",
+    "diesel",
     "garde",
     "getset",
     "kube_derive",
+    "num_derive",
+    "proptest_derive",
+    "rkyv",
+    "sqlx",
     "strum",
     "strum_macros",
     "thiserror",
+    "ts_rs",
     "typed_builder",
+    "utoipa",
     "validator",
     "zeroize",
 ];
+
+/// Whether a crate has no derive of a name that opctl asks for.
+pub fn is_unrelated(krate: &str) -> bool {
+    UNRELATED.contains(&krate)
+}
 
 /// What a path in `#[derive(…)]` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,13 +90,13 @@ pub fn find(modules: &Modules, module: ModuleId, attributes: &[Attribute], name:
 
 /// A derive that may implement serde's, schemars' or std's traits in its own way.
 pub fn other(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> Option<String> {
-    others(modules, module, attributes).find(|path| !UNRELATED.contains(&path[0].as_str())).map(|path| path.join("::"))
+    others(modules, module, attributes).find(|path| !is_unrelated(&path[0])).map(|path| path.join("::"))
 }
 
 /// Whether a derive may implement `From`.
 pub fn may_convert(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> bool {
     others(modules, module, attributes)
-        .any(|path| path.last().is_some_and(|last| last == "From") || !UNRELATED.contains(&path[0].as_str()))
+        .any(|path| path.last().is_some_and(|last| last == "From") || !is_unrelated(&path[0]))
 }
 
 fn others(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> impl Iterator<Item = Vec<String>> {

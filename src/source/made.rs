@@ -256,22 +256,30 @@ impl Modules {
     /// A call or a block that may implement a trait (or have a function) of this name for a type, elsewhere than in an
     /// `impl` of a module.
     pub fn implementor(&self, type_name: &str, what: &str) -> Option<Span> {
+        let names = self.names_of(type_name);
+        let names_it = |tokens: &TokenStream| names.iter().any(|name| has(tokens, name));
         self.local().into_iter().find_map(|id| {
             let module = self.module(id);
-            let loose = module.loose.iter().find(|(_, tokens)| has(tokens, type_name) && has(tokens, what));
-            loose.map(|(span, _)| span.clone()).or_else(|| self.implementing_call(id, &module, type_name, what))
+            let loose = module.loose.iter().find(|(_, tokens)| names_it(tokens) && has(tokens, what));
+            loose.map(|(span, _)| span.clone()).or_else(|| self.implementing_call(id, &module, names_it, what))
         })
     }
 
-    fn implementing_call(&self, id: ModuleId, module: &Module, type_name: &str, what: &str) -> Option<Span> {
+    fn implementing_call(
+        &self,
+        id: ModuleId,
+        module: &Module,
+        names_it: impl Fn(&TokenStream) -> bool,
+        what: &str,
+    ) -> Option<Span> {
         let call = module.macros.iter().find(|call| {
             let last = call.path.segments.last().map(String::as_str).unwrap_or_default();
             let rules = self.definitions(id, call);
             if rules.is_empty() && !call.is_plain {
-                return has(&call.tokens, type_name) && !HARMLESS.contains(&last);
+                return names_it(&call.tokens) && !HARMLESS.contains(&last);
             }
             let mut all = [rules, vec![call.tokens.clone()]].concat();
-            if !all.iter().any(|tokens| has(tokens, type_name)) {
+            if !all.iter().any(&names_it) {
                 return false;
             }
             let mut called = BTreeSet::new();

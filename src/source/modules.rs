@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, DeriveInput, Expr, ImplItem, Item, ItemConst, ItemEnum, ItemFn, ItemImpl, ItemMacro, ItemMod,
-    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, UseTree, Visibility,
+    ItemStruct, ItemTrait, ItemType, Stmt, Token, TraitItem, Type, TypePath, UseTree, Visibility,
 };
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -182,6 +182,8 @@ pub struct Module {
     pub trait_names: BTreeSet<String>,
     pub uses: BTreeMap<String, Vec<Use>>,
     pub globs: Vec<Use>,
+    /// `#[macro_use] extern crate`: their macros are those of the whole crate, if this is its root.
+    pub macro_crates: Vec<String>,
     /// Who may name what is declared here: types and modules (`false`), constants and functions (`true`).
     pub reaches: BTreeMap<(bool, String), Reach>,
     /// Names whose `cfg` only a build script decides, and where they stand.
@@ -778,6 +780,7 @@ impl Modules {
             trait_names: BTreeSet::new(),
             uses: BTreeMap::new(),
             globs: Vec::new(),
+            macro_crates: Vec::new(),
             reaches: BTreeMap::new(),
             undecided: BTreeMap::new(),
             changed: BTreeMap::new(),
@@ -838,6 +841,33 @@ impl Modules {
         let ids: Vec<_> = (0..all.len()).filter(|id| mentions(&all[*id])).map(ModuleId).collect();
         drop(all);
         ids.iter().for_each(|id| drop(self.module(*id)));
+    }
+
+    /// Reads the modules of the project that mention a type, also by an alias of it, and gives its names.
+    pub fn names_of(&self, type_name: &str) -> Vec<String> {
+        let mut names = vec![type_name.to_owned()];
+        let mut at = 0;
+        while let Some(known) = names.get(at).cloned() {
+            self.read_mentioning(&known);
+            for id in self.local() {
+                let module = self.module(id);
+                let imports = module.uses.iter().filter(|(_, uses)| {
+                    uses.iter().any(|import| import.path.segments.last().is_some_and(|last| *last == known))
+                });
+                let aliases = module.types.iter().filter(|(_, declared)| match declared {
+                    TypeDecl::Alias(alias) => match &*alias.ty {
+                        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == known),
+                        _ => false,
+                    },
+                    TypeDecl::Data(_) => false,
+                });
+                let others = imports.map(|(name, _)| name).chain(aliases.map(|(name, _)| name));
+                let others: Vec<String> = others.filter(|name| !names.contains(name)).cloned().collect();
+                names.extend(others);
+            }
+            at += 1;
+        }
+        names
     }
 
     /// Whether the bodies of functions of a crate are read.
@@ -1031,7 +1061,7 @@ impl Reader<'_> {
             }
             Item::Fn(mut item) => {
                 let cfg = &self.krate.cfg;
-                item.block.stmts.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
+                decide(cfg, &mut item.block.stmts);
                 module.functions.insert(name(&item.sig.ident), Rc::new(item));
             }
             Item::Static(item) => {
@@ -1042,14 +1072,20 @@ impl Reader<'_> {
                 let cfg = &self.krate.cfg;
                 item.items.retain_mut(|item| {
                     if let ImplItem::Fn(function) = item {
-                        let statements = &mut function.block.stmts;
-                        statements.retain(|statement| cfg.keeps(statement_attributes(statement)) != Some(false));
+                        decide(cfg, &mut function.block.stmts);
                     }
                     cfg.keeps(impl_attributes(item)) != Some(false)
                 });
                 let is_decided = item.items.iter().all(|item| cfg.keeps(impl_attributes(item)).is_some());
                 if !is_decided {
                     return self.undecided(&Item::Impl(item));
+                }
+                // A type that is written otherwise than by its name.
+                if matches!(
+                    *item.self_ty,
+                    Type::Paren(_) | Type::Macro(_) | Type::Path(TypePath { qself: Some(_), .. })
+                ) {
+                    module.loose.push((span_of(&module.file, &item.self_ty), item.to_token_stream()));
                 }
                 module.impls.push(Rc::new(item));
             }
@@ -1062,6 +1098,9 @@ impl Reader<'_> {
                 let reach = self.reach(&item.vis);
                 let bound = item.rename.as_ref().map_or(&item.ident, |(_, rename)| rename);
                 let path = UsePath { global: item.ident != "self", segments: vec![name(&item.ident)] };
+                if item.attrs.iter().any(|attribute| attribute.path().is_ident("macro_use")) {
+                    self.module.macro_crates.push(name(&item.ident));
+                }
                 self.module.uses.entry(name(bound)).or_default().push(Use { path, reach });
             }
             Item::Mod(item) => self.add_module(item),
@@ -1158,16 +1197,6 @@ impl Reader<'_> {
         self.module.macros.push(Call { span, path, tokens, is_plain: true });
     }
 
-    /// An item of another build.
-    fn leave_out_item(&self, item: &Item) {
-        if self.krate.foreign.is_none() {
-            self.modules.left_out_items.borrow_mut().push(span_of(&self.module.file, item));
-        }
-        if let Item::Mod(item) = item {
-            self.leave_out(item);
-        }
-    }
-
     fn refuse_included(&self, span: &Span, place: &str, text: &str) {
         if !skim::kinds_in(text).is_empty() {
             let message = format!("`{place}` has a custom resource, and opctl does not run `include!`");
@@ -1199,6 +1228,16 @@ impl Reader<'_> {
         let place = normalize(&place);
         let text = self.modules.tree.read(&place).ok().flatten()?;
         Some((place, as_rustc_reads(text)))
+    }
+
+    /// An item of another build.
+    fn leave_out_item(&self, item: &Item) {
+        if self.krate.foreign.is_none() {
+            self.modules.left_out_items.borrow_mut().push(span_of(&self.module.file, item));
+        }
+        if let Item::Mod(item) = item {
+            self.leave_out(item);
+        }
     }
 
     /// A module of another build.
@@ -1613,14 +1652,22 @@ pub fn mentions(tokens: TokenStream, word: &str) -> bool {
     })
 }
 
-fn statement_attributes(statement: &Stmt) -> &[Attribute] {
-    match statement {
-        Stmt::Local(local) => &local.attrs,
-        Stmt::Expr(Expr::Block(block), _) => &block.attrs,
-        Stmt::Expr(Expr::Return(returned), _) => &returned.attrs,
-        Stmt::Macro(statement) => &statement.attrs,
-        _ => &[],
-    }
+/// Leaves the statements that are compiled, without the `cfg`s that are decided.
+fn decide(cfg: &Cfg, statements: &mut Vec<Stmt>) {
+    statements.retain_mut(|statement| {
+        let attributes = match statement {
+            Stmt::Local(local) => &mut local.attrs,
+            Stmt::Expr(Expr::Block(block), _) => &mut block.attrs,
+            Stmt::Expr(Expr::Return(returned), _) => &mut returned.attrs,
+            Stmt::Macro(statement) => &mut statement.attrs,
+            _ => return true,
+        };
+        let keeps = cfg.keeps(attributes);
+        if keeps == Some(true) {
+            attributes.retain(|attribute| !attribute.path().is_ident("cfg"));
+        }
+        keeps != Some(false)
+    });
 }
 
 fn parent(path: &str) -> &str {

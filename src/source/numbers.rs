@@ -198,6 +198,7 @@ fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
                 BinOp::Sub(_) => $left - $right,
                 BinOp::Mul(_) => $left * $right,
                 BinOp::Div(_) => $left / $right,
+                BinOp::Rem(_) => $left % $right,
                 _ => return None,
             }
         };

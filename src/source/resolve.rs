@@ -82,7 +82,10 @@ impl Search<'_> {
             "self" => Target::Module(from),
             "super" => Target::Module(self.modules.module(from).parent?),
             name if path.global => self.external(from, name)?,
-            name if rest.is_empty() => self.lookup(from, name, own).or_else(|| self.external(from, name))?,
+            name if rest.is_empty() => {
+                let near = self.lookup(from, name, own).or_else(|| self.in_macro_crates(from, name, own));
+                near.or_else(|| self.external(from, name))?
+            }
             name => {
                 // The name of a crate is that crate, not something that a glob from yet another one might bring.
                 let external = self.external(from, name);
@@ -242,6 +245,16 @@ impl Search<'_> {
         }
     }
 
+    /// A macro of a `#[macro_use] extern crate`, which goes before those of std.
+    fn in_macro_crates(&mut self, from: ModuleId, name: &str, namespace: Namespace) -> Option<Target> {
+        let root = self.modules.module(self.modules.root(from));
+        let mut crates = root.macro_crates.iter().filter(|_| namespace == Namespace::Macro);
+        crates.find_map(|krate| match self.external(from, krate)? {
+            Target::Foreign(foreign) => self.in_foreign_glob(foreign, name, namespace),
+            found => self.walk(found, &[name.to_owned()], namespace),
+        })
+    }
+
     fn in_foreign_glob(&mut self, Foreign { path, via }: Foreign, name: &str, namespace: Namespace) -> Option<Target> {
         let mut inner = path.clone();
         inner.push(name.into());
@@ -255,12 +268,17 @@ impl Search<'_> {
             return Some(Target::Foreign(inner));
         }
         let via = via.filter(|via| self.foreign_globs && !self.modules.carries(&path[0], via))?;
-        // Of a crate of macros in the project, opctl knows no names.
-        if namespace == Namespace::Macro && self.modules.declared(&via).folder.is_some() {
+        // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then. Of a crate of
+        // macros, opctl knows no names.
+        let is_of_macros = self.modules.declared(&via).folder.is_some();
+        let root = self.modules.enter(&via);
+        if namespace == Namespace::Macro
+            && (is_of_macros || matches!(root, Err(Missing::Library { .. })))
+            && !derives::is_unrelated(&path[0])
+        {
             return Some(Target::Hidden(Box::new(made_by_macro(name))));
         }
-        // A crate that is not on disk cannot be asked; a name that is found nowhere else is refused then.
-        let root = self.modules.enter(&via).ok()?;
+        let root = root.ok()?;
         let found = match self.walk(Target::Module(root), &path[1..], Namespace::Type)? {
             Target::Module(module) => match self.found(module, name, namespace)? {
                 (found, Reach::All) => found,

@@ -31,6 +31,9 @@ impl Deriver<'_> {
             Resolved::Known { arguments, entry, .. } => arguments.iter().take(entry.parameters()).cloned().collect(),
             Resolved::Data { arguments, .. } => arguments.clone(),
         };
+        if let Resolved::Data { input, scope: inner, .. } = &resolved {
+            self.check_attribute_macros(input, inner)?;
+        }
         if let Resolved::Data { module, input, scope: inner, .. } = &resolved
             && !self.derives(&input.attrs, "Serialize", *module)
         {

@@ -151,8 +151,8 @@ enum Arguments {
     Several,
 }
 
-/// More tokens than these are more than a line.
-const SHORT: usize = 24;
+/// More tokens than these are more than the few lines of an `is_empty`.
+const SHORT: usize = 100;
 
 struct Skim<'a> {
     text: &'a str,

@@ -224,7 +224,7 @@ impl<'a> Deriver<'a> {
             }
         }
         // Of the modules that were not read at first: those that paths led into, and those where an `impl` may stand.
-        self.modules.read_mentioning(type_name);
+        self.modules.names_of(type_name);
         self.list_impls(&self.modules.local());
         self.listed(trait_name, module, type_name)
     }
@@ -889,7 +889,7 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
         let segments = path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let path = UsePath { global: path.leading_colon.is_some(), segments };
         let (module, type_name) = match (resolve(modules, id, &path, Namespace::Type), path.segments.as_slice()) {
-            (Some(Target::Item(module, type_name)), _) => (module, type_name),
+            (Some(Target::Item(module, type_name)), _) => aliased(modules, module, type_name),
             // A type that kube's derive makes next to the spec is not in the source.
             (None, [generated]) => (id, generated.clone()),
             _ => return None,
@@ -903,6 +903,20 @@ fn implementations(modules: &Modules, id: ModuleId) -> Vec<Implementation> {
         })
     };
     modules.module(id).impls.iter().filter_map(of_item).collect()
+}
+
+/// What an alias of a type of the source stands for.
+fn aliased(modules: &Modules, mut module: ModuleId, mut type_name: String) -> (ModuleId, String) {
+    // A way through aliases is short.
+    for _ in 0..8 {
+        let Some(TypeDecl::Alias(alias)) = modules.module(module).types.get(&type_name).cloned() else { break };
+        let Type::Path(TypePath { qself: None, path, .. }) = &*alias.ty else { break };
+        let Some(Target::Item(next, name)) = resolve(modules, module, &UsePath::of(path), Namespace::Type) else {
+            break;
+        };
+        (module, type_name) = (next, name);
+    }
+    (module, type_name)
 }
 
 /// The scope within an `impl` for a type: its parameters stand for what those of the type stand for in `scope`.

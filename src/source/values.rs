@@ -127,7 +127,7 @@ pub enum Local {
         value: Box<Value>,
         hint: Hint,
         mutable: bool,
-        /// Whether its type is a type parameter, so that all its methods are of traits.
+        /// Whether its type may be a type parameter, so that all its methods are of traits.
         opaque: bool,
     },
     /// A constant argument, with the type of its parameter.
@@ -380,7 +380,10 @@ impl Deriver<'_> {
                 let evaluated = Rc::default();
                 (Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)), Some(evaluated))
             }
-            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable, opaque: false }, None),
+            value => {
+                let opaque = super::calls::is_opaque(&init.expr, scope);
+                (Local::Value { value: Box::new(self.known(value)?), hint, mutable, opaque }, None)
+            }
         };
         scope.bind(ident, local);
         Ok(evaluated)
@@ -432,11 +435,11 @@ impl Deriver<'_> {
                 object.remove(&self.text(key, scope)?);
             }
             (Value::List("Vec", list), "push", [new]) | (Value::List("VecDeque", list), "push_back", [new]) => {
-                let element = self.element(&hint, 0)?;
+                let element = self.element_like(&hint, list)?;
                 list.push(self.evaluate(new, scope, &element)?);
             }
             (Value::List("Vec", list), "extend", [new]) => {
-                let elements = Hint::List(Box::new(self.element(&hint, 0)?));
+                let elements = Hint::List(Box::new(self.element_like(&hint, list)?));
                 match self.evaluate(new, scope, &elements)? {
                     Value::List("array" | "Vec" | "iterator", mut new) => list.append(&mut new),
                     _ => return self.not_evident(call, scope),
@@ -459,9 +462,17 @@ impl Deriver<'_> {
         Ok(())
     }
 
+    /// What is known of an element to come: what the list's type says, or an element that it has.
+    fn element_like(&mut self, list: &Hint, elements: &[Value]) -> Derived<Hint> {
+        Ok(match (self.element(list, 0)?, elements.first()) {
+            (Hint::Unknown, Some(first)) => Hint::like(first),
+            (element, _) => element,
+        })
+    }
+
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
         match usize::try_from(self.integer(length, scope, "usize")?) {
-            Ok(length) if length * size_of(&value) <= MAX_SIZE && self.clones(&value) => {
+            Ok(length) if length.saturating_mul(size_of(&value)) <= MAX_SIZE && self.clones(&value) => {
                 Ok(Value::List("array", vec![value; length]))
             }
             _ => self.not_evident(length, scope),
@@ -739,7 +750,7 @@ impl Deriver<'_> {
 }
 
 /// The most parts that a repeated value has.
-const MAX_SIZE: usize = 65_536;
+const MAX_SIZE: usize = 1 << 16;
 
 /// How many parts a value has; so many bytes of a text are one.
 fn size_of(value: &Value) -> usize {
