@@ -228,7 +228,7 @@ impl Deriver<'_> {
         let is_text = |schema: &Json| schema["type"] == "string" && schema["enum"].is_array();
         let has_units = is_text(schema.as_value()) || schema.get("oneOf").is_some_and(|variants| is_text(&variants[0]));
         let is_enum = ["oneOf", "anyOf"].iter().any(|key| schema.get(*key).is_some());
-        if schemars.flattens_enums() || !has_units && !(shape.optional && !required && is_enum) {
+        if schemars.flattens_enums() || !(has_units || shape.optional && !required && is_enum) {
             return Ok(());
         }
         let span = self.span(scope, &field.original);

@@ -64,12 +64,20 @@ pub struct Modules {
     reading: Reading,
     /// What calls of macros make, by module and number: see `made`.
     pub(super) calls: RefCell<HashMap<(ModuleId, usize), Rc<Makes>>>,
-    /// The names that `use … as` and `type` give to what has another name, of the modules that were listed.
-    other_names: RefCell<(BTreeSet<ModuleId>, HashMap<String, BTreeSet<String>>)>,
+    other_names: RefCell<OtherNames>,
     /// Paths without `.rs` of the project's modules that no build here has, or whose text is read otherwise.
     left_out: RefCell<Vec<String>>,
     /// The items that this build does not have.
     left_out_items: RefCell<Vec<Span>>,
+}
+
+/// The names that `use … as` and `type` give to what has another name.
+#[derive(Default)]
+struct OtherNames {
+    /// The modules that were looked at.
+    listed: BTreeSet<ModuleId>,
+    /// By that other name.
+    names: HashMap<String, BTreeSet<String>>,
 }
 
 /// How much of the project's files is read.
@@ -853,8 +861,7 @@ impl Modules {
         while let Some(known) = names.get(at).cloned() {
             self.read_mentioning(&known);
             self.list_other_names();
-            let (_, others) = &*self.other_names.borrow();
-            for other in others.get(&known).into_iter().flatten() {
+            for other in self.other_names.borrow().names.get(&known).into_iter().flatten() {
                 if !names.contains(other) {
                     names.push(other.clone());
                 }
@@ -865,7 +872,7 @@ impl Modules {
     }
 
     fn list_other_names(&self) {
-        let (listed, names) = &mut *self.other_names.borrow_mut();
+        let OtherNames { listed, names } = &mut *self.other_names.borrow_mut();
         for id in self.local().into_iter().filter(|id| listed.insert(*id)) {
             let module = self.module(id);
             let imports = module.uses.iter().flat_map(|(bound, uses)| {

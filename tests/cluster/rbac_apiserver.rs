@@ -258,6 +258,7 @@ fn rules(text: &str) -> Vec<RbacRule> {
 fn manifests(rules: &[RbacRule], options: Options) -> Vec<Manifest> {
     let span = Span { file: SourceFile::new("src/api.rs", ""), range: 0..0 };
     let api = Api {
+        kube: Default::default(),
         group: "cache.example.com".into(),
         version: "v1".into(),
         kind: "Memcached".into(),

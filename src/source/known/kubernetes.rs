@@ -173,7 +173,10 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 fn block(path: &str) -> Option<&'static str> {
     let (mut low, mut high) = (0, TABLE.len());
     while low < high {
-        let middle = TABLE.floor_char_boundary(low + (high - low) / 2);
+        let mut middle = low + (high - low) / 2;
+        while !TABLE.is_char_boundary(middle) {
+            middle -= 1;
+        }
         let start = TABLE[low..middle].rfind(BETWEEN).map_or(low, |at| low + at + BETWEEN.len());
         let end = TABLE[start..high].find(BETWEEN).map_or(high, |at| start + at);
         let block = &TABLE[start..end];
