@@ -368,7 +368,8 @@ impl Deriver<'_> {
         let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
             (value, "clone", []) => self.clones(&value).then_some(value),
-            (Value::Data(data), method, arguments) if !is_opaque(&call.receiver, scope) => {
+            // The methods of a type parameter are those of traits, whatever it stands for.
+            (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
                 return match self.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
                     None => self.not_evident(expr, scope),
@@ -514,8 +515,7 @@ impl Deriver<'_> {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
                     let mutable = pattern.mutability.is_some();
-                    let opaque = function.is_opaque(&typed.ty);
-                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable, opaque };
+                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable };
                     inner.bind(&pattern.ident, local);
                 }
             }
@@ -530,19 +530,8 @@ impl Deriver<'_> {
     }
 }
 
-/// Whether a value may be of a type parameter: it is such a local, or made of one by methods.
-pub fn is_opaque(expr: &Expr, scope: &Scope) -> bool {
-    match expr {
-        Expr::Paren(inner) => is_opaque(&inner.expr, scope),
-        Expr::Reference(inner) => is_opaque(&inner.expr, scope),
-        Expr::Unary(inner) => is_opaque(&inner.expr, scope),
-        Expr::MethodCall(call) => is_opaque(&call.receiver, scope),
-        Expr::Path(path) => {
-            let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
-            matches!(local, Some(Local::Value { opaque: true, .. }))
-        }
-        _ => false,
-    }
+fn is_self(expr: &Expr) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident("self"))
 }
 
 /// `&mut T`, or something with one in it; `mut self`.

@@ -33,6 +33,11 @@ impl Function {
 
     fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
         scope.leave_open(&item.sig.generics);
+        // `impl Trait` is a type parameter without a name.
+        if super::modules::mentions(item.sig.inputs.to_token_stream(), "impl") {
+            let open = (syn::parse_quote!(_), scope.clone());
+            Rc::make_mut(&mut scope.generics).insert("impl".into(), open);
+        }
         Self { scope, item }
     }
 
@@ -42,11 +47,6 @@ impl Function {
         let is_given = |parameter: String| !matches!(self.scope.generics.get(&parameter), Some((Type::Infer(_), _)));
         let is_open = matches!(*typed.ty, Type::ImplTrait(_)) || !self.generic(&typed.ty).is_none_or(is_given);
         (!is_open).then(|| ((*typed.ty).clone(), self.scope.clone()))
-    }
-
-    /// Whether a parameter is only known by its traits.
-    pub fn is_opaque(&self, ty: &Type) -> bool {
-        matches!(ty, Type::ImplTrait(_)) || self.generic(ty).is_some()
     }
 
     /// Takes what stands between angle brackets behind the function's name for its parameters.

@@ -64,6 +64,8 @@ pub struct Modules {
     reading: Reading,
     /// What calls of macros make, by module and number: see `made`.
     pub(super) calls: RefCell<HashMap<(ModuleId, usize), Rc<Makes>>>,
+    /// The names that `use … as` and `type` give to what has another name, of the modules that were listed.
+    other_names: RefCell<(BTreeSet<ModuleId>, HashMap<String, BTreeSet<String>>)>,
     /// Paths without `.rs` of the project's modules that no build here has, or whose text is read otherwise.
     left_out: RefCell<Vec<String>>,
     /// The items that this build does not have.
@@ -283,6 +285,7 @@ impl Modules {
             diagnostics: RefCell::default(),
             reading,
             calls: RefCell::default(),
+            other_names: RefCell::default(),
             left_out: RefCell::default(),
             left_out_items: RefCell::default(),
         };
@@ -843,31 +846,42 @@ impl Modules {
         ids.iter().for_each(|id| drop(self.module(*id)));
     }
 
-    /// Reads the modules of the project that mention a type, also by an alias of it, and gives its names.
+    /// Reads the modules of the project that mention a type, also by another name, and gives all its names.
     pub fn names_of(&self, type_name: &str) -> Vec<String> {
         let mut names = vec![type_name.to_owned()];
         let mut at = 0;
         while let Some(known) = names.get(at).cloned() {
             self.read_mentioning(&known);
-            for id in self.local() {
-                let module = self.module(id);
-                let imports = module.uses.iter().filter(|(_, uses)| {
-                    uses.iter().any(|import| import.path.segments.last().is_some_and(|last| *last == known))
-                });
-                let aliases = module.types.iter().filter(|(_, declared)| match declared {
-                    TypeDecl::Alias(alias) => match &*alias.ty {
-                        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == known),
-                        _ => false,
-                    },
-                    TypeDecl::Data(_) => false,
-                });
-                let others = imports.map(|(name, _)| name).chain(aliases.map(|(name, _)| name));
-                let others: Vec<String> = others.filter(|name| !names.contains(name)).cloned().collect();
-                names.extend(others);
+            self.list_other_names();
+            let (_, others) = &*self.other_names.borrow();
+            for other in others.get(&known).into_iter().flatten() {
+                if !names.contains(other) {
+                    names.push(other.clone());
+                }
             }
             at += 1;
         }
         names
+    }
+
+    fn list_other_names(&self) {
+        let (listed, names) = &mut *self.other_names.borrow_mut();
+        for id in self.local().into_iter().filter(|id| listed.insert(*id)) {
+            let module = self.module(id);
+            let imports = module.uses.iter().flat_map(|(bound, uses)| {
+                uses.iter().filter_map(move |import| Some((import.path.segments.last()?.clone(), bound)))
+            });
+            let aliases = module.types.iter().filter_map(|(bound, declared)| match declared {
+                TypeDecl::Alias(alias) => match &*alias.ty {
+                    Type::Path(path) => Some((name(&path.path.segments.last()?.ident), bound)),
+                    _ => None,
+                },
+                TypeDecl::Data(_) => None,
+            });
+            for (known, other) in imports.chain(aliases).filter(|(known, other)| known != *other) {
+                names.entry(known).or_default().insert(other.clone());
+            }
+        }
     }
 
     /// Whether the bodies of functions of a crate are read.

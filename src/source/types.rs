@@ -100,6 +100,11 @@ impl Scope {
         Self { module, generics: Rc::default(), locals: Rc::default() }
     }
 
+    /// Whether there are type parameters.
+    pub fn has_parameters(&self) -> bool {
+        self.generics.keys().any(|parameter| parameter != "Self")
+    }
+
     /// Parameters that nothing is known of are not taken for types and constants of the same name.
     pub fn leave_open(&mut self, generics: &Generics) {
         let open = (syn::parse_quote!(_), self.clone());

@@ -127,8 +127,6 @@ pub enum Local {
         value: Box<Value>,
         hint: Hint,
         mutable: bool,
-        /// Whether its type may be a type parameter, so that all its methods are of traits.
-        opaque: bool,
     },
     /// A constant argument, with the type of its parameter.
     Constant(Box<Expr>, Scope, Box<Typed>),
@@ -140,7 +138,7 @@ pub enum Local {
 
 impl Local {
     pub fn value(value: Value) -> Self {
-        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false, opaque: false }
+        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false }
     }
 }
 
@@ -380,10 +378,7 @@ impl Deriver<'_> {
                 let evaluated = Rc::default();
                 (Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)), Some(evaluated))
             }
-            value => {
-                let opaque = super::calls::is_opaque(&init.expr, scope);
-                (Local::Value { value: Box::new(self.known(value)?), hint, mutable, opaque }, None)
-            }
+            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable }, None),
         };
         scope.bind(ident, local);
         Ok(evaluated)
@@ -418,7 +413,7 @@ impl Deriver<'_> {
         };
         let method = call.method.to_string();
         let found = local.and_then(|local| Some((scope.locals.get(&local).cloned()?, local)));
-        let Some((Local::Value { mut value, hint, mutable: true, opaque }, local)) = found else {
+        let Some((Local::Value { mut value, hint, mutable: true }, local)) = found else {
             return self.not_evident(call, scope);
         };
         if self.may_be_of_own_trait(&method, scope) {
@@ -458,7 +453,7 @@ impl Deriver<'_> {
             }
             _ => return self.not_evident(call, scope),
         }
-        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true, opaque });
+        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true });
         Ok(())
     }
 

@@ -36,6 +36,8 @@ pub struct EffectsSpec {
     pub elsewhere: Elsewhere,
     #[serde(default = "large")]
     pub large: usize,
+    #[serde(default = "shown")]
+    pub shown: String,
 }
 
 fn in_a_block() -> Vec<i32> {
@@ -163,4 +165,24 @@ fn plus_one<S: serde::Serializer>(number: &u8, serializer: S) -> Result<S::Ok, S
 
 fn large() -> usize {
     [[[0u8; 4096]; 4096]; 4096].len()
+}
+
+impl Text {
+    fn to_string(&self) -> String {
+        "of the type".into()
+    }
+}
+
+impl std::fmt::Display for Text {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "of the trait")
+    }
+}
+
+fn show<T: ToString>(values: Vec<T>) -> String {
+    values[0].to_string()
+}
+
+fn shown() -> String {
+    show(vec![Text("a".into())])
 }
