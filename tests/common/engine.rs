@@ -12,7 +12,7 @@ use opctl::source::{self, Source};
 use serde_json::Value;
 
 use crate::differ::differ;
-use crate::oracle::Oracle;
+use crate::oracles::Oracle;
 
 /// The CRDs of a case in the order of its kinds; `null` where kube panics, and a checksum where the CRD is long and recorded.
 pub type Crds = BTreeMap<String, Vec<Value>>;

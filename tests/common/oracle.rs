@@ -1,54 +1,6 @@
-//! Crates whose compiled types print their CRDs, which are compared with what opctl reads in their source.
-
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+//! A crate whose compiled types print their CRDs, which are compared with what opctl reads in its source.
 
 /// The Cargo.toml of an oracle of this name. All have the same dependencies, so that kube is compiled once.
 pub fn manifest(name: &str) -> String {
-    Oracle::latest().manifest(name)
-}
-
-/// The releases that the cases are compiled with: `oracle.toml` or `Cargo.toml`, and `Cargo.lock`.
-pub struct Oracle {
-    folder: PathBuf,
-}
-
-impl Oracle {
-    /// Those that opctl itself is made with.
-    pub fn latest() -> Self {
-        Self { folder: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine") }
-    }
-
-    /// A folder for each earlier release of kube, with the releases of the other crates that were there at that time.
-    pub fn earlier() -> Vec<Self> {
-        let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions")).unwrap();
-        let mut folders: Vec<PathBuf> = folders.map(|entry| entry.unwrap().path()).collect();
-        folders.sort();
-        folders.into_iter().map(|folder| Self { folder }).collect()
-    }
-
-    pub fn name(&self) -> &str {
-        self.folder.file_name().unwrap().to_str().unwrap()
-    }
-
-    pub fn manifest(&self, name: &str) -> String {
-        let file = ["oracle.toml", "Cargo.toml"].map(|file| self.folder.join(file)).into_iter().find(|it| it.exists());
-        fs::read_to_string(file.unwrap()).unwrap().replace("\"oracle\"", &format!("\"{name}\""))
-    }
-
-    pub fn lock(&self) -> String {
-        fs::read_to_string(self.folder.join("Cargo.lock")).unwrap()
-    }
-
-    /// The CRDs that the compiled types print, as they were last recorded.
-    pub fn recorded(&self) -> PathBuf {
-        self.folder.join("recorded.txt")
-    }
-
-    /// The cases that do not compile with these releases.
-    pub fn without(&self) -> BTreeSet<String> {
-        let text = fs::read_to_string(self.folder.join("without.txt")).unwrap_or_default();
-        text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect()
-    }
+    include_str!("../engine/oracle.toml").replace("\"oracle\"", &format!("\"{name}\""))
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common;
 use crate::engine_cases::{Crds, cases, checksum, derive, differences, files, parse};
-use crate::oracle::Oracle;
+use crate::oracles::Oracle;
 use crate::write::write;
 
 #[test]

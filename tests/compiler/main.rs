@@ -15,6 +15,8 @@ mod differ;
 mod engine_cases;
 #[path = "../common/oracle.rs"]
 mod oracle;
+#[path = "../common/oracles.rs"]
+mod oracles;
 #[path = "../common/recorder.rs"]
 mod recorder;
 #[path = "../common/skipped.rs"]

@@ -12,7 +12,8 @@ use opctl::source::{self, Source};
 use opctl::versions::{self, Release};
 
 use crate::engine_cases::{Crds, cases, derive, differences, every_case, parse};
-use crate::oracle::{Oracle, manifest};
+use crate::oracle::manifest;
+use crate::oracles::Oracle;
 
 #[test]
 fn crds_equal_those_that_were_recorded() {

@@ -29,6 +29,8 @@ mod mutants;
 mod object;
 #[path = "../common/oracle.rs"]
 mod oracle;
+#[path = "../common/oracles.rs"]
+mod oracles;
 #[path = "../common/pod_template.rs"]
 mod pod_template;
 #[path = "../common/project_with_webhooks.rs"]
