@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_package_has_its_own_binaries_and_a_workspace_those_of_its_members() {
         let package = |name: &str, folder: &str| {
-            json!({"name": name, "manifest_path": format!("{folder}/Cargo.toml"), "targets": [
+            json!({"name": name, "manifest_path": format!("{folder}/Cargo.toml"), "features": {"extra": []}, "targets": [
                 {"kind": ["lib"], "name": "x"},
                 {"kind": ["bin"], "name": "crdgen", "required-features": ["schema"]},
             ]})

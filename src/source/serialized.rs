@@ -11,7 +11,7 @@ use syn::{DeriveInput, GenericParam, Generics, Type, TypeParamBound, TypePath, W
 
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
-use super::values::{Data, Value};
+use super::values::{Data, Value, size_of_json};
 use crate::diagnostic::Diagnostic;
 
 impl Deriver<'_> {
@@ -156,7 +156,10 @@ impl Deriver<'_> {
                 Ok(object.into())
             }
             Value::Data(data) => self.serialized_data(data),
-            Value::Json(json) => Ok(json),
+            Value::Json(json) => {
+                self.steps += size_of_json(&json);
+                Ok(json)
+            }
             Value::Unknown(_) => self.not_evident(node, scope),
         }
     }
