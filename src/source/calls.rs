@@ -12,6 +12,7 @@ use syn::{
 use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
 use super::numbers::{integer_type, range_of};
+use super::shadows::OF_ANY;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
 use super::values::{Data, Hint, Local, Value, has_attributes, is_pointer};
 
@@ -335,8 +336,7 @@ impl Deriver<'_> {
     /// A method of the source, or one of these of std.
     pub fn method_call(&mut self, call: &ExprMethodCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let method = call.method.to_string();
-        // Values of the source have these two methods of std as well.
-        let is_of_any = matches!(method.as_str(), "into" | "clone");
+        let is_of_any = OF_ANY.contains(&method.as_str());
         if self.may_be_of_own_trait(&method, scope) || is_of_any && self.is_own_method(&method, scope) {
             return self.not_evident(expr, scope);
         }

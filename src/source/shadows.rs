@@ -28,9 +28,23 @@ pub struct Shadows {
     methods: BTreeSet<String>,
 }
 
+/// The methods of std that values of the source have as well.
+pub const OF_ANY: &[&str] = &["clone", "into"];
+
+/// Whether a text may have a function of this name, by a look at its bytes.
+fn may_define(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].trim_end();
+        // Behind `fn`, a comment, or `r#`.
+        let line = before.lines().next_back().unwrap_or_default();
+        before.ends_with("fn") || before.ends_with("*/") || before.ends_with('#') || line.contains("//")
+    })
+}
+
 impl Shadows {
     fn add(&mut self, text: &str) {
-        if !["macro_rules", "trait", "impl"].iter().any(|word| text.contains(word)) {
+        let has_words = ["macro_rules", "trait", "Into"].iter().any(|word| text.contains(word));
+        if !has_words && !OF_ANY.iter().any(|method| may_define(text, method)) {
             return;
         }
         let tokens: Vec<_> =

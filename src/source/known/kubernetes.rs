@@ -173,12 +173,7 @@ pub fn paths() -> impl Iterator<Item = &'static str> {
 fn block(path: &str) -> Option<&'static str> {
     let (mut low, mut high) = (0, TABLE.len());
     while low < high {
-        let mut middle = low + (high - low) / 2;
-        while !TABLE.is_char_boundary(middle) {
-            middle -= 1;
-        }
-        let start = TABLE[low..middle].rfind(BETWEEN).map_or(low, |at| low + at + BETWEEN.len());
-        let end = TABLE[start..high].find(BETWEEN).map_or(high, |at| start + at);
+        let (start, end) = around(low + (high - low) / 2, low, high);
         let block = &TABLE[start..end];
         match block.split(['@', '\n']).next().unwrap_or_default().cmp(path) {
             Ordering::Equal => return Some(block),
@@ -187,6 +182,25 @@ fn block(path: &str) -> Option<&'static str> {
         }
     }
     None
+}
+
+/// The ends of the block around a byte, or before it, among those in `low..high`. Lines are long, so it goes from one to the
+/// next.
+fn around(at: usize, low: usize, high: usize) -> (usize, usize) {
+    let mut start = at;
+    while !TABLE.is_char_boundary(start) {
+        start -= 1;
+    }
+    while start > low && !TABLE[low..start].ends_with(BETWEEN) {
+        let before = TABLE[low..start].strip_suffix('\n').unwrap_or(&TABLE[low..start]);
+        start = before.rfind('\n').map_or(low, |newline| low + newline + 1);
+    }
+    let mut end = start;
+    while end < high && !TABLE[end..high].starts_with(BETWEEN) {
+        let line = TABLE[end..high].strip_prefix('\n').map_or(end, |_| end + 1);
+        end = TABLE[line..high].find('\n').map_or(high, |newline| line + newline);
+    }
+    (start, end)
 }
 
 struct Line {
