@@ -22,8 +22,9 @@ fn crds_equal_those_of_the_compiled_types() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// The topics whose schemas some release of kube or schemars treats in its own way. What the other cases print was recorded
-/// with all releases, and `OPCTL_VERSIONS=all` compiles them again.
+/// The topics whose schemas some release of kube or schemars treats in its own way. They are compiled with the oldest release
+/// and the one before the latest. What all cases print was recorded with all releases, and `OPCTL_VERSIONS=all` compiles them
+/// again.
 const TOPICS: &[&str] = &["enums", "flatten", "kube", "kube_schema", "kubernetes", "maps", "panics", "structs"];
 
 #[test]
@@ -32,7 +33,11 @@ fn crds_equal_those_of_earlier_releases() {
     // They share nothing with other tests, and need not wait for them.
     let target = common::operators_target().join("versions");
     let mut differences = Vec::new();
-    for oracle in Oracle::earlier() {
+    let mut earlier = Oracle::earlier();
+    if !takes_all {
+        earlier.drain(1..earlier.len() - 1);
+    }
+    for oracle in earlier {
         let mut cases = cases(&oracle);
         cases.retain(|case, _| takes_all || TOPICS.contains(&case.split('/').next().unwrap()));
         differences.extend(compare(&oracle, &cases, target.clone(), 0));
