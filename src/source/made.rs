@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{ItemImpl, Type};
 
 use super::known::is_primitive;
-use super::modules::{Call, Module, ModuleId, Modules, mentions};
+use super::modules::{Call, Module, ModuleId, Modules, mentions, span_of};
 use super::resolve::{Namespace, Target, resolve};
 use crate::diagnostic::Span;
 
@@ -254,14 +256,21 @@ impl Modules {
     }
 
     /// A call or a block that may implement a trait (or have a function) of this name for a type, elsewhere than in an
-    /// `impl` of a module.
+    /// `impl` of a module; or an `impl` for what a macro names.
     pub fn implementor(&self, type_name: &str, what: &str) -> Option<Span> {
         let names = self.names_of(type_name);
         let names_it = |tokens: &TokenStream| names.iter().any(|name| has(tokens, name));
         self.local().into_iter().find_map(|id| {
             let module = self.module(id);
             let loose = module.loose.iter().find(|(_, tokens)| names_it(tokens) && has(tokens, what));
-            loose.map(|(span, _)| span.clone()).or_else(|| self.implementing_call(id, &module, names_it, what))
+            let loose = loose.map(|(span, _)| span.clone());
+            let of_macro = || {
+                let of_macro = |item: &&Rc<ItemImpl>| matches!(*item.self_ty, Type::Macro(_));
+                let mut impls = module.impls.iter().filter(of_macro);
+                let item = impls.find(|item| has(&item.to_token_stream(), what))?;
+                Some(span_of(&module.file, &item.self_ty))
+            };
+            loose.or_else(of_macro).or_else(|| self.implementing_call(id, &module, names_it, what))
         })
     }
 
