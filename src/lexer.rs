@@ -34,6 +34,22 @@ pub fn preamble(text: &str) -> usize {
     mark + if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 }
 }
 
+/// The token behind the group that opens at `at`.
+pub fn behind_group(tokens: &[(Token, Range<usize>)], at: usize) -> usize {
+    let mut depth = 0;
+    for (index, (token, _)) in tokens.iter().enumerate().skip(at) {
+        match token {
+            Token::Sign(b'(' | b'[' | b'{') => depth += 1,
+            Token::Sign(b')' | b']' | b'}') => depth -= 1,
+            _ => {}
+        }
+        if depth <= 0 {
+            return index + 1;
+        }
+    }
+    tokens.len()
+}
+
 impl Iterator for Lexer<'_> {
     type Item = (Token, Range<usize>);
 
@@ -65,6 +81,11 @@ impl Iterator for Lexer<'_> {
 impl<'a> Lexer<'a> {
     pub fn new(text: &'a str) -> Self {
         Self { text, at: preamble(text) }
+    }
+
+    /// Without comments.
+    pub fn code(self) -> impl Iterator<Item = (Token, Range<usize>)> + use<'a> {
+        self.filter(|(token, _)| !matches!(token, Token::LineComment | Token::BlockComment))
     }
 
     fn bytes(&self) -> &'a [u8] {

@@ -33,8 +33,7 @@ struct Nesting {
 
 impl Nesting {
     fn check(&mut self, text: &str, lexer: Lexer) -> Option<Range<usize>> {
-        let is_code = |(token, _): &(Token, Range<usize>)| !matches!(token, Token::LineComment | Token::BlockComment);
-        let mut tokens = lexer.filter(is_code).peekable();
+        let mut tokens = lexer.code().peekable();
         // The signs before, and where the last token ends.
         let (mut before, mut last, mut end) = (b' ', b' ', 0);
         while let Some((token, range)) = tokens.next() {
@@ -76,7 +75,7 @@ impl Nesting {
                 Token::Literal if self.has_code_in_strings() => {
                     let content = content(&text[range.clone()]);
                     let mut inner = Self { around: self.cost(), strings: self.strings + 1, ..Self::default() };
-                    // Any escape may stand for a bracket.
+                    // Any escape may encode a bracket.
                     inner.operators = 4 * (content.matches("\\x").count() + content.matches("\\u").count());
                     if inner.check(content, Lexer::new(content)).is_some() {
                         return Some(range);

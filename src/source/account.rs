@@ -21,7 +21,7 @@ pub struct Account {
     pub found: usize,
     /// They are in `Operator::apis`.
     pub written: usize,
-    /// A diagnostic tells why.
+    /// A diagnostic says why.
     pub refused: usize,
     /// A `cfg` leaves them out.
     pub left_out: usize,
@@ -70,7 +70,7 @@ impl Source {
                 problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
             }
         }
-        for file in self.unread(packages, &files) {
+        for file in self.unread(packages.iter().filter(|package| !package.is_proc_macro), &files) {
             let kinds = skim::kinds_in(&file.text);
             let is_left_out = modules.leaves_out(&file.path);
             let fate = if is_left_out { Fate::LeftOut } else { Fate::Refused };
@@ -81,7 +81,7 @@ impl Source {
         problems
     }
 
-    /// `None`: nothing tells of it.
+    /// `None`: it is neither derived nor reported nor left out.
     fn fate(
         &self,
         file: &Arc<SourceFile>,
@@ -103,7 +103,7 @@ impl Source {
             return Some(Fate::LeftOut);
         }
         let mut stopped = self.operator.underivable.iter().filter_map(|stopped| stopped.span.as_ref());
-        let is_told = || {
+        let is_reported = || {
             let around = around(&file.text, kind);
             self.diagnostics.iter().any(|problem| match &problem.span {
                 Some((span, _)) if span.file.path == file.path => {
@@ -112,13 +112,16 @@ impl Source {
                 _ => false,
             })
         };
-        (stopped.any(is_name) || is_told()).then_some(Fate::Refused)
+        (stopped.any(is_name) || is_reported()).then_some(Fate::Refused)
     }
 
-    /// The files in `src` that no module leads to.
-    fn unread(&self, packages: &[Package], files: &[Arc<SourceFile>]) -> Vec<Arc<SourceFile>> {
+    /// The files in `src` that no module leads to; `files` are those that were read.
+    pub(super) fn unread<'a>(
+        &self,
+        packages: impl Iterator<Item = &'a Package>,
+        files: &[Arc<SourceFile>],
+    ) -> Vec<Arc<SourceFile>> {
         let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let packages = packages.iter().filter(|package| !package.is_proc_macro);
         let paths = packages.flat_map(|package| self.tree.files_below(&join(&package.folder, "src")));
         let paths = paths.filter(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
         paths.filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??))).collect()
@@ -131,10 +134,7 @@ fn around(text: &str, kind: &KindAttribute) -> Vec<Range<usize>> {
     // Of each open bracket, the place where its item begins, and its own.
     let mut open: Vec<Range<usize>> = Vec::new();
     let mut start = None;
-    for (token, range) in Lexer::new(text).take_while(|(_, range)| range.start < kind.at.start) {
-        if matches!(token, Token::LineComment | Token::BlockComment) {
-            continue;
-        }
+    for (token, range) in Lexer::new(text).code().take_while(|(_, range)| range.start < kind.at.start) {
         let item = *start.get_or_insert(range.start);
         match token {
             Token::Sign(b'{' | b'(' | b'[') => {

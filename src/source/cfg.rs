@@ -47,8 +47,7 @@ impl Cfg {
         if !text[..at].contains("#[cfg(") {
             return false;
         }
-        let is_code = |(token, _): &(Token, Range<usize>)| !matches!(token, Token::LineComment | Token::BlockComment);
-        let mut tokens = Lexer::new(text).take_while(|(_, range)| range.start < at).filter(is_code).peekable();
+        let mut tokens = Lexer::new(text).code().take_while(|(_, range)| range.start < at).peekable();
         // Of each open brace, whether it is that of such a module.
         let mut open = Vec::new();
         let (mut attributes, mut is_removed) = (None::<Range<usize>>, false);

@@ -273,7 +273,10 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
 /// The procedural macros of the project that make custom resources.
 fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
     let dependencies = modules.local_packages().iter().flat_map(|package| package.dependencies.values());
-    let folders: BTreeSet<&String> = dependencies.filter_map(|dependency| dependency.folder.as_ref()).collect();
+    let folders = dependencies.filter_map(|dependency| dependency.folder.as_ref());
+    // What was read as a package of modules is none of procedural macros.
+    let is_new = |folder: &&String| !modules.local_packages().iter().any(|package| package.folder == **folder);
+    let folders: BTreeSet<&String> = folders.filter(is_new).collect();
     let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
     let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
     let paths = sources.flat_map(|folder| tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
@@ -332,14 +335,8 @@ impl Source {
         let mut needs = runtime::needs(modules, packages);
         self.operator.rbac.append(&mut needs.rbac);
         self.diagnostics.append(&mut needs.diagnostics);
-        let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        for folder in packages.iter().map(|package| join(&package.folder, "src")) {
-            let mut paths = self.tree.files_below(&folder);
-            paths.retain(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
-            let texts =
-                paths.into_iter().filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??)));
-            self.diagnostics.extend(texts.filter_map(|file| markers::warn_of_unread(&file)));
-        }
+        let unread = self.unread(packages.iter(), &files);
+        self.diagnostics.extend(unread.iter().filter_map(markers::warn_of_unread));
     }
 
     /// There is one authority. Its file is read here.

@@ -20,7 +20,7 @@ use super::modules::Modules;
 use super::package::Package;
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::lexer::{Lexer, Token, too_deep};
+use crate::lexer::{Lexer, Token, behind_group, too_deep};
 use crate::model::RbacRule;
 use crate::project::{Tree, join};
 
@@ -192,7 +192,7 @@ fn parent(path: &str) -> &str {
 type Tokens = [(Token, Range<usize>)];
 
 fn code(text: &str) -> Vec<(Token, Range<usize>)> {
-    Lexer::new(text).filter(|(token, _)| !matches!(token, Token::LineComment | Token::BlockComment)).collect()
+    Lexer::new(text).code().collect()
 }
 
 fn word<'a>(text: &'a str, tokens: &Tokens, at: usize) -> Option<&'a str> {
@@ -204,22 +204,6 @@ fn sign(tokens: &Tokens, at: usize) -> Option<u8> {
         Token::Sign(sign) => Some(sign),
         _ => None,
     }
-}
-
-/// Behind the group that opens at `at`.
-fn behind_group(tokens: &Tokens, at: usize) -> usize {
-    let mut depth = 0;
-    for (index, (token, _)) in tokens.iter().enumerate().skip(at) {
-        match token {
-            Token::Sign(b'(' | b'[' | b'{') => depth += 1,
-            Token::Sign(b')' | b']' | b'}') => depth -= 1,
-            _ => {}
-        }
-        if depth <= 0 {
-            return index + 1;
-        }
-    }
-    tokens.len()
 }
 
 /// The text of attributes, which is mostly not worth parsing.

@@ -47,8 +47,7 @@ impl Shadows {
         if !has_words && !OF_ANY.iter().any(|method| may_define(text, method)) {
             return;
         }
-        let tokens: Vec<_> =
-            Lexer::new(text).filter(|(token, _)| !matches!(token, Token::LineComment | Token::BlockComment)).collect();
+        let tokens: Vec<_> = Lexer::new(text).code().collect();
         let word = |index: usize| match tokens.get(index) {
             Some((Token::Word, range)) => Some(&text[range.clone()]),
             _ => None,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use syn::File;
 
-use crate::lexer::{Lexer, Token, preamble};
+use crate::lexer::{Lexer, Token, behind_group, preamble};
 
 /// The items of a file. Spans are those of the text.
 pub fn items(text: &str) -> syn::Result<File> {
@@ -44,22 +44,11 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
     if !may_declare_kind(text) {
         return Vec::new();
     }
-    let tokens: Vec<_> = Lexer::new(text).filter(is_code).collect();
+    let tokens: Vec<_> = Lexer::new(text).code().collect();
     let word = |index: usize| tokens.get(index).map_or("", |(_, range)| &text[range.clone()]);
-    // The token after the bracket that closes what is open at a token.
-    let close = |from: usize| {
-        let mut depth = 1;
-        (from..tokens.len())
-            .find(|at| {
-                depth += i32::from(matches!(word(*at), "(" | "[" | "{"));
-                depth -= i32::from(matches!(word(*at), ")" | "]" | "}"));
-                depth == 0
-            })
-            .map_or(tokens.len(), |at| at + 1)
-    };
     let mut kinds: Vec<KindAttribute> = Vec::new();
     for at in (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(") {
-        let end = close(at + 2);
+        let end = behind_group(&tokens, at + 1);
         if !(at + 2..end).any(|at| word(at) == "kind" && word(at + 1) == "=") {
             continue;
         }
@@ -68,7 +57,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
         let name = loop {
             next = match word(next) {
                 ")" | "]" | "," | "#" | "pub" => next + 1,
-                "[" | "(" => close(next + 1),
+                "[" | "(" => behind_group(&tokens, next),
                 "struct" | "enum" | "union" => break tokens.get(next + 1).map(|(_, range)| range.start),
                 _ if (at..next).all(|at| word(at) != "]") && !word(next).is_empty() => next + 1,
                 _ => break None,
@@ -84,7 +73,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
 
 /// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.
 pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
-    let tokens: Vec<_> = Lexer::new(text).filter(is_code).collect();
+    let tokens: Vec<_> = Lexer::new(text).code().collect();
     let starts =
         |words: &[(Token, Range<usize>)]| words.iter().map(|(_, range)| &text[range.clone()]).eq(["[", "kube", "("]);
     let written = tokens.windows(3).find(|words| starts(words)).map(|words| words[1].1.clone());
@@ -99,7 +88,7 @@ pub fn is_leaf(text: &str) -> bool {
 }
 
 fn declares_modules(text: &str) -> bool {
-    let mut tokens = Lexer::new(text).filter(is_code);
+    let mut tokens = Lexer::new(text).code();
     while let Some((token, range)) = tokens.next() {
         // Only `mod name;`, for an inline module's tokens are here, too.
         if token == Token::Word && &text[range] == "mod" {
@@ -125,7 +114,7 @@ fn may_declare_modules(text: &str) -> bool {
 
 /// The text with blanks where it is left out, so that all else stays at its place.
 fn skimmed(text: &str) -> String {
-    let mut skim = Skim { text, tokens: Lexer::new(text).filter(is_code).collect(), at: 0, needless: Vec::new() };
+    let mut skim = Skim { text, tokens: Lexer::new(text).code().collect(), at: 0, needless: Vec::new() };
     skim.needless.push(0..preamble(text));
     while skim.at < skim.tokens.len() {
         skim.items();
@@ -137,10 +126,6 @@ fn skimmed(text: &str) -> String {
         skimmed[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
     String::from_utf8(skimmed).expect("tokens end where characters end")
-}
-
-fn is_code((token, _): &(Token, Range<usize>)) -> bool {
-    !matches!(token, Token::LineComment | Token::BlockComment)
 }
 
 /// What a function takes.

@@ -27,8 +27,7 @@ pub(super) fn place(arguments: &Arguments) -> (Span, Span) {
 
 /// The range of the item that a comment at `comment` is about.
 fn covered(text: &str, comment: &Range<usize>) -> Range<usize> {
-    let is_code = |(token, _): &(Token, _)| !matches!(token, Token::LineComment | Token::BlockComment);
-    let tokens: Vec<(Token, Range<usize>)> = Lexer::new(text).filter(is_code).collect();
+    let tokens: Vec<(Token, Range<usize>)> = Lexer::new(text).code().collect();
     let next = tokens.partition_point(|(_, range)| range.start < comment.start);
     let line = text[..comment.start].rfind('\n').map_or(0, |end| end + 1);
     let is_behind_code = next.checked_sub(1).is_some_and(|last| tokens[last].1.end > line);
