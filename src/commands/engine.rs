@@ -80,8 +80,13 @@ pub struct Refused {
 impl Refused {
     /// Whether this may be one of these kinds.
     pub fn may_be(&self, kind: Kind) -> bool {
-        self.kinds.contains(&None) || self.kinds.contains(&Some(kind))
+        may_be_of(&self.kinds, kind)
     }
+}
+
+/// Whether a kind may be one of these; `None` is one whose name is not known.
+fn may_be_of(kinds: &BTreeSet<Option<Kind>>, kind: Kind) -> bool {
+    kinds.contains(&None) || kinds.contains(&Some(kind))
 }
 
 /// Errors in the source are a [`Diagnosed`], unless they are about single kinds only.
@@ -207,10 +212,7 @@ impl Compiler<'_> {
         sound(&missing, &[])?;
         let from_source: BTreeSet<Kind> = derived.iter().map(kind_of).collect();
         // A macro makes kinds that the source does not name.
-        compiled.retain(|crd| match kind_of(crd) {
-            kind if from_source.contains(&kind) => false,
-            kind => kinds.contains(&None) || kinds.contains(&Some(kind)),
-        });
+        compiled.retain(|crd| !from_source.contains(&kind_of(crd)) && may_be_of(kinds, kind_of(crd)));
         compiled.extend(derived.iter().cloned());
         compiled.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         Ok(compiled)
@@ -225,7 +227,7 @@ impl Compiler<'_> {
         compiled::programs(&self.folder, self.binary, self.features)
     }
 
-    /// By name. This runs code of the project, its build scripts among it, so it is said first what for.
+    /// By name. This runs code of the project, including its build scripts, so a message gives the purpose first.
     fn crds(&self, programs: &[Program], purpose: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
         self.console.info(&format!("compiling the crate with cargo and running its `{}`{purpose}", self.binary));
         let mut progress = self.console.progress();

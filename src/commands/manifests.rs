@@ -265,7 +265,7 @@ fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<CustomResourceDefini
     for path in tree.files_below(&join(output, "crd/bases")) {
         let text = tree.read(&path)?.unwrap_or_default();
         if text.lines().next() == Some(emit::HEADER) {
-            // A file that cannot be read tells nothing here, and is reported by `opctl check`.
+            // A file that cannot be read is skipped here, and reported by `opctl check`.
             crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
         }
     }
