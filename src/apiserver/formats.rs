@@ -41,11 +41,11 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     walk(root, &mut Vec::new(), &mut BTreeSet::new(), findings);
 }
 
-/// Several parts of an `anyOf` may say the same about a place: it is `told` once.
+/// Several branches of an `anyOf` may give the same finding for a location; `reported` has those that were given.
 fn walk(
     schema: &JSONSchemaProps,
     path: &mut Vec<Step>,
-    told: &mut BTreeSet<(String, Vec<String>)>,
+    reported: &mut BTreeSet<(String, Vec<String>)>,
     findings: &mut Vec<Finding>,
 ) {
     let (type_, format) = (text(&schema.type_), text(&schema.format));
@@ -54,17 +54,17 @@ fn walk(
         let message = format!("{at} has the format `{format}`, which the API server does not know and warns of");
         let finding = Finding::warning("OP329", CrdLocation::Schema(path.clone()), message);
         let finding = finding.help(way_out(schema, format, path.last()));
-        if told.insert((finding.message.clone(), finding.help.clone())) {
+        if reported.insert((finding.message.clone(), finding.help.clone())) {
             findings.push(finding);
         }
     }
     for (step, inner) in inside(schema) {
         path.push(step);
-        walk(inner, path, told, findings);
+        walk(inner, path, reported, findings);
         path.pop();
     }
     for (_, inner) in junctors(schema) {
-        walk(inner, path, told, findings);
+        walk(inner, path, reported, findings);
     }
 }
 

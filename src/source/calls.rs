@@ -368,7 +368,7 @@ impl Deriver<'_> {
         let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
             (value, "clone", []) => self.clones(&value).then_some(value),
-            // The methods of a type parameter are those of traits, whatever it stands for.
+            // On a type parameter, only methods of traits can be called, whatever type it is given.
             (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
                 return match self.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),

@@ -312,7 +312,7 @@ impl Deriver<'_> {
     }
 }
 
-/// Whether a type stands for what is given for it; `Self` is the type itself.
+/// Whether a type is a type parameter; `Self` is the type itself.
 fn is_type_parameter((ty, scope): &Typed) -> bool {
     match ty {
         Type::Path(TypePath { qself: None, path, .. }) => {
