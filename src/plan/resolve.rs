@@ -195,7 +195,9 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
 }
 
 fn is_ours(text: &str, policy: &Policy) -> bool {
-    !policy.header.is_empty() && text.trim_start_matches('\u{feff}').starts_with(policy.header)
+    // A comment in YAML, or in Rust.
+    let bare = |text: &'_ str| text.trim_start_matches(['\u{feff}', '#', '/']).trim_start().to_owned();
+    !policy.header.is_empty() && bare(text.lines().next().unwrap_or_default()).starts_with(bare(policy.header).trim_end())
 }
 
 /// The text with CRLF where the file on disk has it (a checkout by git on Windows), so that it can be equal.

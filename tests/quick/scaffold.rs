@@ -22,6 +22,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
         runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
+        charts: false,
     }
 }
 
@@ -57,6 +58,7 @@ fn own(group: &str, version: &str, kind: &str) -> Api {
         core: None,
         wiring: Wiring::default(),
         workload: None,
+        chart: None,
         has_image: false,
         finalizer: false,
     }
