@@ -215,7 +215,7 @@ fn documentation(schema: &Schema) -> String {
     let default = default.map(ToString::to_string).filter(|text| text.len() <= MOST && !text.contains(['`', '\\']));
     let mut words: Vec<String> = schema.comment.replace("```", "`").split_whitespace().map(str::to_owned).collect();
     if let Some(default) = default {
-        if let Some(last) = words.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')'])) {
+        if let Some(last) = words.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')']) && !last.contains("://")) {
             last.push('.');
         }
         words.extend(["Chart".into(), "default:".into(), format!("`{default}`.")]);

@@ -220,7 +220,7 @@ fn source(reference: &str, args: &CreateApiArgs) -> Result<Source, Refusal> {
 
 fn refuse_other_helm() -> Result<(), Refusal> {
     let (message, help) = match helm::version() {
-        Ok(version) if version.starts_with("v4") => return Ok(()),
+        Ok(version) if helm::is_supported(&version) => return Ok(()),
         Ok(version) => (format!("helm {version} is not supported"), INSTALL),
         Err(ToolError::Missing) => ("helm, which fetches and renders charts, is not on the PATH".into(), INSTALL),
         Err(ToolError::Broken(reason)) => (format!("helm does not run: {reason}"), "try it by itself: `helm version`"),
@@ -363,7 +363,7 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &st
     let old = tree.read(&path).ok().flatten().unwrap_or_default();
     let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
     let report = |code, message: String, help: &str| {
-        let diagnostic = if code == "OP472" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
+        let diagnostic = if code == "OP481" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
         Stale { diagnostic: diagnostic.at(at.clone(), "").help(help), fixed: None }
     };
     let base = path_of(folder);
@@ -373,24 +373,24 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &st
     });
     let files: Files = match files.collect::<anyhow::Result<_>>() {
         Ok(files) => files,
-        Err(error) => return Some(report("OP471", format!("cannot read the chart `{folder}`: {error:#}"), "repair the file")),
+        Err(error) => return Some(report("OP480", format!("cannot read the chart `{folder}`: {error:#}"), "repair the file")),
     };
     if old.lines().any(|line| line.strip_prefix("// ").and_then(|line| line.strip_prefix(SUM)) == Some(&digest(&files))) {
         return None;
     }
     if let Err(refusal) = refuse_other_helm() {
         let message = format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
-        return Some(report("OP472", message, INSTALL));
+        return Some(report("OP481", message, INSTALL));
     }
     match permissions_of(tree, project, resource, &files, console) {
         Ok(markers) => {
             let message = format!("the chart `{folder}` has changed, and may need other permissions");
             let fixed = Some((path.clone(), text(folder, &files, &markers)));
-            Some(Stale { fixed, ..report("OP471", message, "run `opctl check --fix`") })
+            Some(Stale { fixed, ..report("OP480", message, "run `opctl check --fix`") })
         }
         Err(error) => {
             let message = format!("the permissions of the chart `{folder}` cannot be checked: {error:#}");
-            Some(report("OP471", message, "fix the chart, then run `opctl check --fix`"))
+            Some(report("OP480", message, "fix the chart, then run `opctl check --fix`"))
         }
     }
 }

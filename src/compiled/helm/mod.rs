@@ -13,7 +13,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::process::run;
-pub use self::{fetch::Source, process::{INSTALL, version}, workspace::Workspace};
+pub use self::{fetch::Source, process::{INSTALL, is_supported, version}, workspace::Workspace};
 
 /// The files of a chart, by their paths from its folder.
 pub type Files = BTreeMap<String, String>;

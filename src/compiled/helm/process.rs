@@ -13,6 +13,11 @@ pub fn version() -> ToolVersion {
     toolchain::version(Path::new("."), PROGRAM, &["version", "--template", "{{.Version}}"])
 }
 
+/// Others store releases and name errors otherwise.
+pub fn is_supported(version: &str) -> bool {
+    version.starts_with("v4.")
+}
+
 const PROGRAM: &str = "helm";
 
 /// Why a run of helm gave nothing.
