@@ -109,7 +109,8 @@ impl<'a> Reader<'a> {
             }
             ["string"] => Kind::Text {
                 length: Range { min: count("minLength"), max: count("maxLength") },
-                pattern: self.pattern(keywords, pointer),
+                // Helm reads Go's regular expressions, as Kubernetes does.
+                pattern: keywords.get("pattern").and_then(Value::as_str).map(str::to_owned),
             },
             ["integer", "string"] | ["string", "integer"] => Kind::IntegerOrText,
             ["array"] => {
@@ -171,18 +172,6 @@ impl<'a> Reader<'a> {
             true => Kind::Map(Box::default()),
             false => Kind::Object(object),
         }
-    }
-
-    /// Kubernetes has Go's regular expressions, which look neither ahead nor back.
-    fn pattern(&mut self, keywords: &Map<String, Value>, pointer: &str) -> Option<String> {
-        let pattern = keywords.get("pattern").and_then(Value::as_str)?;
-        let is_foreign = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look))
-            || pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && (b'1'..=b'9').contains(&pair[1]));
-        if is_foreign {
-            self.gap(pointer, "`pattern` looks ahead or back");
-            return None;
-        }
-        Some(pattern.to_owned())
     }
 }
 

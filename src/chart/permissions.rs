@@ -114,18 +114,17 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
         rules.insert((reason, format!("groups={group},resources={},verbs={VERBS}", plurals.join(";"))));
     }
 
-    let mut granted: BTreeMap<String, Reasons> = BTreeMap::new();
+    let mut granted: BTreeMap<(&str, String), Reasons> = BTreeMap::new();
     let roles: BTreeSet<(&str, &str)> =
         all().filter(|(_, it)| it.group == RBAC).map(|(_, it)| (it.kind.as_str(), it.name())).collect();
     for (cause, object) in all().filter(|(_, it)| it.group == RBAC) {
-        let mut grant = |rule: Option<String>| {
-            granted.entry(rule.unwrap_or_default()).or_default().add(object.template, cause);
+        let mut grant = |what: &'static str, rule: String| {
+            granted.entry((what, rule)).or_default().add(object.template, cause);
         };
         match object.kind.as_str() {
             "Role" | "ClusterRole" => {
-                for rule in object.object["rules"].as_array().into_iter().flatten() {
-                    grant(marker(rule));
-                }
+                let rules = object.object["rules"].as_array().into_iter().flatten();
+                rules.filter_map(marker).for_each(|rule| grant("granted by", rule));
                 if object.object.get("aggregationRule").is_some() {
                     notes.push(format!(
                         "`{}` is an aggregated role (`{}`): the API server lets only those create it who may `escalate` roles",
@@ -139,15 +138,14 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
                 let (kind, name) = (role["kind"].as_str().unwrap_or_default(), role["name"].as_str().unwrap_or_default());
                 if !roles.contains(&(kind, name)) && !name.is_empty() {
                     let plural = if kind == "Role" { "roles" } else { "clusterroles" };
-                    grant(Some(format!("groups={RBAC},resources={plural},resourceNames={},verbs=bind", value(name))));
+                    grant("bound by", format!("groups={RBAC},resources={plural},resourceNames={},verbs=bind", value(name)));
                     notes.push(format!("`{}` binds the existing role `{name}` (`{}`)", object.name(), object.template));
                 }
             }
             _ => {}
         }
     }
-    granted.remove("");
-    rules.extend(granted.into_iter().map(|(rule, reasons)| (format!("granted by {}", reasons.text()), rule)));
+    rules.extend(granted.into_iter().map(|((what, rule), reasons)| (format!("{what} {}", reasons.text()), rule)));
     notes.sort();
     notes.dedup();
     Ok(Permissions { text: print(&rules), notes })

@@ -274,7 +274,7 @@ mod tests {
         for (key, field, is_renamed) in [
             ("replicaCount", "replica_count", false),
             ("type", "r#type", false),
-            ("self", "self_", true),
+            ("self", "self_", false),
             ("targetCPUUtilization", "target_cpu_utilization", true),
             ("kube-state-metrics", "kube_state_metrics", true),
             ("1st", "value_1st", true),

@@ -34,7 +34,7 @@ fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
 
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
-    assert!(run(&sandbox, "opctl init demo --domain example.com --yes").0);
+    assert!(run(&sandbox, "opctl init demo --domain example.com --license none --yes").0);
     sandbox.folder.push("demo");
     sandbox
 }

@@ -54,5 +54,5 @@ pub fn template(release: &str, chart: &Path, values: &Value, served: &[String]) 
     arguments.extend([folder.as_str(), "--namespace", "default", "--include-crds", "--skip-tests", "--values", "-"]);
     arguments.extend(served.iter().flat_map(|served| ["--api-versions", served]));
     run(&arguments, &values.to_string())
-        .map_err(|failure| failure.into_error("helm does not render the chart", "fix the chart, or use another version of it"))
+        .map_err(|failure| failure.into_error("helm does not render the chart", "correct the chart, or specify the values that it requires: `--helm-values FILE`"))
 }
