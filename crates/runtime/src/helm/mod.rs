@@ -66,7 +66,7 @@ pub(crate) use dependents::Trigger;
 pub(crate) use process::Helm;
 pub use {
     controller::ChartController,
-    release::{Drift, Release, Released},
+    release::{Drift, OnFailure, Release, Released},
     status::{ReleaseInfo, ReleaseStatus},
     values::ValuesFrom,
 };
