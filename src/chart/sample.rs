@@ -37,7 +37,7 @@ fn any(kind: &Kind) -> Value {
     }
 }
 
-/// The text behind `spec:`, with these values and with defaults as comments.
+/// The text behind `spec:`, with these values and with defaults as comments; without a newline at the end.
 pub fn sample(object: &Object, values: &Value) -> String {
     let mut text = String::new();
     match values.as_object().is_none_or(Map::is_empty) {
@@ -54,7 +54,7 @@ pub fn sample(object: &Object, values: &Value) -> String {
         text.push_str("  # Defaults of the chart; set what should differ:\n");
         text.extend(defaults.iter().map(|line| format!("  # {line}\n")));
     }
-    text
+    text.trim_end().to_owned()
 }
 
 /// How many lines of defaults there are at most.

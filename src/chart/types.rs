@@ -258,6 +258,8 @@ fn validation(schema: &Schema) -> String {
             let pattern = pattern.as_ref().map(|pattern| format!("regex(pattern = {pattern:?})"));
             vec![bounds("length", text(length.min), text(length.max)), pattern]
         }
+        // More than the type has, and the API server takes any number.
+        Kind::IntegerOrText => vec![Some("extend(\"minimum\" = i32::MIN, \"maximum\" = i32::MAX)".into())],
         Kind::List(_, length) => vec![bounds("length", text(length.min), text(length.max))],
         _ => Vec::new(),
     };

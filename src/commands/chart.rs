@@ -40,7 +40,7 @@ pub struct ChartArgs {
     #[arg(long, help_heading = "Helm", value_name = "VERSION")]
     pub helm_chart_version: Option<String>,
 
-    /// Values that the chart requires, which the sample gets, too
+    /// A file with values that the chart requires; the sample gets them, too
     #[arg(long, help_heading = "Helm", value_name = "FILE")]
     pub helm_values: Option<PathBuf>,
 

@@ -277,7 +277,7 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
                 ),
                 Some(Accepted(_)) if value == "helm" && path != ["init"] && !matches.contains_id("helm_chart") => refusals.push(
                     Refusal::new(format!("{typed} requires `--helm-chart`"))
-                        .help("add a chart, or nothing after it for helm's starter chart"),
+                        .help("`--helm-chart CHART` names the chart; without a value, it is helm's starter chart"),
                 ),
                 Some(Accepted(note)) => console.note(&format!("{typed}: {note}")),
                 Some(Refused(help)) => {

@@ -195,9 +195,12 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
 }
 
 fn is_ours(text: &str, policy: &Policy) -> bool {
-    // A comment in YAML, or in Rust.
-    let bare = |text: &'_ str| text.trim_start_matches(['\u{feff}', '#', '/']).trim_start().to_owned();
-    !policy.header.is_empty() && bare(text.lines().next().unwrap_or_default()).starts_with(bare(policy.header).trim_end())
+    !policy.header.is_empty() && without_mark(text).starts_with(without_mark(policy.header))
+}
+
+/// A comment begins with `#` in YAML, and with `//` in Rust.
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches(['\u{feff}', '#', '/', ' '])
 }
 
 /// The text with CRLF where the file on disk has it (a checkout by git on Windows), so that it can be equal.

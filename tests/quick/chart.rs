@@ -3,22 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use snapbox::{Assert, Data};
 
+use crate::golden::has_helm;
 use crate::sandbox::Sandbox;
-use crate::skipped::skipped;
-
-/// Whether there is no helm 4, which the test then says.
-fn lacks_helm(what: &str) -> bool {
-    let version = Command::new("helm").args(["version", "--template", "{{.Version}}"]).output();
-    let has = version.is_ok_and(|output| output.stdout.starts_with(b"v4"));
-    if !has {
-        skipped(what, "there is no helm 4 on the PATH");
-    }
-    !has
-}
 
 fn charts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts")
@@ -41,7 +30,7 @@ fn project() -> Sandbox {
 
 #[test]
 fn charts_become_kinds_as_recorded() {
-    if lacks_helm("a chart") {
+    if !has_helm("a chart") {
         return;
     }
     let mut failures = Vec::new();
@@ -83,7 +72,7 @@ const BAD: [(&str, &str); 9] = [
 
 #[test]
 fn bad_charts_are_refused_and_nothing_is_written() {
-    if lacks_helm("a bad chart") {
+    if !has_helm("a bad chart") {
         return;
     }
     let sandbox = project();
@@ -102,7 +91,7 @@ fn bad_charts_are_refused_and_nothing_is_written() {
 
 #[test]
 fn a_chart_that_changes_gets_its_permissions() {
-    if lacks_helm("a chart that changes") {
+    if !has_helm("a chart that changes") {
         return;
     }
     let sandbox = project();

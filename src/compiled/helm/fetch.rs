@@ -100,6 +100,7 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
     if wanted.iter().all(|dependency| there.contains(&dependency.name)) {
         return Ok(folder.to_owned());
     }
+    let has_lock = folder.join(LOCK).exists();
     build(folder, &[]).or_else(|failure| match failure {
         // Only helm's own repositories are known to it, and a chart may come from any.
         Failure::Failed { text, .. } if text.contains("no repository definition") => {
@@ -108,8 +109,14 @@ fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
         }
         failure => Err(not_built(failure, folder, workspace)),
     })?;
+    if !has_lock {
+        // It has the time, and is of no use where the dependencies are.
+        workspace.remove(&folder.join(LOCK))?;
+    }
     Ok(folder.to_owned())
 }
+
+const LOCK: &str = "Chart.lock";
 
 fn build(folder: &Path, more: &[&str]) -> Result<String, Failure> {
     let folder = folder.display().to_string();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -64,6 +65,15 @@ impl Workspace {
     /// Writes these files to a folder.
     pub fn write(&self, folder: &str, files: &Files) -> Result<(), HelmError> {
         files.iter().try_for_each(|(path, text)| self.put(&format!("{folder}/{path}"), text.as_bytes()))
+    }
+
+    pub fn remove(&self, file: &Path) -> Result<(), HelmError> {
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                refuse(format!("cannot remove `{}`: {error}", file.display()), "make TMPDIR a folder that can be written to")
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn put(&self, path: &str, content: &[u8]) -> Result<(), HelmError> {

@@ -1191,16 +1191,6 @@ mod opctl_runtime {
         }
     }
 
-    pub mod helm {
-        pub struct ChartController<K>;
-        impl<K> ChartController<K> {
-            #[asks("list", "watch")]
-            #[asks("patch", reach = some)]
-            #[asks("patch", subresource = "status", reach = some)]
-            pub fn new(chart: impl Into<String>) -> Self {}
-        }
-    }
-
     pub mod error {
         pub struct Error;
         pub type Result<T, E> = std::result::Result<T, E>;
