@@ -57,7 +57,8 @@ fn value_ends(open: &mut [Option<Option<String>>]) {
 
 /// `## @param image.tag [string] The tag`
 fn parameters(text: &str) -> BTreeMap<String, String> {
-    let lines = text.lines().filter_map(|line| line.trim_start().trim_start_matches('#').trim_start().strip_prefix("@param "));
+    let lines =
+        text.lines().filter_map(|line| line.trim_start().trim_start_matches('#').trim_start().strip_prefix("@param "));
     lines
         .filter_map(|line| line.trim_start().split_once(' '))
         .map(|(key, text)| (key.to_owned(), words(without_kind(text.trim_start(), ['[', ']']))))
@@ -154,7 +155,8 @@ auth:
     x
 next: 1
 ";
-        let found: Vec<String> = keys(text).into_iter().map(|key| format!("{}: {}", key.path.join("."), key.comment)).collect();
+        let found: Vec<String> =
+            keys(text).into_iter().map(|key| format!("{}: {}", key.path.join("."), key.comment)).collect();
         assert_eq!(
             found,
             [

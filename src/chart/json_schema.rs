@@ -18,9 +18,25 @@ pub struct Gap {
 
 /// Keywords that only narrow what the others allow.
 const UNCHECKED: [&str; 19] = [
-    "allOf", "anyOf", "contains", "dependencies", "dependentRequired", "dependentSchemas", "exclusiveMaximum", "exclusiveMinimum", "if",
-    "maxProperties", "minProperties", "multipleOf", "not", "oneOf", "patternProperties", "prefixItems", "propertyNames",
-    "unevaluatedProperties", "uniqueItems",
+    "allOf",
+    "anyOf",
+    "contains",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "if",
+    "maxProperties",
+    "minProperties",
+    "multipleOf",
+    "not",
+    "oneOf",
+    "patternProperties",
+    "prefixItems",
+    "propertyNames",
+    "unevaluatedProperties",
+    "uniqueItems",
 ];
 
 pub fn overlay(schema: &mut Schema, json: &Value, file: &str, gaps: &mut Vec<Gap>) {
@@ -38,7 +54,11 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn gap(&mut self, pointer: &str, reason: impl Into<String>) {
-        let gap = Gap { file: self.file.into(), pointer: if pointer.is_empty() { "/".into() } else { pointer.into() }, reason: reason.into() };
+        let gap = Gap {
+            file: self.file.into(),
+            pointer: if pointer.is_empty() { "/".into() } else { pointer.into() },
+            reason: reason.into(),
+        };
         if !self.gaps.contains(&gap) {
             self.gaps.push(gap);
         }
@@ -86,8 +106,11 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         if let Some(choices) = choices {
-            let texts: Option<Vec<String>> =
-                choices.iter().filter(|choice| !choice.is_null()).map(|choice| choice.as_str().map(str::to_owned)).collect();
+            let texts: Option<Vec<String>> = choices
+                .iter()
+                .filter(|choice| !choice.is_null())
+                .map(|choice| choice.as_str().map(str::to_owned))
+                .collect();
             match texts {
                 Some(texts) if !texts.is_empty() => return Some(Kind::Choice(texts)),
                 _ => self.gap(pointer, "`enum` of values that are no texts"),
@@ -162,7 +185,8 @@ impl<'a> Reader<'a> {
             _ => {}
         }
         // Helm validates the values together with the defaults.
-        let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let required =
+            keywords.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for name in required {
             if let Some(field) = object.fields.iter_mut().find(|field| field.name == name) {
                 field.is_required = field.schema.default.is_none();

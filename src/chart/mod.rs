@@ -21,11 +21,11 @@ use serde_json::Value;
 
 use crate::yaml;
 
+pub use json_schema::Gap;
 pub use kinds::Known;
 pub use permissions::{Permissions, Render, permissions, served};
 pub use release::{RELEASE, concerns};
 pub use sample::{required, sample};
-pub use json_schema::Gap;
 pub use schema::{Object, schema};
 pub use types::{Types, types};
 pub use values::{values, with};
@@ -115,7 +115,8 @@ impl Chart {
         let mut subcharts = Vec::new();
         for subfolder in subfolders(&own) {
             let chart = Self::read(files, &format!("{folder}charts/{subfolder}/"))?;
-            let listed: Vec<&str> = dependencies.iter().filter(|it| it.name == chart.name).map(Dependency::key).collect();
+            let listed: Vec<&str> =
+                dependencies.iter().filter(|it| it.name == chart.name).map(Dependency::key).collect();
             let keys = if listed.is_empty() { vec![chart.name.as_str()] } else { listed };
             subcharts.extend(keys.into_iter().map(|key| (key.to_owned(), chart.clone())));
         }

@@ -57,7 +57,8 @@ const VERBS: &str = "create;delete;get;list;patch;watch";
 /// If the plural of a kind is not known.
 pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<Permissions, Vec<ChartError>> {
     let mut known = known.clone();
-    let rendered: Vec<(&str, Vec<Rendered>)> = renders.iter().map(|it| (it.cause.as_str(), objects(&it.text))).collect();
+    let rendered: Vec<(&str, Vec<Rendered>)> =
+        renders.iter().map(|it| (it.cause.as_str(), objects(&it.text))).collect();
     let all = || rendered.iter().flat_map(|(cause, objects)| objects.iter().map(move |object| (*cause, object)));
     let packaged: Vec<(String, Value)> = chart.all().iter().flat_map(|chart| packaged(chart)).collect();
     let crds = all().map(|(_, it)| &it.object).chain(packaged.iter().map(|(_, crd)| crd));
@@ -80,16 +81,22 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
     }
     let mut notes = Vec::new();
     let seen: BTreeSet<String> = kinds.keys().map(|(_, kind)| kind.clone()).collect();
-    for (template, found) in chart.all().iter().flat_map(|chart| chart.templates()).flat_map(|(path, text)| {
-        written(text).into_iter().map(move |found| (path, found))
-    }) {
+    for (template, found) in chart
+        .all()
+        .iter()
+        .flat_map(|chart| chart.templates())
+        .flat_map(|(path, text)| written(text).into_iter().map(move |found| (path, found)))
+    {
         let groups: Vec<String> = match &found.group {
             Some(group) => vec![group.clone()],
             None if seen.contains(&found.kind) => continue,
             None => known.groups(&found.kind).map(str::to_owned).collect(),
         };
         if groups.is_empty() {
-            notes.push(format!("`{template}` may create a `{}`, whose group only a rendering tells, and none included it", found.kind));
+            notes.push(format!(
+                "`{template}` may create a `{}`, whose group only a rendering tells, and none included it",
+                found.kind
+            ));
         }
         for group in groups {
             kinds.entry((group, found.kind.clone())).or_insert_with(|| Reasons::unrendered(template));
@@ -135,10 +142,14 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
             }
             "RoleBinding" | "ClusterRoleBinding" => {
                 let role = &object.object["roleRef"];
-                let (kind, name) = (role["kind"].as_str().unwrap_or_default(), role["name"].as_str().unwrap_or_default());
+                let (kind, name) =
+                    (role["kind"].as_str().unwrap_or_default(), role["name"].as_str().unwrap_or_default());
                 if !roles.contains(&(kind, name)) && !name.is_empty() {
                     let plural = if kind == "Role" { "roles" } else { "clusterroles" };
-                    grant("bound by", format!("groups={RBAC},resources={plural},resourceNames={},verbs=bind", value(name)));
+                    grant(
+                        "bound by",
+                        format!("groups={RBAC},resources={plural},resourceNames={},verbs=bind", value(name)),
+                    );
                     notes.push(format!("`{}` binds the existing role `{name}` (`{}`)", object.name(), object.template));
                 }
             }
@@ -210,7 +221,8 @@ pub fn objects(text: &str) -> Vec<Rendered<'_>> {
         }
         // Helm has read it already.
         let Ok(object) = yaml::read::<Value>(document) else { continue };
-        let items = match object["kind"].as_str().filter(|kind| kind.ends_with("List")).and(object["items"].as_array()) {
+        let items = match object["kind"].as_str().filter(|kind| kind.ends_with("List")).and(object["items"].as_array())
+        {
             Some(items) => items.clone(),
             None => vec![object],
         };
@@ -276,7 +288,9 @@ fn written(text: &str) -> Vec<Written> {
         }
     };
     for line in text.lines() {
-        let value = |key: &str| line.strip_prefix(key).map(|it| it.split(" #").next().unwrap_or_default().trim().trim_matches('"'));
+        let value = |key: &str| {
+            line.strip_prefix(key).map(|it| it.split(" #").next().unwrap_or_default().trim().trim_matches('"'))
+        };
         if line.starts_with("---") {
             (versions, kind, is_paired) = (Vec::new(), None, false);
         } else if let Some(version) = value("apiVersion:") {
@@ -335,6 +349,8 @@ fn marker(rule: &Value) -> Option<String> {
 
 /// Quoted, if a marker would not read it otherwise.
 fn value(text: &str) -> String {
-    let is_plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '/' | '_' | '*' | ':'));
+    let is_plain = text
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '/' | '_' | '*' | ':'));
     if is_plain { text.to_owned() } else { format!("{text:?}") }
 }

@@ -32,7 +32,8 @@ pub fn concerns(chart: &Chart, renders: &[Render], known: &super::Known) -> Vec<
             all.iter().copied().filter(is).map(|it| format!("{} `{}` ({})", it.kind, it.name(), it.template)).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     };
-    let is_wide = |it: &&Rendered| known.plural(&it.group, &it.kind).is_some_and(|plural| is_in_no_namespace(&it.group, plural));
+    let is_wide =
+        |it: &&Rendered| known.plural(&it.group, &it.kind).is_some_and(|plural| is_in_no_namespace(&it.group, plural));
     let is_crd = |it: &&Rendered| it.kind == "CustomResourceDefinition";
     for (what, names) in [
         ("objects in no namespace, which a ClusterRole has to permit", list(&|it| is_wide(it) && !is_crd(it))),

@@ -14,7 +14,8 @@ pub fn required(object: &Object) -> Value {
             Kind::Object(object) => required(object),
             _ => Value::Null,
         };
-        let is_needed = field.is_required || below.as_object().is_some_and(|fields| !fields.is_empty() && field.schema.default.is_some());
+        let is_needed = field.is_required
+            || below.as_object().is_some_and(|fields| !fields.is_empty() && field.schema.default.is_some());
         is_needed.then(|| (field.name.clone(), if below.is_null() { any(&field.schema.kind) } else { below }))
     });
     fields.collect::<Map<_, _>>().into()
@@ -61,7 +62,17 @@ pub fn sample(object: &Object, values: &Value) -> String {
 const MOST: usize = 16;
 /// What users change below the first level.
 const OFTEN: [&str; 12] = [
-    "className", "create", "enabled", "existingClaim", "port", "replicaCount", "replicas", "repository", "size", "storageClass", "tag",
+    "className",
+    "create",
+    "enabled",
+    "existingClaim",
+    "port",
+    "replicaCount",
+    "replicas",
+    "repository",
+    "size",
+    "storageClass",
+    "tag",
     "type",
 ];
 
@@ -72,7 +83,10 @@ fn defaults(object: &Object, values: &Value) -> Vec<String> {
         match &schema.kind {
             Kind::Object(object) => {
                 let often = object.fields.iter().filter(|field| OFTEN.contains(&field.name.as_str()));
-                let below: Vec<String> = often.filter_map(|field| line(&field.name, &field.schema)).map(|line| format!("  {line}")).collect();
+                let below: Vec<String> = often
+                    .filter_map(|field| line(&field.name, &field.schema))
+                    .map(|line| format!("  {line}"))
+                    .collect();
                 if !below.is_empty() && lines.len() + below.len() < MOST {
                     lines.push(format!("{key}:"));
                     lines.extend(below);
@@ -87,7 +101,8 @@ fn defaults(object: &Object, values: &Value) -> Vec<String> {
 
 /// Of a scalar that has a default.
 fn line(name: &str, schema: &Schema) -> Option<String> {
-    let default = schema.default.as_ref().filter(|default| !default.is_null() && !default.is_object() && !default.is_array())?;
+    let default =
+        schema.default.as_ref().filter(|default| !default.is_null() && !default.is_object() && !default.is_array())?;
     let (key, value) = (yaml::scalar(&name.into()), yaml::scalar(default));
     (!value.contains('\n')).then(|| format!("{key}: {value}"))
 }

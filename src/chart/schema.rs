@@ -6,9 +6,9 @@
 
 use serde_json::Value;
 
+use super::Chart;
 use super::json_schema::{Gap, overlay};
 use super::values::{Tree, values};
-use super::Chart;
 
 /// What a value may be.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -23,12 +23,25 @@ pub struct Types {
 
 /// Names that the file imports or declares otherwise.
 const TAKEN: [&str; 10] = [
-    "AnyValue", "BTreeMap", "CustomResource", "Deserialize", "JsonSchema", "KubeSchema", "Option", "ReleaseStatus", "Serialize", "Value",
+    "AnyValue",
+    "BTreeMap",
+    "CustomResource",
+    "Deserialize",
+    "JsonSchema",
+    "KubeSchema",
+    "Option",
+    "ReleaseStatus",
+    "Serialize",
+    "Value",
 ];
 
 /// The types of the spec of a kind.
 pub fn types(kind: &str, spec: &Object) -> Types {
-    let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([kind.to_owned(), format!("{kind}Spec"), format!("{kind}Status")]);
+    let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([
+        kind.to_owned(),
+        format!("{kind}Spec"),
+        format!("{kind}Status"),
+    ]);
     let mut printer = Printer { kind, names: taken.collect(), types: Types::default(), has_any: false };
     printer.types.fields = printer.fields(spec, &[]);
     if printer.has_any {
@@ -83,7 +96,9 @@ impl Printer<'_> {
         if object.is_open {
             (self.types.has_map, self.types.has_value) = (true, true);
             let ident = unique(&mut taken, "other".into(), "_");
-            text += &format!("    /// All other values.\n    #[serde(flatten)]\n    pub {ident}: BTreeMap<String, Value>,\n");
+            text += &format!(
+                "    /// All other values.\n    #[serde(flatten)]\n    pub {ident}: BTreeMap<String, Value>,\n"
+            );
         }
         text
     }
@@ -165,7 +180,8 @@ impl Printer<'_> {
 /// The name, or the first with a number that is free.
 fn unique(taken: &mut BTreeSet<String>, name: String, separator: &str) -> String {
     let numbered = (2..).map(|number| format!("{}{separator}{number}", name.trim_start_matches("r#")));
-    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end");
+    let free =
+        std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end");
     taken.insert(free.clone());
     free
 }
@@ -209,13 +225,17 @@ fn documentation(schema: &Schema) -> String {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
         Value::Array(items) => !items.is_empty(),
-        Value::Object(_) => !matches!(schema.kind, Kind::Object(_)) && default.as_object().is_some_and(|fields| !fields.is_empty()),
+        Value::Object(_) => {
+            !matches!(schema.kind, Kind::Object(_)) && default.as_object().is_some_and(|fields| !fields.is_empty())
+        }
         _ => true,
     });
     let default = default.map(ToString::to_string).filter(|text| text.len() <= MOST && !text.contains(['`', '\\']));
     let mut words: Vec<String> = schema.comment.replace("```", "`").split_whitespace().map(str::to_owned).collect();
     if let Some(default) = default {
-        if let Some(last) = words.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')']) && !last.contains("://")) {
+        if let Some(last) =
+            words.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')']) && !last.contains("://"))
+        {
             last.push('.');
         }
         words.extend(["Chart".into(), "default:".into(), format!("`{default}`.")]);
@@ -228,8 +248,9 @@ fn wrapped(words: &[String]) -> String {
     const WIDTH: usize = 90;
     let mut lines: Vec<String> = Vec::new();
     for word in words {
-        let is_mark = !word.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '`' | '"' | '(' | '/' | '.' | '$'))
-            || word.ends_with(['.', ')']) && word.trim_end_matches(['.', ')']).parse::<u32>().is_ok();
+        let is_mark = !word.starts_with(|letter: char| {
+            letter.is_alphanumeric() || matches!(letter, '`' | '"' | '(' | '/' | '.' | '$')
+        }) || word.ends_with(['.', ')']) && word.trim_end_matches(['.', ')']).parse::<u32>().is_ok();
         match lines.last_mut() {
             Some(line) if is_mark || line.len() + word.len() < WIDTH => {
                 line.push(' ');
@@ -253,7 +274,9 @@ fn validation(schema: &Schema) -> String {
         Kind::Integer(Range { min, max }) => {
             vec![bounds("range", min.map(|it| it.to_string()), max.map(|it| it.to_string()))]
         }
-        Kind::Number(Range { min, max }) => vec![bounds("range", min.map(|it| format!("{it:?}")), max.map(|it| format!("{it:?}")))],
+        Kind::Number(Range { min, max }) => {
+            vec![bounds("range", min.map(|it| format!("{it:?}")), max.map(|it| format!("{it:?}")))]
+        }
         Kind::Text { length, pattern } => {
             let pattern = pattern.as_ref().map(|pattern| format!("regex(pattern = {pattern:?})"));
             vec![bounds("length", text(length.min), text(length.max)), pattern]

@@ -54,13 +54,16 @@ impl Reader {
         let keyword = word(0);
         let is_test = matches!(keyword, "if" | "else")
             && tokens.iter().all(|token| match token {
-                Token::Word(word) => TESTS.contains(&word.as_str()) || word.starts_with(['.', '$']) || word.parse::<f64>().is_ok(),
+                Token::Word(word) => {
+                    TESTS.contains(&word.as_str()) || word.starts_with(['.', '$']) || word.parse::<f64>().is_ok()
+                }
                 Token::Text(_) => true,
                 Token::Sign(sign) => matches!(sign, '(' | ')'),
             });
         // `with .Values.x` and `$y := .Values.x` only give it another name.
         let body = usize::from(keyword == "with");
-        let assigned = tokens.iter().position(|token| *token == Token::Sign('=')).filter(|at| word(at - 1).starts_with('$'));
+        let assigned =
+            tokens.iter().position(|token| *token == Token::Sign('=')).filter(|at| word(at - 1).starts_with('$'));
         let from = assigned.map_or(body, |at| at + 1);
         let renamed = match &tokens[from.min(tokens.len())..] {
             [Token::Word(word)] if body == 1 || assigned.is_some() => self.path(word),
@@ -105,7 +108,9 @@ impl Reader {
     /// The value that a word names.
     fn path(&self, word: &str) -> Option<Vec<String>> {
         let mut names = word.split('.');
-        let keys = |names: &mut dyn Iterator<Item = &str>| names.filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+        let keys = |names: &mut dyn Iterator<Item = &str>| {
+            names.filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+        };
         if word.starts_with(['.', '$']) && names.by_ref().any(|name| name == "Values") {
             return Some(keys(&mut names));
         }

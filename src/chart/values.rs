@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Chart;
 use super::comments::keys;
 use super::uses::uses;
-use super::Chart;
 
 /// A value, with those below it.
 #[derive(Clone, Debug, Default)]
@@ -89,9 +89,8 @@ impl Tree {
     }
 
     fn known(&mut self, path: &[String]) -> Option<&mut Self> {
-        path.iter().try_fold(self, |tree, key| {
-            tree.keys.iter_mut().find(|(other, _)| other == key).map(|(_, tree)| tree)
-        })
+        path.iter()
+            .try_fold(self, |tree, key| tree.keys.iter_mut().find(|(other, _)| other == key).map(|(_, tree)| tree))
     }
 
     /// Puts the keys into the order in which `paths` has them.
@@ -139,7 +138,11 @@ impl Tree {
             if let (Some(Value::Bool(default)), true) = (&tree.default, tree.keys.is_empty()) {
                 found.push((vec![key.clone()], *default));
             }
-            found.extend(tree.switches().into_iter().map(|(path, default)| ([&[key.clone()], &path[..]].concat(), default)));
+            found.extend(
+                tree.switches()
+                    .into_iter()
+                    .map(|(path, default)| ([std::slice::from_ref(key), &path[..]].concat(), default)),
+            );
         }
         found
     }

@@ -85,7 +85,9 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
             ("--helm-kind", !chart.helm_kinds.is_empty()),
         ];
         for (flag, _) in about_one.iter().filter(|(_, is_given)| *is_given) {
-            refusals.push(Refusal::new(format!("`{flag}` requires `--helm-chart`")).help("add e.g. `--helm-chart ingress-nginx`"));
+            refusals.push(
+                Refusal::new(format!("`{flag}` requires `--helm-chart`")).help("add e.g. `--helm-chart ingress-nginx`"),
+            );
         }
         return refusals.settle();
     }
@@ -94,7 +96,11 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
         ("--finalizer", args.finalizer, "the controller of a chart has one already"),
         ("--external-crd", args.external.external_crd.is_some(), "a chart has a kind of its own"),
         ("--external-type", args.external.external_type.is_some(), "a chart has a kind of its own"),
-        ("--controller-name", args.wiring.controller_name.is_some(), "the controller of a chart is called after its kind"),
+        (
+            "--controller-name",
+            args.wiring.controller_name.is_some(),
+            "the controller of a chart is called after its kind",
+        ),
         ("--owns", !args.wiring.owns.is_empty(), "the controller of a chart watches what the chart creates"),
         ("--watches", !args.wiring.watches.is_empty(), "the controller of a chart watches what the chart creates"),
         ("--resource=false", args.resource == Some(false), "the values of a chart are its spec"),
@@ -102,13 +108,20 @@ pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
         ("--namespaced=false", args.namespaced == Some(false), "a release is in a namespace"),
     ];
     for (flag, _, reason) in others.into_iter().filter(|(_, is_given, _)| *is_given) {
-        refusals.push(Refusal::new(format!("`{flag}` does not fit `--helm-chart`: {reason}")).help(format!("leave out `{flag}`")));
+        refusals.push(
+            Refusal::new(format!("`{flag}` does not fit `--helm-chart`: {reason}")).help(format!("leave out `{flag}`")),
+        );
     }
     if let (Some(""), Some(flag)) = (
         chart.helm_chart.as_deref(),
-        chart.helm_chart_repo.as_ref().map(|_| "--helm-chart-repo").or(chart.helm_chart_version.as_ref().map(|_| "--helm-chart-version")),
+        chart
+            .helm_chart_repo
+            .as_ref()
+            .map(|_| "--helm-chart-repo")
+            .or(chart.helm_chart_version.as_ref().map(|_| "--helm-chart-version")),
     ) {
-        refusals.push(Refusal::new(format!("`{flag}` requires the name of a chart")).help("add it: `--helm-chart NAME`"));
+        refusals
+            .push(Refusal::new(format!("`{flag}` requires the name of a chart")).help("add it: `--helm-chart NAME`"));
     }
     refusals.settle()
 }
@@ -140,10 +153,17 @@ pub fn fetch(args: &mut CreateApiArgs, console: &Console) -> anyhow::Result<Opti
 
 impl Fetched {
     /// Renders the chart, and derives everything from it.
-    pub fn operator(self, args: &ChartArgs, resource: &Resource, project: &ProjectFile, console: &Console) -> anyhow::Result<Operator> {
+    pub fn operator(
+        self,
+        args: &ChartArgs,
+        resource: &Resource,
+        project: &ProjectFile,
+        console: &Console,
+    ) -> anyhow::Result<Operator> {
         let Self { workspace, chart, files, values, kinds } = &self;
         let folder = chart.name.clone();
-        if let Some(other) = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(&folder)) {
+        if let Some(other) = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(&folder))
+        {
             let refusal = Refusal::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
             return Err(refusal.help("a chart has one kind; rename the chart in a copy of it, in Chart.yaml").into());
         }
@@ -157,9 +177,12 @@ impl Fetched {
         }
         permissions.notes.iter().for_each(|note| console.warn(note));
         if !gaps.is_empty() && console.verbosity > super::console::Verbosity::Quiet {
-            let list: String = gaps.iter().map(|gap| format!("\n  {}{}: {}", gap.file, gap.pointer, gap.reason)).collect();
+            let list: String =
+                gaps.iter().map(|gap| format!("\n  {}{}: {}", gap.file, gap.pointer, gap.reason)).collect();
             let what = counted(gaps.len(), "rule");
-            console.note(&format!("{what} of `values.schema.json` not in the CRD; helm checks them when it installs:{list}"));
+            console.note(&format!(
+                "{what} of `values.schema.json` not in the CRD; helm checks them when it installs:{list}"
+            ));
         }
         let chart::Types { fields, others, has_map, has_value } = chart::types(resource.kind.as_str(), &spec);
         let sample = chart::sample(&spec, &base);
@@ -200,18 +223,19 @@ fn source(reference: &str, args: &CreateApiArgs) -> Result<Source, Refusal> {
     }
     let path = Path::new(reference);
     let is_url = ["http://", "https://", "oci://"].iter().any(|scheme| reference.starts_with(scheme));
-    let is_path = repo.is_none() && !is_url && (path.exists() || reference.starts_with(['.', '/']) || reference.ends_with(".tgz"));
+    let is_path = repo.is_none()
+        && !is_url
+        && (path.exists() || reference.starts_with(['.', '/']) || reference.ends_with(".tgz"));
     match (is_path, version) {
         (true, Some(_)) => Err(Refusal::new("`--helm-chart-version` is for charts of repositories and registries")
             .help("leave it out: a folder and an archive have one version")),
-        (true, None) if !path.exists() => {
-            Err(Refusal::new(format!("there is no chart `{reference}`")).help("name a folder with a Chart.yaml, or an archive of one"))
-        }
+        (true, None) if !path.exists() => Err(Refusal::new(format!("there is no chart `{reference}`"))
+            .help("name a folder with a Chart.yaml, or an archive of one")),
         (true, None) => Ok(Source::Path(path.to_owned())),
-        (false, _) if repo.is_none() && !is_url && !reference.contains('/') => {
-            Err(Refusal::new(format!("there is no folder `{reference}`, and no repository was specified"))
-                .help(format!("add `--helm-chart-repo URL`, or use REPO/{reference} with a repository of `helm repo list`")))
-        }
+        (false, _) if repo.is_none() && !is_url && !reference.contains('/') => Err(Refusal::new(format!(
+            "there is no folder `{reference}`, and no repository was specified"
+        ))
+        .help(format!("add `--helm-chart-repo URL`, or use REPO/{reference} with a repository of `helm repo list`"))),
         (false, _) => {
             Ok(Source::Remote { reference: reference.to_owned(), repo: repo.clone(), version: version.clone() })
         }
@@ -232,14 +256,17 @@ fn refuse_other_helm() -> Result<(), Refusal> {
 fn kind(text: &str) -> Result<(String, String, String), Refusal> {
     let parts = text.split_once('=').and_then(|(name, plural)| Some((name.split_once('.')?, plural)));
     let Some(((kind, group), plural)) = parts else {
-        return Err(Refusal::new(format!("invalid kind `{text}`")).help("use KIND.GROUP=PLURAL, e.g. `Widget.example.com=widgets`"));
+        return Err(Refusal::new(format!("invalid kind `{text}`"))
+            .help("use KIND.GROUP=PLURAL, e.g. `Widget.example.com=widgets`"));
     };
     let (kind, group, plural) = (Kind::parse(kind)?, Group::parse(group)?, Plural::parse(plural)?);
     Ok((group.to_string(), kind.to_string(), plural.to_string()))
 }
 
 fn user_values(path: &Path) -> Result<Value, Refusal> {
-    let refuse = |reason: String| Refusal::new(format!("cannot use `{}`: {reason}", path.display())).help("name a YAML file with values");
+    let refuse = |reason: String| {
+        Refusal::new(format!("cannot use `{}`: {reason}", path.display())).help("name a YAML file with values")
+    };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
     match &documents::values(&text).map_err(|error| refuse(error.to_string()))?[..] {
         [] => Ok(json!({})),
@@ -277,7 +304,9 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Res
     let switches = chart::values(chart).switches();
     let mut variants: Vec<(String, Value)> = switches
         .iter()
-        .map(|(path, default)| (format!("{}={}", path.join("."), !default), chart::with(base.clone(), path, (!default).into())))
+        .map(|(path, default)| {
+            (format!("{}={}", path.join("."), !default), chart::with(base.clone(), path, (!default).into()))
+        })
         .collect();
     let all = switches.iter().fold(base.clone(), |values, (path, _)| chart::with(values, path, true.into()));
     variants.push(("every switch on".into(), all));
@@ -298,7 +327,8 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Res
         match result {
             Ok(render) => renders.push(render),
             // Values may exclude each other.
-            Err(error) => console.note(&format!("not rendered with {cause}, so its kinds are known from the templates alone: {error}")),
+            Err(error) => console
+                .note(&format!("not rendered with {cause}, so its kinds are known from the templates alone: {error}")),
         }
     }
     Ok(renders)
@@ -363,7 +393,8 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &st
     let old = tree.read(&path).ok().flatten().unwrap_or_default();
     let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
     let report = |code, message: String, help: &str| {
-        let diagnostic = if code == "OP481" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
+        let diagnostic =
+            if code == "OP481" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
         Stale { diagnostic: diagnostic.at(at.clone(), "").help(help), fixed: None }
     };
     let base = path_of(folder);
@@ -373,13 +404,17 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &st
     });
     let files: Files = match files.collect::<anyhow::Result<_>>() {
         Ok(files) => files,
-        Err(error) => return Some(report("OP480", format!("cannot read the chart `{folder}`: {error:#}"), "repair the file")),
+        Err(error) => {
+            return Some(report("OP480", format!("cannot read the chart `{folder}`: {error:#}"), "repair the file"));
+        }
     };
-    if old.lines().any(|line| line.strip_prefix("// ").and_then(|line| line.strip_prefix(SUM)) == Some(&digest(&files))) {
+    if old.lines().any(|line| line.strip_prefix("// ").and_then(|line| line.strip_prefix(SUM)) == Some(&digest(&files)))
+    {
         return None;
     }
     if let Err(refusal) = refuse_other_helm() {
-        let message = format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
+        let message =
+            format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
         return Some(report("OP481", message, INSTALL));
     }
     match permissions_of(tree, project, resource, &files, console) {
@@ -403,7 +438,8 @@ fn permissions_of(
     console: &Console,
 ) -> anyhow::Result<String> {
     let chart = Chart::parse(files)?;
-    let kinds = resource.options.get("helmKinds").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let kinds =
+        resource.options.get("helmKinds").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let kinds = kinds.map(kind).collect::<Result<Vec<_>, _>>()?;
     let sample = tree.read(&format!("config/samples/{}", api_of_resource(resource).sample()))?.unwrap_or_default();
     let sample = documents::values(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();

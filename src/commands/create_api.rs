@@ -4,8 +4,8 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::error::{Refusal, Refusals};
 use super::chart::{self, ChartArgs};
+use super::error::{Refusal, Refusals};
 use super::external::ExternalArgs;
 use super::request::{self, Request};
 use super::wiring::WiringArgs;
@@ -38,7 +38,7 @@ Examples:
 
   # An operator that installs a Helm chart for each object: helm's starter chart, or one of a repository
   opctl create api --group web --version v1 --kind Nginx --helm-chart
-  opctl create api --helm-chart podinfo --helm-chart-repo https://stefanprodan.github.io/podinfo
+  opctl create api --helm-chart nginx --helm-chart-repo https://charts.example.com
 
   # A controller with a finalizer
   opctl create api --group dns --version v1 --kind Record --finalizer
@@ -203,7 +203,9 @@ fn enable_charts(plan: &mut Plan, project: &scaffold::Project, tree: &Tree) -> a
     let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
     let without = scaffold::Project { workspace: depth.map(|depth| vec![".."; depth].join("/")), ..project.clone() };
     let with = scaffold::Project { charts: true, ..without.clone() };
-    for (before, after) in scaffold::init(&without).into_iter().zip(scaffold::init(&with)).filter(|(before, after)| before != after) {
+    for (before, after) in
+        scaffold::init(&without).into_iter().zip(scaffold::init(&with)).filter(|(before, after)| before != after)
+    {
         let edit = Edit::Lines { before: before.text, after: after.text };
         let text = tree.read(&before.path)?.unwrap_or_default();
         if !before.path.ends_with(".md") || edit.apply(&text).is_ok() {

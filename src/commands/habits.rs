@@ -95,8 +95,14 @@ const TABLE: &[(&str, Answer)] = &[
     ("create api|create webhook|edit|init --plugins base", Accepted("projects have the same layout, in Rust")),
     ("create api|create webhook|edit|init --plugins kustomize", Accepted("`config` always is for kustomize")),
     ("create api|create webhook|edit|init --plugins operator-chart", CHART),
-    ("create webhook|edit --plugins helm", Refused("`opctl create api --helm-chart CHART` creates an operator for a chart")),
-    ("create webhook|edit --plugins hybrid", Refused("`opctl create api --helm-chart CHART` creates an operator for a chart")),
+    (
+        "create webhook|edit --plugins helm",
+        Refused("`opctl create api --helm-chart CHART` creates an operator for a chart"),
+    ),
+    (
+        "create webhook|edit --plugins hybrid",
+        Refused("`opctl create api --helm-chart CHART` creates an operator for a chart"),
+    ),
     ("create api|init --plugins helm", Accepted("`--helm-chart` alone creates such a controller")),
     ("create api|init --plugins hybrid", Accepted("every project may have controllers in Rust and for charts")),
     ("create api|create webhook|edit|init --plugins ansible", ANSIBLE),
@@ -275,10 +281,12 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
                     Refusal::new(format!("{typed} requires `--image`"))
                         .help("add e.g. `--image memcached:1.6.39-alpine`"),
                 ),
-                Some(Accepted(_)) if value == "helm" && path != ["init"] && !matches.contains_id("helm_chart") => refusals.push(
-                    Refusal::new(format!("{typed} requires `--helm-chart`"))
-                        .help("`--helm-chart CHART` names the chart; without a value, it is helm's starter chart"),
-                ),
+                Some(Accepted(_)) if value == "helm" && path != ["init"] && !matches.contains_id("helm_chart") => {
+                    refusals.push(
+                        Refusal::new(format!("{typed} requires `--helm-chart`"))
+                            .help("`--helm-chart CHART` names the chart; without a value, it is helm's starter chart"),
+                    )
+                }
                 Some(Accepted(note)) => console.note(&format!("{typed}: {note}")),
                 Some(Refused(help)) => {
                     let help = help.replace("{}", given);

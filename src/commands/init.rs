@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{ArgAction, Args};
 
-use super::error::{Refusal, Refusals};
-use super::request::{Request, ask_for};
 use super::chart::{self, ChartArgs, Fetched};
 use super::create_api::CreateApiArgs;
+use super::error::{Refusal, Refusals};
+use super::request::{Request, ask_for};
 use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime};
 use crate::edit::Edit;
 use crate::names::{Domain, Namespace, ProjectName};
@@ -31,7 +31,7 @@ Examples:
   opctl init --domain example.com --api cache/v1alpha1/Memcached
 
   # An operator that installs a Helm chart for each object
-  opctl init --domain example.com --helm-chart podinfo --helm-chart-repo https://stefanprodan.github.io/podinfo
+  opctl init --domain example.com --helm-chart nginx --helm-chart-repo https://charts.example.com
 
   # With a licence header in every generated source file
   opctl init shop --domain example.com --license apache2 --owner \"The Shop Authors\"")]
@@ -218,7 +218,11 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
 /// What `create api` is asked for with the options for a chart.
 fn api_of_chart(args: &InitArgs) -> CreateApiArgs {
     let mut chart = args.chart.clone();
-    if args.plugins.iter().any(|plugin| ["helm", "hybrid"].contains(&plugin.split(['.', '/']).next().unwrap_or_default())) {
+    if args
+        .plugins
+        .iter()
+        .any(|plugin| ["helm", "hybrid"].contains(&plugin.split(['.', '/']).next().unwrap_or_default()))
+    {
         chart.helm_chart.get_or_insert_default();
     }
     let InitArgs { group, version, kind, yes, .. } = args.clone();

@@ -168,12 +168,17 @@ fn check_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
             _ => finding.help("opctl testenv setup, or see https://kubernetes.io/docs/tasks/tools/"),
         }
     }));
-    found.extend(programs.helm.as_ref().map(|helm| match helm {
-        Ok(version) if !helm::is_supported(version) => {
-            Finding::error(format!("helm {version} is not supported: the charts of the project need helm 4")).help(helm::INSTALL)
+    found.extend(programs.helm.as_ref().map(|helm| {
+        match helm {
+            Ok(version) if !helm::is_supported(version) => {
+                Finding::error(format!("helm {version} is not supported: the charts of the project need helm 4"))
+                    .help(helm::INSTALL)
+            }
+            Ok(version) => Finding::ok(format!("helm {version}")),
+            missing => {
+                program("helm", missing, || Finding::error("needed by the charts of the project").help(helm::INSTALL))
+            }
         }
-        Ok(version) => Finding::ok(format!("helm {version}")),
-        missing => program("helm", missing, || Finding::error("needed by the charts of the project").help(helm::INSTALL)),
     }));
     let [docker, podman] = &programs.containers;
     found.push(match (docker, podman) {

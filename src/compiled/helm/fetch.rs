@@ -53,7 +53,12 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<PathBuf, HelmErro
     }
 }
 
-fn pull(reference: &str, repo: Option<&str>, version: Option<&str>, workspace: &Workspace) -> Result<PathBuf, HelmError> {
+fn pull(
+    reference: &str,
+    repo: Option<&str>,
+    version: Option<&str>,
+    workspace: &Workspace,
+) -> Result<PathBuf, HelmError> {
     let folder = workspace.path("pulled");
     let target = folder.display().to_string();
     let mut arguments = vec!["pull", reference, "--untar", "--untardir", &target];
@@ -83,7 +88,9 @@ fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) ->
         workspace.put(&format!("{place}/{path}"), &content)?;
     }
     for Dependency { name, repository, .. } in metadata(origin)?.dependencies {
-        let Some(path) = repository.strip_prefix("file://").filter(|path| !Path::new(path).is_absolute()) else { continue };
+        let Some(path) = repository.strip_prefix("file://").filter(|path| !Path::new(path).is_absolute()) else {
+            continue;
+        };
         let Ok(target) = origin.join(path).canonicalize() else {
             let message = format!("`{}` depends on `{name}` in `{repository}`, which is missing", origin.display());
             return refuse(message, "correct the path in Chart.yaml");
@@ -139,11 +146,14 @@ fn not_built(failure: Failure, folder: &Path, workspace: &Workspace) -> HelmErro
 
 /// A configuration of helm with the user's repositories, and those of the dependencies.
 fn with_repositories(wanted: &[Dependency], workspace: &Workspace) -> Result<String, HelmError> {
-    let failed = |failure: Failure| failure.into_error("cannot add the repository of a dependency", "check `repository` in Chart.yaml");
+    let failed = |failure: Failure| {
+        failure.into_error("cannot add the repository of a dependency", "check `repository` in Chart.yaml")
+    };
     let users = run(&["env", "HELM_REPOSITORY_CONFIG"], "").map_err(failed)?;
     workspace.put("repositories.yaml", &std::fs::read(users.trim()).unwrap_or_default())?;
     let config = workspace.path("repositories.yaml").display().to_string();
-    let urls: BTreeSet<&str> = wanted.iter().map(|it| it.repository.as_str()).filter(|url| url.starts_with("http")).collect();
+    let urls: BTreeSet<&str> =
+        wanted.iter().map(|it| it.repository.as_str()).filter(|url| url.starts_with("http")).collect();
     for (number, url) in urls.into_iter().enumerate() {
         run(&["repo", "add", &format!("opctl-{number}"), url, "--repository-config", &config], "").map_err(failed)?;
     }
@@ -244,7 +254,10 @@ struct Dependency {
 fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
     let path = folder.join("Chart.yaml");
     let Ok(text) = std::fs::read_to_string(&path) else {
-        return refuse(format!("`{}` is no chart: it has no Chart.yaml", folder.display()), "name the folder of a chart, or its archive");
+        return refuse(
+            format!("`{}` is no chart: it has no Chart.yaml", folder.display()),
+            "name the folder of a chart, or its archive",
+        );
     };
     yaml::read(&text).map_err(|error| HelmError {
         message: format!("`{}`: {error}", path.display()),

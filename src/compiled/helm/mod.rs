@@ -13,7 +13,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use self::process::run;
-pub use self::{fetch::Source, process::{INSTALL, is_supported, version}, workspace::Workspace};
+pub use self::{
+    fetch::Source,
+    process::{INSTALL, is_supported, version},
+    workspace::Workspace,
+};
 
 /// The files of a chart, by their paths from its folder.
 pub type Files = BTreeMap<String, String>;
@@ -53,6 +57,10 @@ pub fn template(release: &str, chart: &Path, values: &Value, served: &[String]) 
     let folder = chart.display().to_string();
     arguments.extend([folder.as_str(), "--namespace", "default", "--include-crds", "--skip-tests", "--values", "-"]);
     arguments.extend(served.iter().flat_map(|served| ["--api-versions", served]));
-    run(&arguments, &values.to_string())
-        .map_err(|failure| failure.into_error("helm does not render the chart", "correct the chart, or specify the values that it requires: `--helm-values FILE`"))
+    run(&arguments, &values.to_string()).map_err(|failure| {
+        failure.into_error(
+            "helm does not render the chart",
+            "correct the chart, or specify the values that it requires: `--helm-values FILE`",
+        )
+    })
 }

@@ -21,7 +21,10 @@ impl Workspace {
         let shield = Shield::raise();
         match tempfile::Builder::new().prefix("opctl-chart-").tempdir() {
             Ok(folder) => Ok(Self { folder, shield }),
-            Err(error) => refuse(format!("cannot create a temporary folder: {error}"), "set TMPDIR to a folder that can be written to"),
+            Err(error) => refuse(
+                format!("cannot create a temporary folder: {error}"),
+                "set TMPDIR to a folder that can be written to",
+            ),
         }
     }
 
@@ -69,9 +72,10 @@ impl Workspace {
 
     pub fn remove(&self, file: &Path) -> Result<(), HelmError> {
         match fs::remove_file(file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                refuse(format!("cannot remove `{}`: {error}", file.display()), "make TMPDIR a folder that can be written to")
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => refuse(
+                format!("cannot remove `{}`: {error}", file.display()),
+                "make TMPDIR a folder that can be written to",
+            ),
             _ => Ok(()),
         }
     }
