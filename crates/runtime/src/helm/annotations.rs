@@ -48,3 +48,29 @@ fn boolean(text: &str) -> Option<bool> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn annotations_of_operator_sdk_are_read() {
+        let mut settings = Settings::default();
+        let annotations = [
+            ("helm.sdk.operatorframework.io/upgrade-force", "T"),
+            ("helm.sdk.operatorframework.io/uninstall-disable-hooks", "true"),
+            ("helm.sdk.operatorframework.io/install-disable-hooks", "yes"),
+            ("helm.sdk.operatorframework.io/upgrade-description", "by hand"),
+            ("helm.sdk.operatorframework.io/reconcile-period", "1h30m"),
+            ("example.com/upgrade-force", "false"),
+        ];
+        let annotations = annotations.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        assert_eq!(read(&annotations, &mut settings), Some(Duration::from_secs(5400)));
+        assert!(settings.force_replace && settings.no_uninstall_hooks);
+        // Go's `ParseBool` does not know `yes`.
+        assert!(!settings.no_hooks);
+        assert_eq!(settings.description.as_deref(), Some("by hand"));
+        let unreadable = [("helm.sdk.operatorframework.io/reconcile-period".to_owned(), "often".to_owned())].into();
+        assert_eq!(read(&unreadable, &mut settings), None);
+    }
+}

@@ -99,3 +99,41 @@ pub(super) fn canonical(value: &Value) -> String {
         scalar => scalar.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_order_of_keys_does_not_count() {
+        let [one, other] =
+            [r#"{"b": {"d": 1, "c": [true, null]}, "a": "x"}"#, r#"{"a": "x", "b": {"c": [true, null], "d": 1}}"#];
+        let [one, other] = [one, other].map(|text| canonical(&serde_json::from_str(text).unwrap()));
+        assert_eq!(one, other);
+        assert_eq!(one, r#"{"a":"x","b":{"c":[true,null],"d":1}}"#);
+        assert_ne!(digest(&["ab", "c"]), digest(&["a", "bc"]));
+    }
+
+    #[test]
+    fn every_file_of_a_chart_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        assert!(Chart::read(folder.path()).unwrap_err().to_string().contains("Chart.yaml"));
+        write("Chart.yaml", "name: web\nversion: 1.2.3\n");
+        write("values.yaml", "# None.\n");
+        write("templates/a.yaml", "a");
+        let before = Chart::read(folder.path()).unwrap();
+        assert_eq!((before.name.as_str(), before.version.as_str(), before.values), ("web", "1.2.3", Value::Null));
+        assert_eq!(before.templates, [("templates/a.yaml".to_owned(), b"a".to_vec())]);
+        write("charts/sub/values.yaml", "port: 80");
+        assert_ne!(Chart::read(folder.path()).unwrap().digest, before.digest);
+        write("values.yaml", "port: 80");
+        assert_eq!(Chart::read(folder.path()).unwrap().values, json!({ "port": 80 }));
+    }
+}

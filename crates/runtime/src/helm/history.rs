@@ -206,3 +206,55 @@ fn encode(contents: &Value) -> std::io::Result<Vec<u8>> {
     data.write_all(contents.to_string().as_bytes())?;
     Ok(STANDARD.encode(data.finish()?).into_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn history(records: &[(&str, &str)]) -> History {
+        let record = |(at, (status, inputs)): (usize, &(&str, &str))| Record {
+            secret: format!("sh.helm.release.v1.web.v{at}"),
+            revision: at as u64,
+            status: (*status).to_owned(),
+            inputs: (!inputs.is_empty()).then(|| (*inputs).to_owned()),
+            owner: None,
+            modified: Timestamp::from_second(at as i64).unwrap(),
+        };
+        History(records.iter().enumerate().map(record).collect())
+    }
+
+    #[test]
+    fn failures_of_the_same_inputs_are_counted() {
+        let at = |second| Some(Timestamp::from_second(second).unwrap());
+        for (records, expected) in [
+            (&[][..], (0, None)),
+            (&[("failed", "a"), ("failed", "b")], (1, at(0))),
+            (&[("failed", "a"), ("deployed", "a"), ("failed", "a")], (1, at(2))),
+            // A rollback is a new revision of the old inputs; a killed helm leaves a record without inputs.
+            (&[("deployed", "b"), ("failed", "a"), ("superseded", "b"), ("failed", "a"), ("failed", "")], (2, at(3))),
+        ] {
+            assert_eq!(history(records).failures("a"), expected, "{records:?}");
+        }
+    }
+
+    #[test]
+    fn objects_of_failed_revisions_may_be_left() {
+        let revisions = |records: &[Record]| Vec::from_iter(records.iter().map(|record| record.revision));
+        let all = history(&[("superseded", ""), ("failed", ""), ("failed", ""), ("deployed", ""), ("failed", "")]);
+        assert_eq!(revisions(all.since_deployed()), [3, 4]);
+        assert_eq!(revisions(history(&[("failed", ""), ("failed", "")]).since_deployed()), [0, 1]);
+        let done = history(&[("superseded", ""), ("failed", ""), ("failed", ""), ("deployed", "")]);
+        assert_eq!(revisions(done.failed_before_last()), [1, 2]);
+    }
+
+    #[test]
+    fn records_are_read_and_written_as_helm_does() {
+        let contents = json!({ "name": "web", "info": { "status": "deployed" }, "manifest": "a: ä\n", "config": null });
+        assert_eq!(decode(&encode(&contents).unwrap()).unwrap(), contents);
+        let plain = STANDARD.encode(contents.to_string());
+        assert_eq!(decode(plain.as_bytes()).unwrap(), contents);
+        assert!(decode(b"?").is_err() && decode(&STANDARD.encode("{").into_bytes()).is_err());
+    }
+}

@@ -113,3 +113,20 @@ pub(super) fn merge(values: &mut Value, more: Value) {
         (values, more) => *values = more,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_are_merged_and_null_removes_a_default() {
+        let mut values = json!({ "image": { "tag": "1", "pull": "Always" }, "hosts": ["a"], "port": 1 });
+        merge(&mut values, json!({ "image": { "tag": null, "name": "web" }, "hosts": ["b"], "port": { "http": 80 } }));
+        let expected = json!({
+            "image": { "tag": null, "pull": "Always", "name": "web" }, "hosts": ["b"], "port": { "http": 80 },
+        });
+        assert_eq!(values, expected);
+    }
+}
