@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use syn::File;
 
-use crate::lexer::{Lexer, Token, behind_group, preamble};
+use crate::lexer::{Lexer, Token, behind_group, code, preamble};
 
 /// The items of a file. Spans are those of the text.
 pub fn items(text: &str) -> syn::Result<File> {
@@ -44,7 +44,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
     if !may_declare_kind(text) {
         return Vec::new();
     }
-    let tokens: Vec<_> = Lexer::new(text).code().collect();
+    let tokens: Vec<_> = code(text);
     let word = |index: usize| tokens.get(index).map_or("", |(_, range)| &text[range.clone()]);
     let mut kinds: Vec<KindAttribute> = Vec::new();
     for at in (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(") {
@@ -73,7 +73,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
 
 /// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.
 pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
-    let tokens: Vec<_> = Lexer::new(text).code().collect();
+    let tokens: Vec<_> = code(text);
     let starts =
         |words: &[(Token, Range<usize>)]| words.iter().map(|(_, range)| &text[range.clone()]).eq(["[", "kube", "("]);
     let written = tokens.windows(3).find(|words| starts(words)).map(|words| words[1].1.clone());
@@ -114,7 +114,7 @@ fn may_declare_modules(text: &str) -> bool {
 
 /// The text with blanks where it is left out, so that all else stays at its place.
 fn skimmed(text: &str) -> String {
-    let mut skim = Skim { text, tokens: Lexer::new(text).code().collect(), at: 0, needless: Vec::new() };
+    let mut skim = Skim { text, tokens: code(text), at: 0, needless: Vec::new() };
     skim.needless.push(0..preamble(text));
     while skim.at < skim.tokens.len() {
         skim.items();
