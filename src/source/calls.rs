@@ -13,7 +13,7 @@ use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
 use super::numbers::{integer_type, range_of};
 use super::shadows::OF_ANY;
-use super::types::{Derived, Deriver, Resolved, Scope, Typed};
+use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use super::values::{Data, Hint, Local, Value, has_attributes, is_pointer};
 
 /// A struct or a variant, as what makes its values is named.
@@ -41,7 +41,11 @@ impl Deriver<'_> {
     pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
-                Some(Local::Value { value, .. }) => return self.known(*value),
+                Some(Local::Value { slot, .. }) => {
+                    let value = scope.store.get(slot).map(|value| (**value).clone());
+                    let value = self.or_not_evident(value, path, scope)?;
+                    return self.known(value);
+                }
                 Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
                 Some(Local::Waiting(value, at, evaluated)) => {
@@ -49,7 +53,7 @@ impl Deriver<'_> {
                     evaluated.set(true);
                     return Ok(value);
                 }
-                Some(Local::Open) => return self.not_evident(path, scope),
+                Some(Local::Open | Local::Function(_) | Local::Closure(..)) => return self.not_evident(path, scope),
                 None => {}
             }
         }
@@ -177,11 +181,22 @@ impl Deriver<'_> {
 
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
-        // A closure, or a function by another name.
-        if path.path.get_ident().is_some_and(|ident| scope.locals.contains_key(&name(ident))) {
-            return self.not_evident(expr, scope);
-        }
         let arguments: Vec<&Expr> = call.args.iter().collect();
+        match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))).cloned() {
+            Some(Local::Function(function)) => return self.apply(&function, &arguments, None, expr, scope),
+            Some(Local::Closure(closure, at)) => {
+                let parameters = closure.inputs.iter().map(|parameter| match parameter {
+                    Pat::Type(typed) => Hint::exactly(((*typed.ty).clone(), at.clone())),
+                    _ => Hint::Unknown,
+                });
+                let values = arguments.iter().zip(parameters).map(|(value, hint)| self.evaluate(value, scope, &hint));
+                let values = all(values)?;
+                return self.closure_value(&closure, values, &at, hint.unless_free());
+            }
+            // A function by another name.
+            Some(_) => return self.not_evident(expr, scope),
+            None => {}
+        }
         if let Some(function) = self.function(path, scope, hint.ty()) {
             return self.apply(&function, &arguments, None, expr, scope);
         }
@@ -356,11 +371,15 @@ impl Deriver<'_> {
             }
             ("clone" | "to_owned", []) => hint.clone(),
             ("max" | "min", [_]) => hint.unless_free().clone(),
-            ("unwrap_or", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
+            ("unwrap_or", [_]) | ("unwrap_or_default", []) => Hint::List(Box::new(hint.unless_free().clone())),
             ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
             ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
                 Hint::List(Box::new(self.element(hint, 0)?))
+            }
+            ("filter" | "step_by" | "take_while" | "skip_while", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("sum" | "product", []) => {
+                Hint::List(Box::new(given.clone().map_or_else(|| hint.unless_free().clone(), Hint::exactly)))
             }
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
@@ -416,9 +435,13 @@ impl Deriver<'_> {
                 let power = exponent.and_then(|exponent| base.checked_pow(exponent));
                 power.and_then(|power| super::numbers::in_range(power, ty))
             }
-            (Value::Integer(one, ty), "max" | "min", [other]) => {
-                let other = self.integer(other, scope, ty)?;
-                Some(Value::Integer(if method == "max" { one.max(other) } else { one.min(other) }, ty))
+            (one @ Value::Integer(..), "max" | "min", [other]) => {
+                let other = self.evaluate(other, scope, &Hint::like(&one))?;
+                match (one, other) {
+                    (Value::Integer(one, of), Value::Integer(other, same)) => super::numbers::common(of, same)
+                        .map(|ty| Value::Integer(if method == "max" { one.max(other) } else { one.min(other) }, ty)),
+                    _ => None,
+                }
             }
             (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
                 (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
@@ -446,9 +469,13 @@ impl Deriver<'_> {
                 Some(Value::List("iterator", list))
             }
             (Value::List(kind @ ("iterator" | "array"), list), "map", [function]) => {
-                return Ok(Value::List(kind, self.mapped(list, function, expr, scope, hint)?));
+                let element = self.element(hint, 0)?;
+                let values = list.into_iter().map(|value| self.called(function, vec![value], scope, &element));
+                Some(Value::List(kind, values.collect::<Derived<_>>()?))
             }
-            _ => None,
+            (receiver, method, arguments) => {
+                return self.method_of_std(receiver, method, arguments, call, scope, hint);
+            }
         };
         self.or_not_evident(value, expr, scope)
     }
@@ -503,7 +530,7 @@ impl Deriver<'_> {
                     if is_exclusive(receiver) {
                         return self.not_evident(expr, scope);
                     }
-                    inner.bind(&quote::format_ident!("self"), Local::value(value));
+                    inner.hold(&quote::format_ident!("self"), value, Hint::Unknown, false);
                 }
                 FnArg::Typed(typed) => {
                     let Pat::Ident(pattern) = &*typed.pat else { return self.not_evident(expr, scope) };
@@ -514,9 +541,7 @@ impl Deriver<'_> {
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
-                    let mutable = pattern.mutability.is_some();
-                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable };
-                    inner.bind(&pattern.ident, local);
+                    inner.hold(&pattern.ident, value, Hint::of(ty.as_ref()), pattern.mutability.is_some());
                 }
             }
         }

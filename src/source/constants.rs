@@ -18,6 +18,7 @@ use super::values::{Hint, Local, Value};
 type Impls = Vec<(ModuleId, Rc<ItemImpl>)>;
 
 /// A function of the source, and what the names in it mean.
+#[derive(Clone, Debug)]
 pub struct Function {
     pub scope: Scope,
     pub item: Rc<ItemFn>,
@@ -31,7 +32,7 @@ impl Function {
         Some(Self::new(scope, function_of(item, function)?))
     }
 
-    fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
+    pub fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
         scope.leave_open(&item.sig.generics);
         // `impl Trait` is a type parameter without a name.
         if super::modules::mentions(item.sig.inputs.to_token_stream(), "impl") {

@@ -160,7 +160,7 @@ impl Deriver<'_> {
                 self.steps += size_of_json(&json);
                 Ok(json)
             }
-            Value::Unknown(_) => self.not_evident(node, scope),
+            Value::Result(_) | Value::Unknown(_) => self.not_evident(node, scope),
         }
     }
 
