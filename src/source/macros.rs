@@ -49,7 +49,7 @@ impl Deriver<'_> {
                 }
             }
             "json" | "json_schema" => Ok(Value::Json(self.json(call.mac.tokens.clone(), scope)?)),
-            "concat" | "stringify" => {
+            "concat" | "stringify" | "env" => {
                 let text = self.literal_text(expr, scope);
                 self.or_not_evident(text.map(Value::Text), expr, scope)
             }
@@ -91,6 +91,10 @@ impl Deriver<'_> {
                 "concat" => {
                     let parts = call.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok()?;
                     parts.iter().map(|part| self.literal_text(part, scope)).collect()
+                }
+                "env" => {
+                    let parts = call.mac.parse_body_with(Punctuated::<syn::LitStr, Token![,]>::parse_terminated).ok()?;
+                    self.modules.environment(scope.module, &parts.first()?.value())
                 }
                 "stringify" => {
                     let mut words = call.mac.tokens.clone().into_iter();
