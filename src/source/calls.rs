@@ -139,6 +139,12 @@ impl Deriver<'_> {
         }
     }
 
+    /// The variant of std's `Result` that a path names.
+    pub fn result_variant(&mut self, path: &ExprPath, scope: &Scope) -> Option<&'static str> {
+        let variant = ["Ok", "Err"].into_iter().find(|variant| path.path.is_ident(variant))?;
+        (!self.is_item(path, scope)).then_some(variant)
+    }
+
     /// Whether a value is of the struct or variant that a path in a pattern names.
     pub fn is_variant(&mut self, path: &ExprPath, data: &Data, scope: &Scope) -> Derived<bool> {
         match self.constructor(path, scope, &Hint::Unknown)? {
@@ -180,7 +186,13 @@ impl Deriver<'_> {
     }
 
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
+        let path = match super::numbers::without_parens(&call.func) {
+            Expr::Path(path) => path,
+            Expr::Closure(closure) if call.args.is_empty() => {
+                return self.closure_value(closure, Vec::new(), scope, hint.unless_free());
+            }
+            _ => return self.not_evident(expr, scope),
+        };
         let arguments: Vec<&Expr> = call.args.iter().collect();
         match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))).cloned() {
             Some(Local::Function(function)) => return self.apply(&function, &arguments, None, expr, scope),
@@ -217,9 +229,29 @@ impl Deriver<'_> {
             let inner_hint = self.element(hint, 0)?;
             return Ok(Value::Option(Some(Box::new(self.evaluate(inner, scope, &inner_hint)?))));
         }
+        if let [inner] = arguments[..]
+            && let Some(variant) = self.result_variant(path, scope)
+        {
+            let is_ok = variant == "Ok";
+            let inner_hint = self.element(hint, if is_ok { 0 } else { 1 })?;
+            let value = self.evaluate(inner, scope, &inner_hint)?;
+            return Ok(Value::Result(is_ok.then(|| Box::new(value))));
+        }
         let foreign = self.foreign(path, scope);
         let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
         match (&foreign[..], arguments.as_slice()) {
+            (["std", "cmp", function @ ("max" | "min")], [left, right]) => {
+                let both = syn::ExprBinary {
+                    attrs: Vec::new(),
+                    left: Box::new((*left).clone()),
+                    op: syn::BinOp::Lt(Default::default()),
+                    right: Box::new((*right).clone()),
+                };
+                let (left, right) = self.operands(&both, scope, hint.unless_free())?;
+                let order = super::conversions::order(&left, &right);
+                let order = self.or_not_evident(order, expr, scope)?;
+                return Ok(if order.is_gt() == (*function == "max") { left } else { right });
+            }
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
                 if !matches!(hint, Hint::Schema) {
@@ -326,6 +358,24 @@ impl Deriver<'_> {
                 self.or_not_evident(made, expr, scope)
             }
             (_, "from", [value]) => self.converted(value, expr, scope, &Hint::exactly(ty)),
+            (number, "try_from", [value]) if path.len() == 1 && integer_type(number).is_some() => {
+                let to = integer_type(number).unwrap_or_default();
+                match self.evaluate(value, scope, &Hint::Free)? {
+                    Value::Integer(value, _) if !matches!(to, "i128" | "u128") => {
+                        Ok(Value::Result(super::numbers::in_range(value, to).map(Box::new)))
+                    }
+                    _ => self.not_evident(expr, scope),
+                }
+            }
+            // `u64::pow(2, 3)` is `2u64.pow(3)`.
+            (number, method, [receiver, rest @ ..]) if path.len() == 1 && integer_type(number).is_some() => {
+                let receiver = self.evaluate(receiver, scope, &Hint::exactly(ty))?;
+                let method = quote::format_ident!("{method}");
+                let ident = quote::format_ident!("__receiver");
+                let mut inner = scope.clone();
+                inner.hold(&ident, receiver, Hint::Unknown, false);
+                self.evaluate(&syn::parse_quote!(#ident.#method(#(#rest),*)), &inner, hint)
+            }
             _ => self.not_evident(expr, scope),
         }
     }
@@ -333,6 +383,9 @@ impl Deriver<'_> {
     /// `Vec` does not say its argument; what is expected does.
     pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
         let Some(expected) = expected else { return Ok(ty) };
+        if matches!(ty.0, Type::Infer(_)) {
+            return Ok(expected.clone());
+        }
         Ok(match (self.meaning(&ty)?, self.meaning(expected)?) {
             (Some(Resolved::Known { path: left, arguments, .. }), Some(Resolved::Known { path: right, .. }))
                 if left == right && arguments.is_empty() =>
@@ -527,10 +580,11 @@ impl Deriver<'_> {
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
             match input {
                 FnArg::Receiver(receiver) => {
-                    if is_exclusive(receiver) {
+                    let mutable = receiver.mutability.is_some() && matches!(receiver.kind, syn::ReceiverKind::Value);
+                    if is_exclusive(receiver) && !mutable {
                         return self.not_evident(expr, scope);
                     }
-                    inner.hold(&quote::format_ident!("self"), value, Hint::Unknown, false);
+                    inner.hold(&quote::format_ident!("self"), value, Hint::Unknown, mutable);
                 }
                 FnArg::Typed(typed) => {
                     let Pat::Ident(pattern) = &*typed.pat else { return self.not_evident(expr, scope) };

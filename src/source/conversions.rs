@@ -299,15 +299,20 @@ fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
 
 /// Sorted by the same order, with equals.
 pub fn in_order(list: Vec<Value>) -> Option<Vec<Value>> {
-    let mut sorted: Vec<Value> = Vec::new();
+    in_order_of(list.into_iter().map(|value| (value.clone(), value)).collect())
+}
+
+/// Sorted by their keys; equals stay as they are.
+pub fn in_order_of(list: Vec<(Value, Value)>) -> Option<Vec<Value>> {
+    let mut sorted: Vec<(Value, Value)> = Vec::new();
     for new in list {
         let mut at = sorted.len();
-        while at > 0 && order(&sorted[at - 1], &new)? == Ordering::Greater {
+        while at > 0 && order(&sorted[at - 1].0, &new.0)? == Ordering::Greater {
             at -= 1;
         }
         sorted.insert(at, new);
     }
-    Some(sorted)
+    Some(sorted.into_iter().map(|(_, value)| value).collect())
 }
 
 pub fn order(left: &Value, right: &Value) -> Option<Ordering> {

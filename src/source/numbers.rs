@@ -46,6 +46,10 @@ impl Deriver<'_> {
                     Lit::Bool(value) => Some(Value::Bool(value.value)),
                     Lit::Char(letter) => Some(Value::Char(letter.value())),
                     Lit::Byte(byte) => Some(Value::Integer(byte.value().into(), "u8")),
+                    Lit::ByteStr(bytes) => {
+                        let bytes = bytes.value().into_iter().map(|byte| Value::Integer(byte.into(), "u8"));
+                        Some(Value::List("array", bytes.collect()))
+                    }
                     _ => None,
                 };
                 return self.or_not_evident(value.filter(|_| !negative), expr, scope);
@@ -125,7 +129,7 @@ impl Deriver<'_> {
     }
 
     /// Two of one type: what the place does not say, the other one does.
-    fn operands(&mut self, binary: &ExprBinary, scope: &Scope, hint: &Hint) -> Derived<(Value, Value)> {
+    pub fn operands(&mut self, binary: &ExprBinary, scope: &Scope, hint: &Hint) -> Derived<(Value, Value)> {
         if is_untyped(&binary.left) && !is_untyped(&binary.right) {
             let right = self.evaluate(&binary.right, scope, hint)?;
             return Ok((self.evaluate(&binary.left, scope, &Hint::like(&right))?, right));
@@ -146,6 +150,8 @@ impl Deriver<'_> {
             Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) if !to.starts_with('f') => Hint::Number(to),
             Expr::Lit(syn::ExprLit { lit: Lit::Float(_), .. }) if to.starts_with('f') => Hint::Number(to),
             Expr::Lit(_) => Hint::Free,
+            // What is expected does not reach the operands.
+            inner @ Expr::Binary(_) if is_untyped(inner) => Hint::Free,
             _ => Hint::Unknown,
         };
         let value = match (self.evaluate(&cast.expr, scope, &hint)?, to) {

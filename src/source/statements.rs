@@ -212,6 +212,8 @@ impl Deriver<'_> {
             Expr::Try(tried) => match self.evaluate(&tried.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))? {
                 Value::Option(Some(value)) => Ok(Flow::Value(*value)),
                 Value::Option(None) => Ok(Flow::Return(Value::Option(None))),
+                Value::Result(Some(value)) => Ok(Flow::Value(*value)),
+                Value::Result(None) => Ok(Flow::Return(Value::Result(None))),
                 _ => self.not_evident(expr, scope),
             },
             _ => self.evaluate(expr, scope, hint).map(Flow::Value),
@@ -301,10 +303,27 @@ impl Deriver<'_> {
                     let call = Expr::Macro(ExprMacro { attrs: Vec::new(), mac: statement.mac.clone() });
                     return self.evaluate(&call, scope, hint).map(Flow::Value);
                 }
-                Stmt::Macro(_) => return self.not_evident(statement, scope),
+                Stmt::Macro(statement) => self.check_assertion(&statement.mac, scope)?,
             }
         }
         Ok(Flow::Value(Value::Unit))
+    }
+
+    /// `assert!(…)`, which must hold: a panic has no value.
+    fn check_assertion(&mut self, mac: &syn::Macro, scope: &Scope) -> Derived<()> {
+        let of_std = self.known_macro(mac, scope).unwrap_or_default();
+        let parts = mac.parse_body_with(syn::punctuated::Punctuated::<Expr, syn::Token![,]>::parse_terminated);
+        let parts: Vec<Expr> = self.parsed(scope, parts)?.into_iter().collect();
+        let condition: Expr = match (of_std.trim_start_matches("debug_"), parts.as_slice()) {
+            ("assert", [condition, ..]) => condition.clone(),
+            ("assert_eq", [left, right, ..]) => syn::parse_quote!((#left) == (#right)),
+            ("assert_ne", [left, right, ..]) => syn::parse_quote!((#left) != (#right)),
+            _ => return self.not_evident(mac, scope),
+        };
+        match self.evaluate(&condition, scope, &Hint::Unknown)? {
+            Value::Bool(true) => Ok(()),
+            _ => self.not_evident(mac, scope),
+        }
     }
 
     /// The constants and functions of a block are there from its start, and see no locals.
@@ -576,6 +595,15 @@ impl Deriver<'_> {
                 *list = self.or_not_evident(sorted, node, scope)?;
                 Value::Unit
             }
+            (Value::List("Vec" | "array", list), "sort_by_key", [function]) => {
+                let mut keyed = Vec::new();
+                for value in std::mem::take(list) {
+                    keyed.push((self.called(function, vec![value.clone()], scope, &Hint::Unknown)?, value));
+                }
+                let sorted = super::conversions::in_order_of(keyed);
+                *list = self.or_not_evident(sorted, node, scope)?;
+                Value::Unit
+            }
             (Value::List("Vec" | "array", list), "reverse", []) => {
                 list.reverse();
                 Value::Unit
@@ -676,7 +704,7 @@ impl Deriver<'_> {
 }
 
 /// The methods of std that change what they are called on.
-const CHANGES: [&str; 21] = [
+const CHANGES: [&str; 20] = [
     "clear",
     "dedup",
     "extend",
@@ -693,11 +721,10 @@ const CHANGES: [&str; 21] = [
     "retain",
     "reverse",
     "sort",
+    "sort_by_key",
     "sort_unstable",
     "swap",
     "truncate",
-    "append",
-    "drain",
 ];
 
 fn some(value: Value) -> Value {

@@ -296,6 +296,11 @@ impl Deriver<'_> {
                 self.known(found)
             }
             Expr::Index(index) => {
+                if let Expr::Range(range) = super::numbers::without_parens(&index.index) {
+                    let elements = Hint::List(Box::new(self.element(hint, 0)?));
+                    let whole = self.evaluate(&index.expr, scope, &elements)?;
+                    return self.slice(whole, range, expr, scope);
+                }
                 let list = self.evaluate(&index.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))?;
                 let at = usize::try_from(self.integer(&index.index, scope, "usize")?).ok();
                 let found = match (list, at) {
@@ -307,6 +312,28 @@ impl Deriver<'_> {
             Expr::Range(range) => self.range(range, expr, scope, hint),
             _ => self.not_evident(expr, scope),
         }
+    }
+
+    /// `list[1..]`, `text[..3]`.
+    fn slice(&mut self, whole: Value, range: &syn::ExprRange, expr: &Expr, scope: &Scope) -> Derived<Value> {
+        let length = match &whole {
+            Value::Text(text) => text.len(),
+            Value::List("array" | "Vec", list) => list.len(),
+            _ => return self.not_evident(expr, scope),
+        };
+        let mut end_of = |end: &Option<Box<Expr>>, otherwise: usize| match end {
+            Some(end) => Ok(usize::try_from(self.integer(end, scope, "usize")?).unwrap_or(usize::MAX)),
+            None => Ok(otherwise),
+        };
+        let (start, end) = (end_of(&range.start, 0)?, end_of(&range.end, length)?);
+        let closed = range.end.is_some() && matches!(range.limits, syn::RangeLimits::Closed(_));
+        let end = if closed { end.saturating_add(1) } else { end };
+        let part = match whole {
+            Value::Text(text) => text.get(start..end).map(|part| Value::Text(part.to_owned())),
+            Value::List(_, list) => list.get(start..end).map(|part| Value::List("array", part.to_vec())),
+            _ => None,
+        };
+        self.or_not_evident(part, expr, scope)
     }
 
     fn unary(&mut self, unary: &syn::ExprUnary, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
@@ -405,6 +432,15 @@ impl Deriver<'_> {
                     (Value::Option(option), [inner]) if self.is_option_some(&path, scope) => match option {
                         Some(value) => self.matches(inner, value, scope),
                         None => Ok(false),
+                    },
+                    (Value::Result(result), [inner]) => match (self.result_variant(&path, scope), result) {
+                        (Some("Ok"), Some(value)) => self.matches(inner, value, scope),
+                        (Some("Err"), None) => {
+                            let unknown = self.if_needed(|deriver| deriver.not_evident(pattern, scope));
+                            self.matches(inner, &unknown, scope)
+                        }
+                        (Some(_), _) => Ok(false),
+                        (None, _) => self.not_evident(pattern, scope),
                     },
                     (Value::Data(data), inner) => {
                         if !self.is_variant(&path, data, scope)? {
@@ -628,6 +664,7 @@ impl Deriver<'_> {
                         let fits = plain == *of || *of == super::numbers::ANY && super::numbers::integer_type(&plain).is_some();
                         fits && (*number != 0 || !integer.starts_with("NonZero"))
                     }
+                    ("Result", Value::Result(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
                     ("Option", Value::Option(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
                     (collection, Value::List(kind, list)) => {
                         let element = self.element(&Hint::exactly(ty.clone()), 0)?;
