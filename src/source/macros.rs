@@ -99,7 +99,8 @@ impl Deriver<'_> {
                     parts.iter().map(|part| self.literal_text(part, scope)).collect()
                 }
                 "env" => {
-                    let parts = call.mac.parse_body_with(Punctuated::<syn::LitStr, Token![,]>::parse_terminated).ok()?;
+                    let parts =
+                        call.mac.parse_body_with(Punctuated::<syn::LitStr, Token![,]>::parse_terminated).ok()?;
                     self.modules.environment(scope.module, &parts.first()?.value())
                 }
                 "stringify" => {
@@ -221,7 +222,8 @@ fn formatted_as(value: &Value, spec: &str) -> Option<String> {
         // Zeros go behind the sign; of other values, they are a width.
         let is_finite = text.bytes().any(|byte| byte.is_ascii_digit());
         let (sign, digits) = if text.starts_with('-') { text.split_at(1) } else { ("", text.as_str()) };
-        return (is_number && is_finite && !matches!(kind, "?")).then(|| format!("{sign}{}{digits}", "0".repeat(missing)));
+        return (is_number && is_finite && !matches!(kind, "?"))
+            .then(|| format!("{sign}{}{digits}", "0".repeat(missing)));
     }
     let before = match align {
         Some('>') => missing,
@@ -236,7 +238,9 @@ fn formatted_as(value: &Value, spec: &str) -> Option<String> {
 /// What `{:?}` shows, of what has no other way to be written.
 fn debugged(value: &Value) -> Option<String> {
     match value {
-        Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') => Some(format!("{text:?}")),
+        Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') => {
+            Some(format!("{text:?}"))
+        }
         Value::Integer(..) | Value::Bool(_) => displayed(value),
         Value::Single(number) => Some(format!("{number:?}")),
         Value::Double(number) => Some(format!("{number:?}")),

@@ -56,7 +56,9 @@ impl Deriver<'_> {
                 let value = Value::Option(value);
                 self.clones(&value).then_some(value)
             }
-            (value, "iter" | "into_iter", []) => Some(Value::List("iterator", value.into_iter().map(|value| *value).collect())),
+            (value, "iter" | "into_iter", []) => {
+                Some(Value::List("iterator", value.into_iter().map(|value| *value).collect()))
+            }
             (Some(value), "map", [function]) => Some(some(self.called(function, vec![*value], scope, &inner)?)),
             (Some(value), "and_then", [function]) => Some(self.called(function, vec![*value], scope, hint)?),
             (Some(value), "filter", [function]) => {
@@ -66,7 +68,9 @@ impl Deriver<'_> {
                 }
             }
             (None, "map" | "and_then" | "filter", [_]) => Some(Value::Option(None)),
-            (Some(value), "is_some_and", [function]) => Some(self.called(function, vec![*value], scope, &Hint::Unknown)?),
+            (Some(value), "is_some_and", [function]) => {
+                Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
+            }
             (None, "is_some_and", [_]) => Some(Value::Bool(false)),
             (Some(value), "map_or" | "map_or_else", [other, function]) => {
                 if method == "map_or" {
@@ -76,7 +80,7 @@ impl Deriver<'_> {
             }
             (None, "map_or", [other, _]) => Some(self.evaluate(other, scope, hint.unless_free())?),
             (None, "map_or_else", [other, _]) => Some(self.called(other, Vec::new(), scope, hint.unless_free())?),
-            (Some(value), "unwrap_or_else" | "unwrap_or_default" , _) => Some(*value),
+            (Some(value), "unwrap_or_else" | "unwrap_or_default", _) => Some(*value),
             (None, "unwrap_or_else", [other]) => Some(self.called(other, Vec::new(), scope, hint.unless_free())?),
             (None, "unwrap_or_default", []) => self.default_expected(hint)?,
             (Some(value), "or" | "or_else", [other]) => {
@@ -137,11 +141,13 @@ impl Deriver<'_> {
         hint: &Hint,
     ) -> Derived<Option<Value>> {
         let pattern = match arguments.first() {
-            Some(argument) if !matches!(method, "repeat" | "parse") => match self.evaluate(argument, scope, &Hint::Unknown)? {
-                Value::Text(text) => text,
-                Value::Char(letter) => letter.to_string(),
-                _ => return Ok(None),
-            },
+            Some(argument) if !matches!(method, "repeat" | "parse") => {
+                match self.evaluate(argument, scope, &Hint::Unknown)? {
+                    Value::Text(text) => text,
+                    Value::Char(letter) => letter.to_string(),
+                    _ => return Ok(None),
+                }
+            }
             _ => String::new(),
         };
         let text_value = |text: &str| Value::Text(text.to_owned());
@@ -157,13 +163,12 @@ impl Deriver<'_> {
             ("starts_with", [_]) => Some(Value::Bool(text.starts_with(&pattern))),
             ("ends_with", [_]) => Some(Value::Bool(text.ends_with(&pattern))),
             ("contains", [_]) => Some(Value::Bool(text.contains(&pattern))),
-            ("find", [_]) => {
-                Some(option(text.find(&pattern).map(|at| Value::Integer(at as i128, "usize"))))
-            }
+            ("find", [_]) => Some(option(text.find(&pattern).map(|at| Value::Integer(at as i128, "usize")))),
             ("strip_prefix", [_]) => Some(option(text.strip_prefix(&pattern).map(text_value))),
             ("strip_suffix", [_]) => Some(option(text.strip_suffix(&pattern).map(text_value))),
             ("split_once", [_]) => Some(option(
-                text.split_once(&pattern).map(|(left, right)| Value::List("tuple", vec![text_value(left), text_value(right)])),
+                text.split_once(&pattern)
+                    .map(|(left, right)| Value::List("tuple", vec![text_value(left), text_value(right)])),
             )),
             ("replace", [_, by]) => {
                 let by = self.text(by, scope)?;
@@ -247,8 +252,12 @@ impl Deriver<'_> {
             ("is_negative", []) => Some(Value::Bool(number < 0)),
             ("is_power_of_two", []) if ty.starts_with('u') => Some(Value::Bool(number.count_ones() == 1)),
             ("count_ones", []) if number >= 0 => Some(Value::Integer(number.count_ones().into(), "u32")),
-            ("rem_euclid", [_]) => right.filter(|right| *right != 0 && *right != -1).map(|right| Value::Integer(number.rem_euclid(right), ty)),
-            ("div_euclid", [_]) => right.filter(|right| *right != 0).and_then(|right| in_range(number.div_euclid(right), ty)),
+            ("rem_euclid", [_]) => right
+                .filter(|right| *right != 0 && *right != -1)
+                .map(|right| Value::Integer(number.rem_euclid(right), ty)),
+            ("div_euclid", [_]) => {
+                right.filter(|right| *right != 0).and_then(|right| in_range(number.div_euclid(right), ty))
+            }
             ("div_ceil", [_]) if ty.starts_with('u') => {
                 right.filter(|right| *right != 0).map(|right| Value::Integer((number + right - 1) / right, ty))
             }
@@ -325,7 +334,8 @@ impl Deriver<'_> {
         Ok(match (method, arguments) {
             ("len", []) => Some(Value::Integer(entries.len() as i128, "usize")),
             ("get" | "contains_key", [key]) => {
-                let key = self.evaluate(key, scope, &entries.first().map_or(Hint::Unknown, |(key, _)| Hint::like(key)))?;
+                let key =
+                    self.evaluate(key, scope, &entries.first().map_or(Hint::Unknown, |(key, _)| Hint::like(key)))?;
                 let mut found = None;
                 for (other, value) in entries {
                     match order(&other, &key) {
@@ -375,7 +385,12 @@ impl Deriver<'_> {
             ("zip", [other]) => {
                 let other = self.evaluate(other, scope, &Hint::Unknown)?;
                 self.elements(other).and_then(|other| {
-                    iterator(list.into_iter().zip(other).map(|(left, right)| Value::List("tuple", vec![left, right])).collect())
+                    iterator(
+                        list.into_iter()
+                            .zip(other)
+                            .map(|(left, right)| Value::List("tuple", vec![left, right]))
+                            .collect(),
+                    )
                 })
             }
             ("filter" | "skip_while" | "take_while" | "any" | "all" | "position" | "find", [function]) => {
@@ -395,7 +410,9 @@ impl Deriver<'_> {
                     "find" => Some(option(until(true).map(|at| list[at].clone()))),
                     "take_while" => iterator(kept(0, until(false).unwrap_or(list.len()))),
                     "skip_while" => iterator(kept(until(false).unwrap_or(list.len()), list.len())),
-                    _ => iterator(list.into_iter().zip(holds).filter(|(_, one)| *one).map(|(value, _)| value).collect()),
+                    _ => {
+                        iterator(list.into_iter().zip(holds).filter(|(_, one)| *one).map(|(value, _)| value).collect())
+                    }
                 }
             }
             ("filter_map", [function]) => {
@@ -443,7 +460,9 @@ impl Deriver<'_> {
             }
             ("max" | "min", []) => {
                 let sorted = super::conversions::in_order(list);
-                sorted.map(|sorted| option(if method == "max" { sorted.into_iter().next_back() } else { sorted.into_iter().next() }))
+                sorted.map(|sorted| {
+                    option(if method == "max" { sorted.into_iter().next_back() } else { sorted.into_iter().next() })
+                })
             }
             ("sum" | "product", []) => {
                 let of = given.map_or_else(|| hint.clone(), Hint::exactly);

@@ -531,7 +531,8 @@ impl Modules {
         let version = package.built_version.as_deref();
         let part = |index: usize| {
             let numbers: Vec<&str> = version?.split('.').collect();
-            let is_plain = numbers.len() == 3 && numbers.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+            let is_plain =
+                numbers.len() == 3 && numbers.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
             numbers.get(index).filter(|_| is_plain).copied()
         };
         match name {

@@ -278,7 +278,9 @@ pub fn shifted(op: &BinOp, left: Value, right: Value) -> Option<Value> {
 
 pub fn compared(op: &BinOp, left: &Value, right: &Value) -> Option<bool> {
     let order = match (left, right) {
-        (Value::Integer(left, of), Value::Integer(right, same)) if common(of, same).is_some() => left.partial_cmp(right),
+        (Value::Integer(left, of), Value::Integer(right, same)) if common(of, same).is_some() => {
+            left.partial_cmp(right)
+        }
         (Value::Single(left), Value::Single(right)) => left.partial_cmp(right),
         (Value::Double(left), Value::Double(right)) => left.partial_cmp(right),
         (Value::Text(left), Value::Text(right)) => left.partial_cmp(right),

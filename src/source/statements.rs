@@ -92,8 +92,7 @@ impl Deriver<'_> {
             Expr::Paren(inner) => self.run(&inner.expr, scope, hint, exits),
             Expr::Group(inner) => self.run(&inner.expr, scope, hint, exits),
             Expr::Block(block) => {
-                let flow =
-                    self.nested(scope, |deriver, scope| deriver.run_block(&block.block, scope, hint, exits))?;
+                let flow = self.nested(scope, |deriver, scope| deriver.run_block(&block.block, scope, hint, exits))?;
                 Ok(match flow {
                     Flow::Break(Some(label), value) if is_labelled(&block.label, &label) => Flow::Value(value),
                     flow => flow,
@@ -163,9 +162,8 @@ impl Deriver<'_> {
             Expr::Loop(each) => loop {
                 self.step(expr, scope)?;
                 let exits = Exits { broken: hint.unless_free(), ..exits };
-                let flow = self.nested(scope, |deriver, scope| {
-                    deriver.run_block(&each.body, scope, &Hint::Unknown, exits)
-                })?;
+                let flow =
+                    self.nested(scope, |deriver, scope| deriver.run_block(&each.body, scope, &Hint::Unknown, exits))?;
                 match after(flow, &each.label) {
                     After::Next => {}
                     After::Done(value) => break Ok(Flow::Value(value)),
@@ -209,13 +207,15 @@ impl Deriver<'_> {
                 Some(value) => Ok(Flow::Value(value)),
                 None => self.evaluate(expr, scope, hint).map(Flow::Value),
             },
-            Expr::Try(tried) => match self.evaluate(&tried.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))? {
-                Value::Option(Some(value)) => Ok(Flow::Value(*value)),
-                Value::Option(None) => Ok(Flow::Return(Value::Option(None))),
-                Value::Result(Some(value)) => Ok(Flow::Value(*value)),
-                Value::Result(None) => Ok(Flow::Return(Value::Result(None))),
-                _ => self.not_evident(expr, scope),
-            },
+            Expr::Try(tried) => {
+                match self.evaluate(&tried.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))? {
+                    Value::Option(Some(value)) => Ok(Flow::Value(*value)),
+                    Value::Option(None) => Ok(Flow::Return(Value::Option(None))),
+                    Value::Result(Some(value)) => Ok(Flow::Value(*value)),
+                    Value::Result(None) => Ok(Flow::Return(Value::Result(None))),
+                    _ => self.not_evident(expr, scope),
+                }
+            }
             _ => self.evaluate(expr, scope, hint).map(Flow::Value),
         }
     }
@@ -227,11 +227,7 @@ impl Deriver<'_> {
     }
 
     /// Runs something in a scope of its own, whose changes of the values outside of it are kept.
-    fn nested<T>(
-        &mut self,
-        scope: &mut Scope,
-        run: impl FnOnce(&mut Self, &mut Scope) -> Derived<T>,
-    ) -> Derived<T> {
+    fn nested<T>(&mut self, scope: &mut Scope, run: impl FnOnce(&mut Self, &mut Scope) -> Derived<T>) -> Derived<T> {
         let outside = scope.store.len();
         let mut inner = scope.clone();
         scope.store = Rc::default();

@@ -631,7 +631,10 @@ impl<'a> Deriver<'a> {
     fn skips_none(&self, attribute: &syn::Attribute, module: ModuleId) -> bool {
         let found = resolve(self.modules, module, &UsePath::of(attribute.path()), Namespace::Macro);
         let Some(Target::Foreign(Foreign { path, .. })) = found else { return false };
-        matches!(path.iter().map(String::as_str).collect::<Vec<_>>()[..], ["serde_with" | "serde_with_macros", "skip_serializing_none"])
+        matches!(
+            path.iter().map(String::as_str).collect::<Vec<_>>()[..],
+            ["serde_with" | "serde_with_macros", "skip_serializing_none"]
+        )
     }
 
     /// A type with what `skip_serializing_none` makes of it for the derives that follow.

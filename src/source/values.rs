@@ -1,19 +1,22 @@
 //! Evaluates expressions whose value follows from the source by the rules below; all else is OP014, "only a compiler knows".
 //!
 //! - **Types.** Each value carries its type: integers and floats by name, collections by kind. A number without a suffix
-//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. If nothing
-//!   says it, the number is refused; only where certainly nothing else can say it is it an `i32` or `f64` ([`Hint::Free`]).
-//! - **Numbers** (`numbers`). Both operands have the same type, and the result is in its range: overflow is refused. `f32`
-//!   is computed as `f32`.
+//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. Where certainly
+//!   nothing else can say it, it is an `i32` or `f64` ([`Hint::Free`]). If nothing says it yet, an integer is of *any* type as
+//!   long as all types that it may have agree on it (`numbers::ANY`); else, and if it is a float, it is refused.
 //! - **Names.** A name is a `let`, a parameter, a constant, a function or a constructor that resolution finds, also in a
 //!   pattern. Behind a glob, it is refused if a macro of the module could make it.
 //! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of the same block.
-//!   `&mut`, assignments and loops are refused.
+//! - **Methods** (`methods`) of std's values are those of a table. An iterator is the list of what it gives.
+//! - **Statements** (`statements`). Assignments, and methods such as `list.push(…)`, change a local, a field or an element of it.
+//!   They are only evaluated where they run once and in order: as statements, behind `let … =`, and in conditions. Elsewhere, also
+//!   in a closure, an expression changes nothing. `&mut` is refused, so nothing is changed by another name. Loops are run, up to
+//!   a number of steps. The constants and functions of a block see no locals.
 //! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
-//!   unless one of them is evaluated, and a field that is not needed unless it can neither reach a local nor leave the body.
+//!   unless one of them is evaluated or it is a literal, and a field that is not needed unless it can neither reach a local nor
+//!   leave the body.
 //! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
@@ -146,11 +149,7 @@ impl Hint {
 #[derive(Clone, Debug)]
 pub enum Local {
     /// A value by its place in [`Scope::store`].
-    Value {
-        slot: usize,
-        hint: Hint,
-        mutable: bool,
-    },
+    Value { slot: usize, hint: Hint, mutable: bool },
     /// A constant argument or item, with its type.
     Constant(Box<Expr>, Scope, Box<Typed>),
     /// A function within the body.
@@ -184,12 +183,7 @@ impl Deriver<'_> {
     }
 
     /// Does one step of an evaluation, unless that is deeper, longer and larger than anyone writes a constant.
-    pub fn deeper<T>(
-        &mut self,
-        expr: &Expr,
-        scope: &Scope,
-        step: impl FnOnce(&mut Self) -> Derived<T>,
-    ) -> Derived<T> {
+    pub fn deeper<T>(&mut self, expr: &Expr, scope: &Scope, step: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
         if self.evaluating == 0 {
             self.steps = 0;
         }
@@ -661,7 +655,8 @@ impl Deriver<'_> {
                     ("PhantomData", Value::Unit) => true,
                     (integer, Value::Integer(number, of)) => {
                         let plain = integer.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
-                        let fits = plain == *of || *of == super::numbers::ANY && super::numbers::integer_type(&plain).is_some();
+                        let fits = plain == *of
+                            || *of == super::numbers::ANY && super::numbers::integer_type(&plain).is_some();
                         fits && (*number != 0 || !integer.starts_with("NonZero"))
                     }
                     ("Result", Value::Result(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
