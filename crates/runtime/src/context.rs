@@ -40,6 +40,11 @@ pub struct Context {
     /// leaves out is removed, so two controllers with one field manager would remove what the other applied.
     pub field_manager: Arc<str>,
     pub(crate) owned: Arc<Owned>,
+    #[cfg(feature = "helm")]
+    pub(crate) helm: Arc<crate::helm::Helm>,
+    /// Of the controller.
+    #[cfg(feature = "helm")]
+    pub(crate) releases: Arc<crate::helm::Trigger>,
     /// The `Store<K>` of a controller.
     objects: Option<Arc<dyn Any + Send + Sync>>,
     /// Empty: the whole cluster.
@@ -68,6 +73,10 @@ impl Context {
             field_manager: operator.name.into(),
             operator,
             owned: Arc::default(),
+            #[cfg(feature = "helm")]
+            helm: Arc::new(crate::helm::Helm::new(options.helm.clone())),
+            #[cfg(feature = "helm")]
+            releases: Arc::default(),
             objects: None,
             namespaces: named.into_iter().map(str::to_owned).collect(),
             options: options.into(),
@@ -91,7 +100,13 @@ impl Context {
             Some(name) => names::field_manager(self.operator.name, name).into(),
             None => self.field_manager.clone(),
         };
-        Self { field_manager, owned: Arc::default(), ..self.clone() }
+        Self {
+            field_manager,
+            owned: Arc::default(),
+            #[cfg(feature = "helm")]
+            releases: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// The objects to watch: those of one namespace, or of the whole cluster. A part that runs [`Runs::Once`] gets the whole cluster

@@ -44,6 +44,7 @@
 //! | `manager` | everything except what the following features add |
 //! | `webhook` | admission webhooks, their certificates and registration |
 //! | `conversion` | conversion webhooks |
+//! | `helm` | releases of Helm charts |
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | a mock API server for unit tests, round-trip tests for conversions |
 //! | `latest` | the latest Kubernetes version of k8s-openapi; only for building this crate by itself |
@@ -58,6 +59,8 @@ mod context;
 pub mod controller;
 pub mod crds;
 mod error;
+#[cfg(feature = "helm")]
+pub mod helm;
 mod leader_election;
 pub mod manager;
 mod names;

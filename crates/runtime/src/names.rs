@@ -59,6 +59,17 @@ pub(crate) fn field_manager(base: &str, part: &str) -> String {
     shortened(&name, LONGEST - hash.len()).to_owned() + &hash
 }
 
+/// A name of a Helm release, which has at most 53 characters: a longer one is cut off, and ends in a hash of the whole.
+#[cfg(feature = "helm")]
+pub(crate) fn release_name(name: &str) -> String {
+    const LONGEST: usize = 53;
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let hash = format!("-{:010x}", hash(name) & 0xff_ffff_ffff);
+    shortened(name, LONGEST - hash.len()).trim_end_matches(['-', '.']).to_owned() + &hash
+}
+
 /// FNV-1a: names of children must never change, and the standard library's hash may.
 fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

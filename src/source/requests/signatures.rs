@@ -1123,6 +1123,7 @@ mod opctl_runtime {
             pub fn watches_with<W, I>(self, config: Config, related: impl Fn(W) -> I) -> Self {}
             #[asks("list", "watch", of = W)]
             pub fn watches_when<W>(self, is_related: impl Fn(&K, &W) -> bool) -> Self {}
+            pub fn releases(self) -> Self {}
             #[asks("patch", reach = some)]
             pub fn finalizer<E>(
                 self,
@@ -1196,6 +1197,62 @@ mod opctl_runtime {
         pub trait ResultExt {}
         impl<T, E> std::result::Result<T, E> {
             pub fn reason(self, reason: &str) -> std::result::Result<T, Error> {}
+        }
+    }
+
+    // What is in a chart cannot be read here: the markers that `create api --helm-chart` makes grant it.
+    pub mod helm {
+        use super::{Context, Error, Outcome};
+        use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+
+        pub struct Drift;
+        pub struct ReleaseInfo;
+        pub struct ReleaseStatus;
+        pub struct ValuesFrom;
+
+        pub struct ChartController<K>;
+        impl<K> ChartController<K> {
+            #[asks("list", "watch")]
+            #[asks("patch", reach = some)]
+            #[asks("patch", subresource = "status", reach = some)]
+            pub fn new(chart: impl Into<String>) -> Self {}
+            pub fn values<E>(
+                self,
+                values: impl Fn(Arc<K>, Arc<Context>, serde_json::Value) -> Future<Result<serde_json::Value, E>>,
+            ) -> Self {
+            }
+            pub fn values_from(self, sources: impl Fn(&K) -> Vec<ValuesFrom>) -> Self {}
+            pub fn release(self, settings: impl FnOnce(Release) -> Release) -> Self {}
+            pub fn name_prefix(self, prefix: impl Into<String>) -> Self {}
+            pub fn finalizer(self, name: &str) -> Self {}
+            pub fn period(self, period: Duration) -> Self {}
+            pub fn drift(self, drift: Drift) -> Self {}
+            pub fn config(self, config: Config) -> Self {}
+        }
+
+        pub struct Release;
+        impl Release {
+            pub fn new(chart: impl Into<String>) -> Self {}
+            pub fn named(self, name: impl Into<String>) -> Self {}
+            pub fn values(self, values: impl Serialize) -> Self {}
+            pub fn timeout(self, timeout: Duration) -> Self {}
+            pub fn rolls_back(self) -> Self {}
+            pub fn takes_ownership(self) -> Self {}
+            pub fn attempts(self, attempts: u32) -> Self {}
+            pub fn drift(self, drift: Drift) -> Self {}
+            pub fn ignore(self, kind: &str, place: &str) -> Self {}
+            // What it is doing.
+            #[asks("patch", subresource = "status", reach = some)]
+            pub async fn apply<K>(&self, owner: &K, ctx: &Context) -> Result<Released, Error> {}
+            pub async fn uninstall<K>(&self, owner: &K, ctx: &Context) -> Result<(), Error> {}
+        }
+
+        pub struct Released;
+        impl Released {
+            pub fn is_ready(&self) -> bool {}
+            pub fn conditions(&self) -> Vec<Condition> {}
+            pub fn info(&self) -> Option<&ReleaseInfo> {}
+            pub fn outcome(self) -> Outcome {}
         }
     }
 

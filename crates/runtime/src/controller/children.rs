@@ -254,24 +254,7 @@ impl<'a> Children<'a> {
     /// The condition `Ready`: `True` with reason `Available` if all children are current; else that of the first child that failed
     /// (`Failed`) or is not there yet (`Progressing`).
     pub fn ready(&self) -> Condition {
-        let first = |message: fn(&Readiness) -> Option<&str>| {
-            let mut found = self.readiness.iter().filter_map(|(child, it)| Some(format!("{child}: {}", message(it)?)));
-            found.next()
-        };
-        let failed = first(|it| match it {
-            Readiness::Failed(why) => Some(why),
-            _ => None,
-        });
-        let progress = first(|it| match it {
-            Readiness::InProgress(why) => Some(why),
-            Readiness::Unobserved => Some("its controller has not seen it yet"),
-            _ => None,
-        });
-        match (failed, progress) {
-            (Some(message), _) => conditions::not_ready(FAILED, message),
-            (None, Some(message)) => conditions::not_ready("Progressing", message),
-            (None, None) => conditions::ready("Available", "all children are ready"),
-        }
+        ready_of(&self.readiness, "all children are ready")
     }
 
     /// The outcome of a reconcile that applied these children: [`ready`](Self::ready), or no change of the status while one of them
@@ -285,6 +268,28 @@ impl<'a> Children<'a> {
             true => Outcome::failed(FAILED, ready.message),
             false => ready.into(),
         }
+    }
+}
+
+/// The condition `Ready` of an object with these children; `all` is its message if all of them are ready.
+pub(crate) fn ready_of(readiness: &[(String, Readiness)], all: &str) -> Condition {
+    let first = |message: fn(&Readiness) -> Option<&str>| {
+        let mut found = readiness.iter().filter_map(|(child, it)| Some(format!("{child}: {}", message(it)?)));
+        found.next()
+    };
+    let failed = first(|it| match it {
+        Readiness::Failed(why) => Some(why),
+        _ => None,
+    });
+    let progress = first(|it| match it {
+        Readiness::InProgress(why) => Some(why),
+        Readiness::Unobserved => Some("its controller has not seen it yet"),
+        _ => None,
+    });
+    match (failed, progress) {
+        (Some(message), _) => conditions::not_ready(FAILED, message),
+        (None, Some(message)) => conditions::not_ready("Progressing", message),
+        (None, None) => conditions::ready("Available", all),
     }
 }
 

@@ -37,10 +37,14 @@ use received::{Child, Received};
 
 pub(crate) use backoff::jittered;
 pub use children::Children;
+#[cfg(feature = "helm")]
+pub(crate) use children::ready_of;
 pub use drive::drive;
 pub use outcome::{IntoOutcome, Outcome};
 pub(crate) use owned::Owned;
 pub use readiness::{Readiness, readiness};
+#[cfg(feature = "helm")]
+pub(crate) use watch::why;
 
 /// A controller of the objects of kind `K`.
 ///
@@ -76,7 +80,7 @@ pub struct Controller<K: Kind> {
     reconcile: Arc<Reconcile<K>>,
     finalizer: Option<Finalizer<K>>,
     /// Kinds that have to exist before the controller starts.
-    checks: Vec<Check>,
+    checks: Vec<Box<Check>>,
     relations: Vec<Box<Relation<K>>>,
 }
 
@@ -104,7 +108,7 @@ type Reconcile<K> = dyn Fn(Arc<K>, Arc<Context>) -> BoxFuture<'static, Result<Ou
 type Relation<K> = dyn Fn(KubeController<K>, &'static str, &Context) -> (KubeController<K>, Option<BoxFuture<'static, ()>>)
     + Send
     + Sync;
-type Check = fn(Context) -> BoxFuture<'static, Result<(), manager::Error>>;
+type Check = dyn Fn(Context) -> BoxFuture<'static, Result<(), manager::Error>> + Send + Sync;
 
 struct Finalizer<K> {
     name: &'static str,
@@ -128,7 +132,7 @@ impl<K: Kind> Controller<K> {
                 drive::caught(reconcile(object, ctx).map_ok(O::into_outcome).err_into()).boxed()
             }),
             finalizer: None,
-            checks: vec![|ctx| check::<K>(ctx).boxed()],
+            checks: vec![Box::new(|ctx| check::<K>(ctx).boxed())],
             relations: Vec::new(),
         }
     }
@@ -169,7 +173,7 @@ impl<K: Kind> Controller<K> {
     /// The same for those that this selects.
     #[must_use]
     pub fn owns_with<C: Kind>(mut self, config: watcher::Config) -> Self {
-        self.checks.push(|ctx| check::<C>(ctx).boxed());
+        self.checks.push(Box::new(|ctx| check::<C>(ctx).boxed()));
         self.relations.push(Box::new(move |controller, name, ctx| {
             let index = ctx.owned.watch::<K, C>(&ctx.field_manager);
             let api: Api<Child<C>> = watched::<C, _>(ctx);
@@ -228,7 +232,7 @@ impl<K: Kind> Controller<K> {
         I: IntoIterator<Item = ObjectRef<K>, IntoIter: Send> + 'static,
         F: Fn(W) -> I + Clone + Send + Sync + 'static,
     {
-        self.checks.push(|ctx| check::<W>(ctx).boxed());
+        self.checks.push(Box::new(|ctx| check::<W>(ctx).boxed()));
         self.relations.push(Box::new(move |controller, name, ctx| {
             let store = controller.store();
             let misfits = Misfits::new::<W>(name, ctx.clone(), None, None);
@@ -238,6 +242,31 @@ impl<K: Kind> Controller<K> {
             let changes = watch::fitting(events, misfits.clone(), |_: &ObjectMeta| None).touched_objects();
             (controller.watches_stream(changes, related(store)), Some(misfits.report().boxed()))
         }));
+        self
+    }
+
+    /// Reconciles an object after a change of an object of a [`Release`](crate::helm::Release) that belongs to it.
+    #[cfg(feature = "helm")]
+    #[must_use]
+    pub fn releases(mut self) -> Self {
+        self.relations.push(Box::new(|controller, _, ctx| {
+            let changed = ctx.releases.names().map(|(namespace, name)| {
+                let object = ObjectRef::new(&name);
+                namespace.iter().fold(object, |object, namespace| object.within(namespace))
+            });
+            (controller.reconcile_on(changed), None)
+        }));
+        self
+    }
+
+    /// Checks something else before the controller starts.
+    #[cfg(feature = "helm")]
+    #[must_use]
+    pub(crate) fn check(
+        mut self,
+        check: impl Fn(Context) -> BoxFuture<'static, Result<(), manager::Error>> + Send + Sync + 'static,
+    ) -> Self {
+        self.checks.push(Box::new(check));
         self
     }
 

@@ -96,7 +96,7 @@ fn stripped<K: Resource>(mut object: K) -> K {
 }
 
 /// The error in one line: the text of a request's error would repeat the whole answer.
-pub(super) fn why(error: &watcher::Error) -> String {
+pub(crate) fn why(error: &watcher::Error) -> String {
     use std::error::Error as _;
     let request = error.source().and_then(|cause| cause.downcast_ref());
     request.map_or_else(|| with_causes(error), brief)

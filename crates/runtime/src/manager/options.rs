@@ -45,6 +45,10 @@ pub struct Options {
     #[cfg(feature = "webhook")]
     #[command(flatten)]
     pub webhook: crate::webhook::WebhookOptions,
+    /// Helm.
+    #[cfg(feature = "helm")]
+    #[command(flatten)]
+    pub helm: crate::helm::HelmOptions,
 }
 
 /// Parses `HOST:PORT`. Without a host, that is all of this machine's addresses.

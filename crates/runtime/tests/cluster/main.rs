@@ -11,6 +11,7 @@ mod cluster;
 #[path = "../../../../tests/common/control_plane.rs"]
 mod control_plane;
 mod example;
+mod helm;
 mod kinds;
 mod leader_election;
 mod leadership;

@@ -1,0 +1,306 @@
+//! A controller that installs a chart for each object of a kind.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::{ObjectMeta, PartialObjectMeta};
+use kube::runtime::watcher;
+use kube::{Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::annotations::{self, RETRY};
+use super::release::{Drift, Release};
+use super::values::{ValuesFrom, merge};
+use crate::controller::Controller;
+use crate::manager::{self, Runnable};
+use crate::{Context, Error, Outcome, Result};
+
+/// A controller that installs a chart for each object of kind `K`, and upgrades it when the object or the chart changes: `spec` is what
+/// `helm --values` gets, exactly as it is in the cluster. The status is a [`ReleaseStatus`](super::ReleaseStatus).
+///
+/// The release has the name and the namespace of the object. It is uninstalled before the object is deleted.
+///
+/// ```no_run
+/// # use k8s_openapi::api::core::v1::ConfigMap as Nginx;
+/// use opctl_runtime::Runnable;
+/// use opctl_runtime::helm::ChartController;
+///
+/// /// Installs the chart in `helm-charts/nginx`.
+/// pub fn controller() -> Runnable {
+///     ChartController::<Nginx>::new("nginx").into()
+/// }
+/// ```
+///
+/// Annotations of operator-sdk are understood: `helm.sdk.operatorframework.io/upgrade-force`, `reconcile-period`, and those that disable
+/// hooks and describe a release.
+// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;create;update;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
+pub struct ChartController<K> {
+    release: Release,
+    chart: String,
+    prefix: String,
+    finalizer: &'static str,
+    period: Option<Duration>,
+    config: watcher::Config,
+    values: Option<Arc<Values<K>>>,
+    sources: Option<Arc<Sources<K>>>,
+}
+
+type Values<K> = dyn Fn(Arc<K>, Arc<Context>, Value) -> BoxFuture<'static, Result<Value>> + Send + Sync;
+type Sources<K> = dyn Fn(&K) -> Vec<ValuesFrom> + Send + Sync;
+
+/// What a `ChartController` is for: a kind that `#[derive(CustomResource)]` makes.
+pub trait Kind: Resource<DynamicType = (), Scope: 'static> + DeserializeOwned + Send + Sync + 'static {}
+
+impl<K: Resource<DynamicType = (), Scope: 'static> + DeserializeOwned + Send + Sync + 'static> Kind for K {}
+
+impl<K: Kind> ChartController<K> {
+    /// A controller for the chart in this folder below `--helm-charts`.
+    pub fn new(chart: impl Into<String>) -> Self {
+        let chart = chart.into();
+        Self {
+            release: Release::new(chart.clone()),
+            chart,
+            prefix: String::new(),
+            finalizer: "opctl-runtime/uninstall-release",
+            period: None,
+            config: watcher::Config::default(),
+            values: None,
+            sources: None,
+        }
+    }
+
+    /// Changes the values: `values` gets the object, and its spec with the [values from Secrets and ConfigMaps](Self::values_from), and
+    /// returns what helm gets.
+    #[must_use]
+    pub fn values<F, E>(mut self, values: impl Fn(Arc<K>, Arc<Context>, Value) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Value, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        self.values = Some(Arc::new(move |object, ctx, given| {
+            values(object, ctx, given).map(|it| it.map_err(Into::into)).boxed()
+        }));
+        self
+    }
+
+    /// Takes values from Secrets and ConfigMaps in the object's namespace: later ones win, and the spec wins over all. A change of one of
+    /// them is a change of the release.
+    #[must_use]
+    pub fn values_from(mut self, sources: impl Fn(&K) -> Vec<ValuesFrom> + Send + Sync + 'static) -> Self {
+        self.sources = Some(Arc::new(sources));
+        self
+    }
+
+    /// Sets how releases are handled: `.release(|release| release.rolls_back().ignore("Deployment", "/spec/replicas"))`.
+    #[must_use]
+    pub fn release(mut self, settings: impl FnOnce(Release) -> Release) -> Self {
+        self.release = settings(self.release);
+        self
+    }
+
+    /// Puts this before the names of releases, so that objects of several kinds may have the same name.
+    #[must_use]
+    pub fn name_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Another finalizer than `opctl-runtime/uninstall-release`, such as that of the operator that made the objects:
+    /// `helm.sdk.operatorframework.io/uninstall-release`.
+    #[must_use]
+    pub fn finalizer(mut self, name: &'static str) -> Self {
+        self.finalizer = name;
+        self
+    }
+
+    /// Looks for drift this often, even if no watch reports a change, instead of every `--requeue-interval`.
+    #[must_use]
+    pub fn period(mut self, period: Duration) -> Self {
+        self.period = Some(period);
+        self
+    }
+
+    /// What is done about objects that others have changed.
+    #[must_use]
+    pub fn drift(self, drift: Drift) -> Self {
+        self.release(|release| release.drift(drift))
+    }
+
+    /// Watches only what this selects, such as `watcher::Config::default().labels("app=web")`.
+    #[must_use]
+    pub fn config(mut self, config: watcher::Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// The release of an object, and how often it is looked at.
+    fn release_of(&self, object: &Object<K>) -> (Release, Option<Duration>) {
+        let mut release = self.release.clone().named(format!("{}{}", self.prefix, object.name_any()));
+        let period = annotations::read(object.annotations(), &mut release.settings);
+        release.settings.retry = object.annotations().get(RETRY).cloned();
+        (release, period.or(self.period))
+    }
+
+    async fn reconcile(self: Arc<Self>, object: Arc<Object<K>>, ctx: Arc<Context>) -> Result<Outcome> {
+        let values = self.values_of(&object, &ctx).await?;
+        let (release, period) = self.release_of(&object);
+        let outcome = release.values(values).apply(&*object, &ctx).await?.outcome();
+        Ok(match period.filter(|_| outcome.action().is_none()) {
+            Some(period) => outcome.requeue_after(period),
+            None => outcome,
+        })
+    }
+
+    async fn values_of(&self, object: &Object<K>, ctx: &Arc<Context>) -> Result<Value> {
+        let mut values = json!({});
+        if let Some(sources) = &self.sources {
+            let namespace = object.namespace().unwrap_or_default();
+            for source in sources(&object.typed()?) {
+                let more = source.read(&ctx.client, &namespace).await?;
+                if !more.is_null() {
+                    merge(&mut values, more);
+                }
+            }
+        }
+        match &object.spec {
+            Value::Null => {}
+            spec @ Value::Object(_) => merge(&mut values, spec.clone()),
+            _ => return Err(Error::new("InvalidSpec", "`spec` is not an object").permanent()),
+        }
+        match &self.values {
+            Some(change) => change(Arc::new(object.typed()?), ctx.clone(), values).await,
+            None => Ok(values),
+        }
+    }
+}
+
+impl<K: Kind> From<ChartController<K>> for Runnable {
+    fn from(mut this: ChartController<K>) -> Self {
+        let (finalizer, config, sources) = (this.finalizer, std::mem::take(&mut this.config), this.sources.clone());
+        let this = Arc::new(this);
+        let [reconciler, cleaner, checker] = [(); 3].map(|()| this.clone());
+        let mut controller = Controller::<Object<K>>::new(move |object, ctx| reconciler.clone().reconcile(object, ctx))
+            .config(config)
+            .releases()
+            .finalizer(finalizer, move |object: Arc<Object<K>>, ctx: Arc<Context>| {
+                let (release, _) = cleaner.release_of(&object);
+                async move { release.uninstall(&*object, &ctx).await }
+            })
+            .check(move |ctx| checker.clone().check(ctx).boxed());
+        if let Some(sources) = sources {
+            let names = |object: &Object<K>,
+                         sources: &Sources<K>,
+                         namespace: Option<&str>,
+                         is_it: &dyn Fn(&ValuesFrom) -> bool| {
+                object.metadata.namespace.as_deref() == namespace
+                    && object.typed().is_ok_and(|object| sources(&object).iter().any(is_it))
+            };
+            let (of_secrets, of_maps) = (sources.clone(), sources);
+            controller = controller
+                .watches_when(move |object, changed: &PartialObjectMeta<Secret>| {
+                    let name = changed.name_any();
+                    names(object, &*of_secrets, changed.metadata.namespace.as_deref(), &|it| it.is_secret(&name))
+                })
+                .watches_when(move |object, changed: &PartialObjectMeta<ConfigMap>| {
+                    let name = changed.name_any();
+                    names(object, &*of_maps, changed.metadata.namespace.as_deref(), &|it| it.is_config_map(&name))
+                });
+        }
+        controller.into()
+    }
+}
+
+impl<K: Kind> ChartController<K> {
+    /// What would make every release fail stops the start.
+    async fn check(self: Arc<Self>, ctx: Context) -> Result<(), manager::Error> {
+        ctx.helm.check().await?;
+        ctx.helm.chart(&self.chart).map_err(|error| manager::Error::Other(error.to_string().into()))?;
+        Ok(())
+    }
+}
+
+impl<K> Debug for ChartController<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChartController").field("chart", &self.chart).finish_non_exhaustive()
+    }
+}
+
+/// An object as it is in the cluster: a type would lose nulls, and fields that it does not have.
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "")]
+struct Object<K> {
+    metadata: ObjectMeta,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    spec: Value,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    status: Value,
+    #[serde(skip)]
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: Kind> Object<K> {
+    fn typed(&self) -> Result<K> {
+        let object = json!({
+            "apiVersion": K::api_version(&()),
+            "kind": K::kind(&()),
+            "metadata": self.metadata,
+            "spec": self.spec,
+            "status": self.status,
+        });
+        serde_json::from_value(object).map_err(|error| Error::new("InvalidSpec", error.to_string()).permanent())
+    }
+}
+
+impl<K> Clone for Object<K> {
+    fn clone(&self) -> Self {
+        Self {
+            metadata: self.metadata.clone(),
+            spec: self.spec.clone(),
+            status: self.status.clone(),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<K> Debug for Object<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Object").field("name", &self.metadata.name).finish_non_exhaustive()
+    }
+}
+
+impl<K: Resource<DynamicType = ()>> Resource for Object<K> {
+    type DynamicType = ();
+    type Scope = K::Scope;
+
+    fn kind((): &()) -> std::borrow::Cow<'_, str> {
+        K::kind(&())
+    }
+
+    fn group((): &()) -> std::borrow::Cow<'_, str> {
+        K::group(&())
+    }
+
+    fn version((): &()) -> std::borrow::Cow<'_, str> {
+        K::version(&())
+    }
+
+    fn plural((): &()) -> std::borrow::Cow<'_, str> {
+        K::plural(&())
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}

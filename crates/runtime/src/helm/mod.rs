@@ -1,0 +1,86 @@
+//! Helm releases: a controller that installs a chart for each object of a kind, and releases that belong to an object of any controller.
+//!
+//! The `helm` program does the work (version 4); this crate links none of it. What it decides by is kept in the release records, as labels
+//! of their Secrets: a digest of the chart and the values, and the owner. So an object that has not changed costs no process, and a
+//! restart changes nothing.
+//!
+//! - A [`ChartController`] is a whole controller: the spec of an object is what `helm --values` gets.
+//! - A [`Release`] is a part of one: a `reconcile` of your own applies it, like a child.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use k8s_openapi::api::core::v1::ConfigMap;
+//! # use serde_json::json;
+//! use opctl_runtime::helm::Release;
+//! use opctl_runtime::{Context, Controller, Outcome, Result, Runnable};
+//!
+//! fn controller() -> Runnable {
+//!     Controller::<ConfigMap>::new(reconcile)
+//!         .releases()
+//!         .finalizer("example.com/redis", async |object, ctx| redis().uninstall(&*object, &ctx).await)
+//!         .into()
+//! }
+//!
+//! /// The chart in `helm-charts/redis`.
+//! fn redis() -> Release {
+//!     Release::new("redis").values(json!({ "replica": { "replicaCount": 1 } }))
+//! }
+//!
+//! async fn reconcile(object: Arc<ConfigMap>, ctx: Arc<Context>) -> Result<Outcome> {
+//!     let released = redis().apply(&*object, &ctx).await?;
+//!     // if released.is_ready() { … }
+//!     Ok(released.outcome())
+//! }
+//! ```
+//!
+//! # What happens to a release
+//!
+//! | the last record is | then |
+//! |---|---|
+//! | missing, or of another chart or other values | `helm upgrade --install`, with `--reset-values`, as a server-side apply that takes fields back |
+//! | deployed, with this chart and these values | no process: its manifest is applied again, which corrects drift, and its objects are waited for |
+//! | deployed, by someone else | the same if its chart and its values are these: the release is adopted; else an upgrade |
+//! | pending, and no helm works on it | it is set to failed: someone killed helm |
+//! | failed, with this chart and these values | another try, later each time; after [`Release::attempts`] of them, the condition `Stalled` |
+//! | uninstalling, or uninstalled | the rest is removed, and it is installed again |
+//!
+//! A release is tried again at once if the chart or the values change, or the annotation `opctl-runtime/retry` of the object gets another value.
+
+mod annotations;
+mod chart;
+mod controller;
+mod dependents;
+mod history;
+mod manifest;
+mod objects;
+mod process;
+mod release;
+mod status;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::value_parser;
+
+pub(crate) use dependents::Trigger;
+pub(crate) use process::Helm;
+pub use {
+    controller::ChartController,
+    release::{Drift, Release, Released},
+    status::{ReleaseInfo, ReleaseStatus},
+    values::ValuesFrom,
+};
+
+/// The arguments of a manager for releases; each can be an environment variable too.
+#[derive(Clone, Debug, clap::Args)]
+pub struct HelmOptions {
+    /// The folder with the charts
+    #[arg(long, env, value_name = "FOLDER", default_value = "helm-charts")]
+    pub helm_charts: PathBuf,
+    /// The helm program, version 4
+    #[arg(long, env, value_name = "PROGRAM", default_value = "helm")]
+    pub helm_program: PathBuf,
+    /// Maximum number of helm processes at a time; each takes about 80 MiB of memory
+    #[arg(long, env, value_name = "NUMBER", value_parser = value_parser!(u16).range(1..), default_value_t = 4)]
+    pub helm_processes: u16,
+}

@@ -1,0 +1,295 @@
+//! The objects of a release in the cluster: compared with the manifest, owned, waited for, removed.
+
+use futures::{StreamExt, stream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::api::{ApiResource, DeleteParams, DynamicObject, GetParams, Patch, PatchParams, Request};
+use kube::{Resource, ResourceExt};
+use serde_json::{Value, json};
+
+use super::chart::digest;
+use super::manifest::{Object, RELEASE_NAME, RELEASE_NAMESPACE};
+use super::release::{Drift, Id, Settings};
+use crate::apply::patch;
+use crate::controller::{Readiness, readiness};
+use crate::{Context, Error, Result, brief, names};
+
+/// The field manager of helm, under which its fields are taken back.
+const HELM: &str = "helm";
+/// Requests at a time for one release.
+const REQUESTS: usize = 4;
+
+/// The object that a release belongs to.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    reference: OwnerReference,
+    namespace: Option<String>,
+    /// Of its kind, namespace and name: another object of this name is the same owner.
+    pub key: String,
+    /// Such as `Nginx web/sample`.
+    pub shown: String,
+}
+
+impl Owner {
+    pub fn of<K: Resource<DynamicType = ()>>(object: &K) -> Result<Self> {
+        let missing =
+            || Error::new("NotStored", "the owner of a release is an object of the cluster: this one has no uid");
+        let namespace = object.namespace();
+        let (kind, name) = (K::kind(&()), object.name_any());
+        let path = namespace.iter().chain([&name]).cloned().collect::<Vec<_>>().join("/");
+        Ok(Self {
+            // Another controller may be the one that `controller` names.
+            reference: object.owner_ref(&()).ok_or_else(missing)?,
+            key: digest(&[&K::group(&()), &kind, &path]),
+            shown: format!("{kind} {path}"),
+            namespace,
+        })
+    }
+}
+
+/// What became of the objects of a release.
+#[derive(Debug, Default)]
+pub(super) struct Synced {
+    pub readiness: Vec<(String, Readiness)>,
+    /// The objects that were not as the manifest has them, and where.
+    pub drifted: Vec<String>,
+    pub resources: Vec<(ApiResource, Option<String>)>,
+}
+
+/// Where an object is.
+struct Location {
+    resource: ApiResource,
+    namespace: Option<String>,
+    url: String,
+}
+
+impl Location {
+    async fn of(object: &Object, id: &Id, ctx: &Context) -> Result<Self> {
+        let (resource, is_namespaced) = ctx.helm.kind(&ctx.client, &object.gvk).await?;
+        let namespace = is_namespaced.then(|| object.namespace.clone().unwrap_or_else(|| id.namespace.clone()));
+        Ok(Self { url: DynamicObject::url_path(&resource, namespace.as_deref()), resource, namespace })
+    }
+
+    async fn get(&self, name: &str, ctx: &Context) -> Result<Option<Value>> {
+        let request = Request::new(&self.url).get(name, &GetParams::default()).map_err(kube::Error::BuildRequest)?;
+        match ctx.client.request_text(request).await {
+            Err(kube::Error::Api(gone)) if gone.is_not_found() => Ok(None),
+            text => Ok(Some(serde_json::from_str(&text?)?)),
+        }
+    }
+}
+
+/// Makes the objects of a release what its manifest says, by the same server-side apply as helm, and gives them their owner. Where
+/// nothing is wrong, that changes nothing.
+pub(super) async fn sync(
+    objects: &[Object],
+    id: &Id,
+    owner: &Owner,
+    settings: &Settings,
+    ctx: &Context,
+) -> Result<Synced> {
+    let scaled = scaled(objects);
+    let one = |object: &Object| {
+        let (object, scaled) = (object.clone(), &scaled);
+        async move { sync_one(&object, id, owner, settings, scaled, ctx).await.map_err(|error| about(&object, &error)) }
+    };
+    let mut all: Vec<Result<_>> = stream::iter(objects.iter().map(one)).buffered(REQUESTS).collect().await;
+    // The others are as they should be, whatever is wrong with one.
+    if let Some(at) = all.iter().position(Result::is_err) {
+        return Err(all.swap_remove(at).expect_err("it was one a moment ago"));
+    }
+    let mut synced = Synced::default();
+    for (readiness, drift, location) in all.into_iter().flatten() {
+        synced.readiness.push(readiness);
+        synced.drifted.extend(drift);
+        synced.resources.push(location);
+    }
+    Ok(synced)
+}
+
+type One = ((String, Readiness), Option<String>, (ApiResource, Option<String>));
+
+async fn sync_one(
+    object: &Object,
+    id: &Id,
+    owner: &Owner,
+    settings: &Settings,
+    scaled: &[Object],
+    ctx: &Context,
+) -> Result<One> {
+    let location = Location::of(object, id, ctx).await?;
+    let before = location.get(&object.name, ctx).await?;
+    let after = match settings.drift {
+        Drift::Ignore => before.clone(),
+        Drift::Report if before.is_none() => None,
+        Drift::Report | Drift::Correct => {
+            let mut body = object.json.clone();
+            if let Some(before) = &before {
+                keep(&mut body, before, &settings.ignored(object, scaled));
+            }
+            let mut params = PatchParams::apply(HELM).force();
+            params.dry_run = settings.drift == Drift::Report;
+            let text = patch(&ctx.client, &location.url, &object.name, None, &params, &Patch::Apply(body)).await?;
+            Some(serde_json::from_str::<Value>(&text)?)
+        }
+    };
+    let drift = drift(before.as_ref(), after.as_ref()).map(|at| format!("{}: {at}", object.shown()));
+    let is_owned = |live: &Value| {
+        let mut owners = live["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+        owners.any(|other| other["uid"] == owner.reference.uid.as_str())
+    };
+    let readiness = match after {
+        Some(live) => {
+            let may_own = owner.namespace.is_none() || owner.namespace == location.namespace;
+            if may_own && !object.is_kept && settings.drift != Drift::Report && !is_owned(&live) {
+                own(object, &live, owner, &location, ctx).await?;
+            }
+            readiness(&live)
+        }
+        None => Readiness::InProgress("it does not exist".to_owned()),
+    };
+    Ok(((object.shown(), readiness), drift, (location.resource, location.namespace)))
+}
+
+/// So that Kubernetes deletes what is left when the owner is gone, such as an object that helm no longer knows. By a field manager of
+/// its own, which helm leaves alone.
+async fn own(object: &Object, live: &Value, owner: &Owner, location: &Location, ctx: &Context) -> Result<()> {
+    let body = json!({
+        "apiVersion": location.resource.api_version,
+        "kind": location.resource.kind,
+        // With the uid, it is not made anew where it has just been deleted.
+        "metadata": { "name": object.name, "uid": live["metadata"]["uid"], "ownerReferences": [owner.reference] },
+    });
+    let params = PatchParams::apply(&names::field_manager(&ctx.field_manager, "owner")).force();
+    match patch(&ctx.client, &location.url, &object.name, None, &params, &Patch::Apply(body)).await {
+        Err(kube::Error::Api(changed)) if changed.code == 409 => Ok(()),
+        owned => Ok(owned.map(drop)?),
+    }
+}
+
+/// Leaves what is at these places to others. If it has changed since it was read, the apply is a conflict.
+fn keep(body: &mut Value, before: &Value, places: &[&str]) {
+    for place in places {
+        if let (Some(field), Some(live)) = (body.pointer_mut(place), before.pointer(place)) {
+            *field = live.clone();
+            body["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"].clone();
+        }
+    }
+}
+
+/// What the HorizontalPodAutoscalers among these objects scale.
+fn scaled(objects: &[Object]) -> Vec<Object> {
+    let scalers = objects.iter().filter(|it| it.gvk.kind == "HorizontalPodAutoscaler");
+    let targets: Vec<_> = scalers.map(|it| (&it.json["spec"]["scaleTargetRef"], &it.namespace)).collect();
+    let is_target = |object: &&Object| {
+        let is_it =
+            |target: &Value| target["kind"] == object.gvk.kind.as_str() && target["name"] == object.name.as_str();
+        targets.iter().any(|(target, namespace)| is_it(target) && **namespace == object.namespace)
+    };
+    objects.iter().filter(is_target).cloned().collect()
+}
+
+/// Where an object was not as it is now.
+fn drift(before: Option<&Value>, after: Option<&Value>) -> Option<String> {
+    const SHOWN: usize = 5;
+    let (Some(before), Some(after)) = (before, after) else {
+        return (before.is_none()).then(|| "it did not exist".to_owned());
+    };
+    let mut places = Vec::new();
+    differences(before, after, "", &mut places);
+    let more = places.len().saturating_sub(SHOWN);
+    places.truncate(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!places.is_empty()).then(|| places.join(", ") + &more)
+}
+
+fn differences(before: &Value, after: &Value, at: &str, places: &mut Vec<String>) {
+    if ["/status", "/metadata/managedFields", "/metadata/resourceVersion", "/metadata/generation"].contains(&at) {
+        return;
+    }
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
+            for name in names {
+                let [before, after] = [before, after].map(|it| it.get(name).unwrap_or(&Value::Null));
+                differences(before, after, &format!("{at}/{name}"), places);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (index, (before, after)) in before.iter().zip(after).enumerate() {
+                differences(before, after, &format!("{at}/{index}"), places);
+            }
+        }
+        _ if before == after => {}
+        _ => places.push(at.to_owned()),
+    }
+}
+
+/// Gives objects the annotations back by which helm knows them: it would leave the others behind.
+pub(super) async fn restore(objects: &[Object], id: &Id, owner: &Owner, ctx: &Context) -> Result<()> {
+    for object in objects {
+        let location = Location::of(object, id, ctx).await?;
+        let Some(live) = location.get(&object.name, ctx).await? else { continue };
+        if belongs(&live, id, owner) && !is_annotated(&live, id) {
+            let metadata = json!({ "labels": object.json["metadata"]["labels"], "annotations": object.json["metadata"]["annotations"] });
+            let body = Patch::Merge(json!({ "metadata": metadata }));
+            patch(&ctx.client, &location.url, &object.name, None, &PatchParams::default(), &body).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes what is left of these objects, and says what is still there, and why.
+pub(super) async fn remove(objects: &[Object], id: &Id, owner: &Owner, ctx: &Context) -> Result<Vec<String>> {
+    let mut left = Vec::new();
+    for object in objects.iter().filter(|object| !object.is_kept) {
+        let location = match Location::of(object, id, ctx).await {
+            // Its CRD is gone, and so is the object.
+            Err(error) if is_unknown(&error) => continue,
+            location => location?,
+        };
+        let Some(live) = location.get(&object.name, ctx).await? else { continue };
+        if !belongs(&live, id, owner) {
+            continue;
+        }
+        if live["metadata"]["deletionTimestamp"].is_null() {
+            let params = DeleteParams::background();
+            let request =
+                Request::new(&location.url).delete(&object.name, &params).map_err(kube::Error::BuildRequest)?;
+            match ctx.client.request_text(request).await {
+                Err(kube::Error::Api(gone)) if gone.is_not_found() => continue,
+                deleted => drop(deleted?),
+            }
+        }
+        let finalizers: Vec<_> =
+            live["metadata"]["finalizers"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        left.push(match finalizers.as_slice() {
+            [] => object.shown(),
+            finalizers => format!("{} (finalizers: {})", object.shown(), finalizers.join(", ")),
+        });
+    }
+    Ok(left)
+}
+
+fn is_unknown(error: &Error) -> bool {
+    match error.request() {
+        Some(kube::Error::Api(status)) => status.code == 404,
+        Some(kube::Error::Discovery(_)) => true,
+        _ => false,
+    }
+}
+
+/// Whether an object is this release's: by helm's annotations, or by its owner.
+fn belongs(live: &Value, id: &Id, owner: &Owner) -> bool {
+    let mut owners = live["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+    is_annotated(live, id) || owners.any(|other| other["uid"] == owner.reference.uid.as_str())
+}
+
+fn is_annotated(live: &Value, id: &Id) -> bool {
+    let annotations = &live["metadata"]["annotations"];
+    annotations[RELEASE_NAME] == id.name.as_str() && annotations[RELEASE_NAMESPACE] == id.namespace.as_str()
+}
+
+fn about(object: &Object, error: &Error) -> Error {
+    let why = error.request().map_or_else(|| error.to_string(), brief);
+    Error::new("DriftNotCorrected", format!("{}: {why}", object.shown()))
+}

@@ -1,0 +1,238 @@
+//! The helm program: how many run, which release each works on, and how they end.
+
+use std::collections::HashMap;
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io::{self, Read, Seek};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{env, str};
+
+use kube::api::ApiResource;
+use kube::core::GroupVersionKind;
+use kube::{Client, discovery};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tracing::{debug, warn};
+
+use super::HelmOptions;
+use super::chart::{Chart, digest};
+use super::dependents::Dependents;
+use super::release::Id;
+use crate::error::shortened;
+use crate::{Context, Error, Result, manager};
+
+/// How long helm may take longer than its own `--timeout`.
+const GRACE: Duration = Duration::from_secs(30);
+/// How long it may take after SIGTERM, in which it records the failure.
+const DYING: Duration = Duration::from_secs(15);
+
+/// What all controllers of a process share.
+#[derive(Debug)]
+pub(crate) struct Helm {
+    options: HelmOptions,
+    slots: Semaphore,
+    charts: Mutex<HashMap<String, Arc<Chart>>>,
+    kinds: Mutex<HashMap<GroupVersionKind, (ApiResource, bool)>>,
+    /// How often the inputs of a release failed, and when last: not every failure leaves a record.
+    pub(super) failures: Mutex<HashMap<Id, super::release::Failures>>,
+    pub(super) dependents: Dependents,
+}
+
+/// Why a run of helm had no success.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// A helm of an earlier process still works on this release.
+    Busy,
+    /// Somebody killed it: no fault of the release.
+    Killed,
+    /// What helm says.
+    Failed(String),
+}
+
+impl Helm {
+    pub fn new(options: HelmOptions) -> Self {
+        Self {
+            slots: Semaphore::new(options.helm_processes.into()),
+            options,
+            charts: Mutex::default(),
+            kinds: Mutex::default(),
+            failures: Mutex::default(),
+            dependents: Dependents::default(),
+        }
+    }
+
+    pub(super) fn folder(&self, chart: &str) -> PathBuf {
+        self.options.helm_charts.join(chart)
+    }
+
+    /// The chart in this folder below `--helm-charts`, as it was when it was first read.
+    pub(super) fn chart(&self, name: &str) -> Result<Arc<Chart>> {
+        let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(chart) = charts.get(name) {
+            return Ok(chart.clone());
+        }
+        let folder = self.folder(name);
+        let chart = Chart::read(&folder).map_err(|error| {
+            let message = format!("the chart in `{}` cannot be read: {error}", folder.display());
+            Error::new("InvalidChart", message)
+        })?;
+        let chart = Arc::new(chart);
+        charts.insert(name.to_owned(), chart.clone());
+        Ok(chart)
+    }
+
+    /// The resource of a kind, and whether its objects live in namespaces.
+    pub(super) async fn kind(&self, client: &Client, gvk: &GroupVersionKind) -> Result<(ApiResource, bool)> {
+        if let Some(known) = self.kinds.lock().unwrap_or_else(PoisonError::into_inner).get(gvk) {
+            return Ok(known.clone());
+        }
+        let (resource, capabilities) = discovery::pinned_kind(client, gvk).await?;
+        let known = (resource, capabilities.scope == discovery::Scope::Namespaced);
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(gvk.clone(), known.clone());
+        Ok(known)
+    }
+
+    /// Checks that there is a helm 4.
+    pub(super) async fn check(&self) -> Result<(), manager::Error> {
+        let program = self.options.helm_program.display();
+        let other = |why: String| manager::Error::Other(why.into());
+        let hint = "install helm 4, or name it with `--helm-program`";
+        let output =
+            Command::new(&self.options.helm_program).args(["version", "--template", "{{.Version}}"]).output().await;
+        let output = output.map_err(|error| other(format!("cannot run `{program}`: {error}; {hint}")))?;
+        let version = String::from_utf8_lossy(&output.stdout);
+        match version.trim().strip_prefix("v4.") {
+            Some(_) => Ok(()),
+            None => Err(other(format!("`{program}` is helm {}, not version 4; {hint}", version.trim()))),
+        }
+    }
+
+    /// Runs helm for a release, when its turn has come. One helm at a time works on a release, even if the process that started
+    /// the other one was killed.
+    ///
+    /// `limit` is helm's own `--timeout`. At shutdown, helm has half of the grace period to finish; then SIGTERM makes it record a failure.
+    pub(super) async fn run(
+        &self,
+        ctx: &Context,
+        id: &Id,
+        arguments: Vec<String>,
+        input: String,
+        limit: Duration,
+    ) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::Failed(format!("cannot run helm: {error}"));
+        let Ok(_slot) = self.slots.acquire().await else { unreachable!("the semaphore is never closed") };
+        let mut log = lock(id).map_err(failed)?.ok_or(Failure::Busy)?;
+        let mut command = Command::new(&self.options.helm_program);
+        command
+            .args(&arguments)
+            .args(["--namespace", &id.namespace])
+            .env("HELM_DRIVER", "secret")
+            .env("HELM_NO_PLUGINS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(log.try_clone().map_err(failed)?);
+        for name in ["HELM_NAMESPACE", "HELM_MAX_HISTORY", "HELM_DEBUG"] {
+            command.env_remove(name);
+        }
+        // Ctrl-C on a terminal reaches the operator, which ends helm in order.
+        #[cfg(unix)]
+        command.process_group(0);
+        debug!("helm {}", arguments.join(" "));
+        let mut child = command.spawn().map_err(failed)?;
+        let (shutdown, patience) = (ctx.shutdown(), Duration::from_secs(ctx.options.grace_period) / 2);
+        // A task of its own: whoever waits for it may be dropped, but helm goes on.
+        let ended = tokio::spawn(async move {
+            if let Some(mut stdin) = child.stdin.take()
+                // It ends early where the arguments are wrong, and says so.
+                && let Err(error) = stdin.write_all(input.as_bytes()).await
+            {
+                debug!("helm does not read its input: {error}");
+            }
+            tokio::select! {
+                status = child.wait() => return status,
+                () = sleep(limit + GRACE) => warn!("helm is stopped: it runs longer than its timeout"),
+                () = async { shutdown.await; sleep(patience).await } => warn!("helm is stopped: the operator shuts down"),
+            }
+            stop(&mut child).await
+        });
+        let status = ended.await.map_err(|error| Failure::Failed(error.to_string()))?.map_err(failed)?;
+        let mut text = String::new();
+        log.rewind().and_then(|()| log.read_to_string(&mut text)).map_err(failed)?;
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(_) => Err(Failure::Failed(reason(&text, status))),
+            None => Err(Failure::Killed),
+        }
+    }
+
+    /// Whether no helm works on a release, on this machine.
+    pub(super) fn is_free(id: &Id) -> io::Result<bool> {
+        Ok(lock(id)?.is_some())
+    }
+}
+
+async fn stop(child: &mut Child) -> io::Result<ExitStatus> {
+    #[cfg(unix)]
+    if let Some(pid) = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
+        // Where it has ended already, there is nothing to stop.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        if let Ok(status) = timeout(DYING, child.wait()).await {
+            return status;
+        }
+    }
+    child.kill().await?;
+    child.wait().await
+}
+
+/// The file that helm writes its messages to, locked: the lock is helm's as well, and lasts as long as one of the two processes.
+/// `None` if a helm has it.
+fn lock(id: &Id) -> io::Result<Option<File>> {
+    let path = folder()?.join(digest(&[&id.namespace, &id.name]));
+    let file = File::options().create(true).truncate(false).read(true).write(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {
+            file.set_len(0)?;
+            Ok(Some(file))
+        }
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// A folder that nobody else can write to.
+fn folder() -> io::Result<PathBuf> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+        let user = rustix::process::getuid().as_raw();
+        let folder = env::temp_dir().join(format!("opctl-helm-{user}"));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let metadata = std::fs::symlink_metadata(&folder)?;
+        match metadata.is_dir() && metadata.uid() == user {
+            true => Ok(folder),
+            false => Err(io::Error::other(format!("`{}` is not a folder of this user", folder.display()))),
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let folder = env::temp_dir().join("opctl-helm");
+        DirBuilder::new().recursive(true).create(&folder).map(|()| folder)
+    }
+}
+
+/// The last line that is an error, without what it is part of.
+fn reason(text: &str, status: ExitStatus) -> String {
+    let errors = text.rfind("Error: ").map(|at| &text[at + "Error: ".len()..]);
+    let last = || text.lines().rev().find(|line| !line.trim().is_empty());
+    match errors.or_else(last) {
+        Some(reason) => shortened(reason.trim(), 2000).to_owned(),
+        None => format!("helm ended with {status}"),
+    }
+}
