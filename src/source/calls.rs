@@ -568,8 +568,7 @@ impl Deriver<'_> {
     ) -> Derived<Value> {
         let item = &function.item;
         // A body that was skipped in reading is empty.
-        let gives = matches!(item.sig.output, ReturnType::Type(..));
-        if gives && item.block.stmts.is_empty()
+        if item.block.stmts.is_empty()
             || item.sig.asyncness.is_some()
             || values.len() != item.sig.inputs.len()
             || !item.attrs.iter().all(changes_nothing)

@@ -453,6 +453,8 @@ impl Deriver<'_> {
                 (step > 0).then(|| Value::List("iterator", list.into_iter().step_by(step).collect()))
             }
             ("count", []) => Some(Value::Integer(list.len() as i128, "usize")),
+            // Of what has no name, nothing else sees the rest.
+            ("next", []) if matches!(*call.receiver, Expr::MethodCall(_)) => Some(option(list.into_iter().next())),
             ("last", []) => Some(option(list.into_iter().next_back())),
             ("nth", [at]) => {
                 let at = usize::try_from(self.integer(at, scope, "usize")?).unwrap_or(usize::MAX);

@@ -322,7 +322,7 @@ impl Deriver<'_> {
         }
     }
 
-    /// The constants and functions of a block are there from its start, and see no locals.
+    /// The constants and functions of a block are there from its start, and see neither locals nor parameters.
     fn bind_items(&mut self, block: &Block, scope: &mut Scope) -> Derived<()> {
         let items: Vec<&Item> = block
             .stmts
@@ -341,7 +341,7 @@ impl Deriver<'_> {
             });
         }
         let is_item = |local: &Local| !matches!(local, Local::Value { .. } | Local::Waiting(..) | Local::Closure(..));
-        let mut inner = Scope { store: Rc::default(), locals: Rc::default(), ..scope.clone() };
+        let mut inner = Scope::of(scope.module);
         let outer = scope.locals.iter().filter(|(_, local)| is_item(local));
         Rc::make_mut(&mut inner.locals).extend(outer.map(|(name, local)| (name.clone(), local.clone())));
         for ident in &named {
@@ -538,6 +538,10 @@ impl Deriver<'_> {
             Expr::MethodCall(inner) if inner.method == "ensure_object" => &inner.receiver,
             _ => &call.receiver,
         };
+        // What is changed is gone.
+        if method == "next" && matches!(without_parens(receiver), Expr::MethodCall(_)) {
+            return Ok(None);
+        }
         let place = self.place(receiver, scope)?;
         let value = self.at(&place, scope).cloned();
         let mut value = self.or_not_evident(value, receiver, scope)?;
