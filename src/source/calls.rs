@@ -586,7 +586,11 @@ impl Deriver<'_> {
                     inner.hold(&quote::format_ident!("self"), value, Hint::Unknown, mutable);
                 }
                 FnArg::Typed(typed) => {
-                    let Pat::Ident(pattern) = &*typed.pat else { return self.not_evident(expr, scope) };
+                    let pattern = match &*typed.pat {
+                        Pat::Ident(pattern) => pattern,
+                        Pat::Wild(_) => continue,
+                        _ => return self.not_evident(expr, scope),
+                    };
                     if pattern.by_ref.is_some() || pattern.subpat.is_some() || is_exclusive(&*typed.ty) {
                         return self.not_evident(expr, scope);
                     }

@@ -51,7 +51,7 @@ fn closures() -> Vec<i32> {
     let add = move |n| n + offset;
     offset = 100;
     let mut list: Vec<i32> = (0..6).filter(|n| n % 2 == 0).map(add).collect();
-    list.extend([offset, 7].iter().zip(1..).map(|(a, b)| a * b));
+    list.extend([offset, 7].iter().zip([1, 2]).map(|(a, b)| a * b));
     list.sort_by_key(|n| -n);
     list
 }
@@ -97,7 +97,7 @@ fn slices() -> Vec<u8> {
 }
 
 fn options() -> Option<u16> {
-    let port = Some(8080).filter(|port| *port > 1024).map(|port| port + 1)?;
+    let port = Some(8080u16).filter(|port| *port > 1024).map(|port| port + 1)?;
     if let Some(other) = "x=9".split_once('=').and_then(|(_, n)| n.parse::<u16>().ok())
         && other > 3
     {
