@@ -1,4 +1,4 @@
-//! Detects changes in the files that the operator is built from.
+//! Detects changes in the files that the operator is built from, or reads when it starts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::scaffold::Runtime;
 
 /// Looked at over and over rather than announced by the system: that works for every file system, containers' too, a look
 /// takes a millisecond, and what opctl itself writes is not among it.
-const WATCHED: [&str; 4] = ["src", "Cargo.toml", "build.rs", "PROJECT"];
+const WATCHED: [&str; 5] = ["src", "Cargo.toml", "build.rs", "PROJECT", "helm-charts"];
 
 /// The folders and files to look at, from the project's folder. A runtime in a folder is built with the operator, too, and may
 /// be brought up to date while it runs.

@@ -1206,6 +1206,7 @@ mod opctl_runtime {
         use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
         pub struct Drift;
+        pub struct OnFailure;
         pub struct ReleaseInfo;
         pub struct ReleaseStatus;
         pub struct ValuesFrom;
@@ -1236,7 +1237,7 @@ mod opctl_runtime {
             pub fn named(self, name: impl Into<String>) -> Self {}
             pub fn values(self, values: impl Serialize) -> Self {}
             pub fn timeout(self, timeout: Duration) -> Self {}
-            pub fn rolls_back(self) -> Self {}
+            pub fn on_failure(self, action: OnFailure) -> Self {}
             pub fn takes_ownership(self) -> Self {}
             pub fn attempts(self, attempts: u32) -> Self {}
             pub fn drift(self, drift: Drift) -> Self {}

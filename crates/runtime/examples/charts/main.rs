@@ -17,7 +17,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, CustomResourceExt, KubeSchema};
-use opctl_runtime::helm::{ChartController, Release, ReleaseStatus, ValuesFrom};
+use opctl_runtime::helm::{ChartController, OnFailure, Release, ReleaseStatus, ValuesFrom};
 use opctl_runtime::{Children, Context, Controller, Manager, Operator, Outcome, Result, Runnable, child_name, crds};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -63,7 +63,7 @@ pub struct SiteSpec {
 #[derive(CustomResource, KubeSchema, Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[kube(group = "web.example.com", version = "v1", kind = "Shop", namespaced, status = "ReleaseStatus")]
 pub struct ShopSpec {
-    /// What it sells.
+    /// What it sells. The chart of a shop that sells nothing is one that no API server accepts, for tests.
     pub goods: Vec<String>,
 }
 
@@ -94,7 +94,10 @@ fn shops() -> Runnable {
 }
 
 fn site(shop: &Shop) -> Release {
-    Release::new("site").values(json!({ "text": shop.spec.goods.join(", ") }))
+    let is_invalid = shop.spec.goods.is_empty();
+    Release::new("site")
+        .on_failure(OnFailure::RollBack)
+        .values(json!({ "text": shop.spec.goods.join(", "), "invalid": is_invalid }))
 }
 
 async fn reconcile(shop: Arc<Shop>, ctx: Arc<Context>) -> Result<Outcome> {

@@ -99,7 +99,7 @@ impl<K: Kind> ChartController<K> {
         self
     }
 
-    /// Sets how releases are handled: `.release(|release| release.rolls_back().ignore("Deployment", "/spec/replicas"))`.
+    /// Sets how releases are handled: `.release(|release| release.attempts(3).ignore("Deployment", "/spec/replicas"))`.
     #[must_use]
     pub fn release(mut self, settings: impl FnOnce(Release) -> Release) -> Self {
         self.release = settings(self.release);

@@ -4,30 +4,72 @@
 //! of their Secrets: a digest of the chart and the values, and the owner. So an object that has not changed costs no process, and a
 //! restart changes nothing.
 //!
-//! - A [`ChartController`] is a whole controller: the spec of an object is what `helm --values` gets.
-//! - A [`Release`] is a part of one: a `reconcile` of your own applies it, like a child.
+//! # A controller for a chart
+//!
+//! The spec of an object is what `helm --values` gets:
+//!
+//! ```no_run
+//! # use k8s_openapi::api::core::v1::ConfigMap as Nginx;
+//! # use opctl_runtime::Runnable;
+//! # use opctl_runtime::helm::ChartController;
+//! pub fn controller() -> Runnable {
+//!     ChartController::<Nginx>::new("nginx").into()
+//! }
+//! ```
+//!
+//! Drift is reported instead of corrected, or fields are left to others, with
+//!
+//! ```
+//! # use k8s_openapi::api::core::v1::ConfigMap as Nginx;
+//! # use opctl_runtime::helm::{ChartController, Drift};
+//! # let _ = (
+//! ChartController::<Nginx>::new("nginx").drift(Drift::Report)
+//! # ,
+//! ChartController::<Nginx>::new("nginx").release(|release| release.ignore("Deployment", "/spec/replicas"))
+//! # );
+//! ```
+//!
+//! and values come from elsewhere with
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use k8s_openapi::api::core::v1::ConfigMap as Nginx;
+//! # use kube::ResourceExt;
+//! # use opctl_runtime::{Context, Error};
+//! # use opctl_runtime::helm::{ChartController, ValuesFrom};
+//! # use serde_json::Value;
+//! # let _ =
+//! ChartController::<Nginx>::new("nginx")
+//!     .values_from(|nginx: &Nginx| vec![ValuesFrom::secret(format!("{}-values", nginx.name_any())).optional()])
+//!     .values(async |nginx: Arc<Nginx>, ctx: Arc<Context>, mut values: Value| {
+//!         values["hostname"] = nginx.name_any().into();
+//!         Ok::<_, Error>(values)
+//!     })
+//! # ;
+//! ```
+//!
+//! # A release in a controller of your own
 //!
 //! ```no_run
 //! # use std::sync::Arc;
-//! # use k8s_openapi::api::core::v1::ConfigMap;
+//! # use k8s_openapi::api::core::v1::ConfigMap as Shop;
 //! # use serde_json::json;
-//! use opctl_runtime::helm::Release;
-//! use opctl_runtime::{Context, Controller, Outcome, Result, Runnable};
-//!
-//! fn controller() -> Runnable {
-//!     Controller::<ConfigMap>::new(reconcile)
+//! # use opctl_runtime::helm::Release;
+//! # use opctl_runtime::{Context, Controller, Outcome, Result, Runnable};
+//! pub fn controller() -> Runnable {
+//!     Controller::<Shop>::new(reconcile)
 //!         .releases()
-//!         .finalizer("example.com/redis", async |object, ctx| redis().uninstall(&*object, &ctx).await)
+//!         .finalizer("example.com/redis", async |shop: Arc<Shop>, ctx: Arc<Context>| redis().uninstall(&*shop, &ctx).await)
 //!         .into()
 //! }
 //!
 //! /// The chart in `helm-charts/redis`.
 //! fn redis() -> Release {
-//!     Release::new("redis").values(json!({ "replica": { "replicaCount": 1 } }))
+//!     Release::new("redis").values(json!({ "auth": { "enabled": false } }))
 //! }
 //!
-//! async fn reconcile(object: Arc<ConfigMap>, ctx: Arc<Context>) -> Result<Outcome> {
-//!     let released = redis().apply(&*object, &ctx).await?;
+//! async fn reconcile(shop: Arc<Shop>, ctx: Arc<Context>) -> Result<Outcome> {
+//!     let released = redis().apply(&*shop, &ctx).await?;
 //!     // if released.is_ready() { … }
 //!     Ok(released.outcome())
 //! }
@@ -66,7 +108,7 @@ pub(crate) use dependents::Trigger;
 pub(crate) use process::Helm;
 pub use {
     controller::ChartController,
-    release::{Drift, Release, Released},
+    release::{Drift, OnFailure, Release, Released},
     status::{ReleaseInfo, ReleaseStatus},
     values::ValuesFrom,
 };

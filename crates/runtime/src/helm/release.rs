@@ -55,13 +55,26 @@ pub enum Drift {
     Ignore,
 }
 
+/// What is done after an upgrade that failed.
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum OnFailure {
+    /// Its objects stay as they are.
+    #[default]
+    Keep,
+    /// helm waits until the objects are ready; if they are not in time, it rolls an upgrade back, and removes a first release. It needs the
+    /// verbs `get`, `list` and `watch` on Pods and ReplicaSets.
+    RollBack,
+}
+
 /// How releases are handled.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub timeout: Duration,
     pub history: u32,
     pub attempts: u32,
-    pub rolls_back: bool,
+    pub on_failure: OnFailure,
     pub takes_ownership: bool,
     pub drift: Drift,
     ignored: Vec<(String, String)>,
@@ -79,7 +92,7 @@ impl Default for Settings {
             timeout: Duration::from_secs(300),
             history: 10,
             attempts: 5,
-            rolls_back: false,
+            on_failure: OnFailure::default(),
             takes_ownership: false,
             drift: Drift::default(),
             ignored: Vec::new(),
@@ -174,17 +187,17 @@ impl Release {
         Self { values: serde_json::to_value(values).expect("values are JSON"), ..self }
     }
 
-    /// How long hooks may take, and with [`rolls_back`](Self::rolls_back) the objects until they are ready: 5 minutes without it.
+    /// How long hooks may take, and with [`OnFailure::RollBack`] the objects until they are ready: 5 minutes without it.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
         self
     }
 
-    /// Rolls back an upgrade whose objects do not become ready in time, and removes an install. Otherwise they stay as they are.
+    /// What is done after an upgrade that failed.
     #[must_use]
-    pub fn rolls_back(mut self) -> Self {
-        self.settings.rolls_back = true;
+    pub fn on_failure(mut self, action: OnFailure) -> Self {
+        self.settings.on_failure = action;
         self
     }
 
@@ -490,7 +503,7 @@ impl Applying<'_> {
         let description = settings.description.clone().unwrap_or_else(|| format!("for {}", owner.shown));
         arguments.push(format!("--description={description}"));
         let flags = [
-            ("--rollback-on-failure", settings.rolls_back),
+            ("--rollback-on-failure", settings.on_failure == OnFailure::RollBack),
             ("--take-ownership", settings.takes_ownership),
             ("--no-hooks", settings.no_hooks),
         ];

@@ -147,7 +147,7 @@ fn the_life_of_a_release() {
     // Nothing has changed: no helm runs, although the password would be another one in each render.
     let (starts, password) = (setup.starts(), setup.get("secret", "web")["data"].clone());
     setup.kubectl("annotate site web touched=1");
-    drop(manager.terminate());
+    let _ = manager.terminate();
     manager = setup.ready_manager(&[]);
     sleep(Duration::from_secs(2));
     assert_eq!((setup.starts(), setup.get("secret", "web")["data"].clone()), (starts, password));
@@ -192,7 +192,7 @@ fn the_life_of_a_release() {
     let revision = setup.becomes_ready("web")["status"]["release"]["revision"].as_u64().unwrap();
 
     // A new version of the chart.
-    drop(manager.terminate());
+    let _ = manager.terminate();
     let chart = setup.charts.join("site/Chart.yaml");
     fs::write(&chart, fs::read_to_string(&chart).unwrap().replace("version: 1.0.0", "version: 1.1.0")).unwrap();
     manager = setup.ready_manager(&[]);
@@ -238,7 +238,7 @@ fn failures_of_releases() {
             .count()
     };
     assert_eq!((tries("broken"), tries("invalid")), (3, 3));
-    drop(manager.terminate());
+    let _ = manager.terminate();
     manager = setup.ready_manager(&[]);
     sleep(Duration::from_secs(3));
     assert_eq!(tries("invalid"), 3);
@@ -282,10 +282,35 @@ fn failures_of_releases() {
     within(MINUTE, "the shop", || setup.get("configmap", "twice-site")["data"]["index.html"] == "plums");
     setup.site("twice-site", &json!({}));
     setup.becomes("twice-site", "Ready", "ReleaseNameTaken");
+    // What fails is rolled back, and tried again after a pause.
+    setup.patch("shop twice", &json!({ "spec": { "goods": [] } }));
+    let condition = |type_: &str| {
+        let shop = setup.get("shop", "twice");
+        let mut conditions = shop["status"]["conditions"].as_array().into_iter().flatten();
+        conditions.find(|condition| condition["type"] == type_).cloned().unwrap_or_default()
+    };
+    within(MINUTE, "a failed upgrade", || condition("Ready")["reason"] == "UpgradeError");
+    assert_eq!(setup.get("configmap", "twice-site")["data"]["index.html"], "plums");
+    assert_eq!(condition("Deployed")["status"], "True");
+    sleep(Duration::from_secs(5));
+    assert_eq!(tries("twice-site"), 2);
+    setup.patch("shop twice", &json!({ "spec": { "goods": ["pears"] } }));
+    within(MINUTE, "the next goods", || setup.get("configmap", "twice-site")["data"]["index.html"] == "pears");
     // A controller with other children has the same guarantees.
     setup.kubectl("scale deployment twice-site --replicas=3");
     within(MINUTE, "one replica", || setup.get("deployment", "twice-site")["spec"]["replicas"] == 1);
-    setup.kubectl("delete shop twice --timeout=60s");
+    // An object that somebody else holds: the others go, and the condition says what is left.
+    setup.patch("service twice-site", &json!({ "metadata": { "finalizers": ["example.com/held"] } }));
+    setup.kubectl("delete shop twice --wait=false");
+    within(MINUTE, "the Service is named", || {
+        condition("Ready")["message"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("Service twice-site (finalizers: example.com/held)")
+    });
+    assert!(setup.get("deployment", "twice-site").is_null());
+    setup.patch("service twice-site", &json!({ "metadata": { "finalizers": null } }));
+    setup.kubectl("wait --for=delete shop/twice --timeout=60s");
     setup.becomes_ready("twice-site");
     assert!(manager.terminate().success());
 
