@@ -358,7 +358,7 @@ impl Deriver<'_> {
         let is_closed = matches!(range.limits, syn::RangeLimits::Closed(_));
         let list = match (start, end) {
             (Value::Integer(start, of), Value::Integer(end, same)) => common(of, same).and_then(|ty| {
-                let end = if is_closed { end } else { end - 1 };
+                let end = if is_closed { end } else { end.checked_sub(1)? };
                 let count = end.checked_sub(start)?;
                 (count < super::values::MAX_SIZE as i128)
                     .then(|| (start..=end).map(|number| Value::Integer(number, ty)).collect())
