@@ -84,7 +84,12 @@ impl Deriver<'_> {
     /// Evaluates an expression, with the changes that it makes.
     fn run(&mut self, expr: &Expr, scope: &mut Scope, hint: &Hint, exits: Exits<'_>) -> Derived<Flow> {
         let at = Scope::of(scope.module);
-        self.deeper(expr, &at, |deriver| deriver.run_unchecked(expr, scope, hint, exits))
+        match expr {
+            Expr::Block(_) | Expr::If(_) | Expr::Match(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
+                self.deeper(expr, &at, |deriver| deriver.run_unchecked(expr, scope, hint, exits))
+            }
+            _ => self.run_unchecked(expr, scope, hint, exits),
+        }
     }
 
     fn run_unchecked(&mut self, expr: &Expr, scope: &mut Scope, hint: &Hint, exits: Exits<'_>) -> Derived<Flow> {
