@@ -25,6 +25,7 @@ mod lock;
 mod macros;
 mod made;
 pub mod markers;
+mod methods;
 mod modules;
 mod numbers;
 mod package;
@@ -36,6 +37,7 @@ mod runtime;
 mod serialized;
 mod shadows;
 mod skim;
+mod statements;
 mod types;
 mod values;
 

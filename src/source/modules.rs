@@ -524,6 +524,29 @@ impl Modules {
         self.krate(id).foreign.is_some()
     }
 
+    /// What `env!("name")` is in a module, as far as cargo sets it from Cargo.toml.
+    pub fn environment(&self, id: ModuleId, name: &str) -> Option<String> {
+        let krate = self.krate(id);
+        let package = &krate.package;
+        let version = package.built_version.as_deref();
+        let part = |index: usize| {
+            let numbers: Vec<&str> = version?.split('.').collect();
+            let is_plain =
+                numbers.len() == 3 && numbers.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+            numbers.get(index).filter(|_| is_plain).copied()
+        };
+        match name {
+            "CARGO_PKG_NAME" => Some(package.name.as_str()),
+            "CARGO_PKG_VERSION" => version,
+            "CARGO_PKG_VERSION_MAJOR" => part(0),
+            "CARGO_PKG_VERSION_MINOR" => part(1),
+            "CARGO_PKG_VERSION_PATCH" => part(2),
+            _ => None,
+        }
+        .filter(|_| krate.foreign.is_none())
+        .map(String::from)
+    }
+
     /// Whether a module is one of k8s-openapi's own.
     pub fn is_kubernetes(&self, id: ModuleId) -> bool {
         self.krate(id).package.name == "k8s-openapi"

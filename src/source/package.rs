@@ -17,6 +17,8 @@ pub struct Package {
     pub name: String,
     /// `None`: the workspace says it.
     pub version: Option<String>,
+    /// What cargo sets CARGO_PKG_VERSION to; `None`: a workspace elsewhere says it.
+    pub built_version: Option<String>,
     /// `rust-version`: the compiler that it needs at least.
     pub rust_version: Option<String>,
     /// The folder of its Cargo.toml, relative to the tree; `""` is the root.
@@ -97,6 +99,7 @@ impl Package {
         Self {
             name: root.into(),
             version: None,
+            built_version: None,
             rust_version: None,
             folder: String::new(),
             library: Some((root.into(), root.into())),
@@ -370,6 +373,10 @@ impl Manifest {
         };
         let mut package = Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
+            built_version: match package.get("version") {
+                Some(_) => self.inherited("version", workspace),
+                None => Some("0.0.0".into()),
+            },
             rust_version: self.inherited("rust-version", workspace),
             folder: self.folder.clone(),
             library,
