@@ -20,6 +20,7 @@ pub mod project;
 pub mod model;
 
 pub mod apiserver;
+pub mod chart;
 pub mod cluster;
 pub mod compiled;
 pub mod config;

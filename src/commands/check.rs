@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
+use super::chart::{self, Stale};
 use super::decoding::{self, Decoding};
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
@@ -86,8 +87,15 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     let checked = examined.checked();
     let missing = examined.missing();
     let mut found = examined.diagnostics(project.as_ref(), &missing);
+    let stale = project.as_ref().map(|project| chart::stale(&tree, project, console)).unwrap_or_default();
 
     let mut plan = Plan::default();
+    for Stale { diagnostic, fixed } in stale {
+        match fixed.filter(|_| args.fix) {
+            Some((path, text)) => plan.generate(path, text),
+            None => found.push(diagnostic),
+        }
+    }
     if args.fix {
         for (error, missing) in &missing {
             // What is allowed to be missing is not added.

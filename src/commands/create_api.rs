@@ -5,6 +5,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::error::{Refusal, Refusals};
+use super::chart::{self, ChartArgs};
 use super::external::ExternalArgs;
 use super::request::{self, Request};
 use super::wiring::WiringArgs;
@@ -13,7 +14,7 @@ use crate::edit::Edit;
 use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
-use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
+use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above, workspace_above};
 use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
 /// Create a custom resource, its controller, or both
@@ -34,6 +35,10 @@ Examples:
 
   # An operator that runs an image: a Deployment and a Service for each object, with `kubectl scale`
   opctl create api --group cache --version v1alpha1 --kind Memcached --image memcached:1.6.39-alpine --container-port 11211
+
+  # An operator that installs a Helm chart for each object: helm's starter chart, or one of a repository
+  opctl create api --group web --version v1 --kind Nginx --helm-chart
+  opctl create api --helm-chart podinfo --helm-chart-repo https://stefanprodan.github.io/podinfo
 
   # A controller with a finalizer
   opctl create api --group dns --version v1 --kind Record --finalizer
@@ -115,6 +120,9 @@ pub struct CreateApiArgs {
     pub run_as_user: Option<i64>,
 
     #[command(flatten)]
+    pub chart: ChartArgs,
+
+    #[command(flatten)]
     pub wiring: WiringArgs,
 
     #[command(flatten)]
@@ -129,6 +137,8 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut tree = super::tree(&root);
     let mut args = args.clone();
+    // Before the lock is taken, too: it takes time, and may fail.
+    let fetched = chart::fetch(&mut args, console)?;
     if !args.yes && console.can_ask() && args.external.external_crd.is_none() {
         // Asked before the lock is taken: nobody else has to wait for the answers.
         args = request::ask(&args, &ProjectFile::read(&tree)?, console)?;
@@ -139,7 +149,7 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.external.external_type {
         external::refuse_unknown_crate(path, &tree)?;
     }
-    let request = match &args.external.external_crd {
+    let mut request = match &args.external.external_crd {
         Some(path) => {
             let (resource, types) = external::of_crd(path, args.external.external_crd_version.as_deref(), &file)?;
             Request::external(&args, resource, types, &file)?
@@ -147,8 +157,15 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
         None => Request::new(&args, &file)?,
     };
 
+    if let Some(fetched) = fetched {
+        request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
+    }
+
     let project = project_of(&file, &tree)?;
     let mut plan = Plan::default();
+    if request.chart.is_some() && !project.charts {
+        enable_charts(&mut plan, &project, &tree)?;
+    }
     add(&mut plan, &project, &request);
     match is_again(&plan, &tree, &file, &request.resource)? && args.external.external_crd.is_none() {
         true => keep_what_exists(&mut plan, &tree, console)?,
@@ -176,7 +193,24 @@ pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::P
         spdx: None,
         workspace: None,
         runtime: RuntimeSource::default(),
+        charts: file.resources.iter().any(|resource| chart::folder_of(resource).is_some()),
     })
+}
+
+/// Changes the files of a project that are different once it installs charts. Texts for people are changed if they still are as scaffolded.
+fn enable_charts(plan: &mut Plan, project: &scaffold::Project, tree: &Tree) -> anyhow::Result<()> {
+    let workspace = workspace_above(tree.root())?;
+    let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
+    let without = scaffold::Project { workspace: depth.map(|depth| vec![".."; depth].join("/")), ..project.clone() };
+    let with = scaffold::Project { charts: true, ..without.clone() };
+    for (before, after) in scaffold::init(&without).into_iter().zip(scaffold::init(&with)).filter(|(before, after)| before != after) {
+        let edit = Edit::Lines { before: before.text, after: after.text };
+        let text = tree.read(&before.path)?.unwrap_or_default();
+        if !before.path.ends_with(".md") || edit.apply(&text).is_ok() {
+            plan.edit(before.path, edit);
+        }
+    }
+    Ok(())
 }
 
 /// Adds everything that one request changes, but the manifests.
@@ -188,6 +222,14 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     };
     let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
     types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
+    if let Some(operator) = &request.chart {
+        let folder = chart::path_of(&operator.scaffold.folder);
+        operator.files.iter().for_each(|(path, text)| plan.scaffold(format!("{folder}/{path}"), text.clone()));
+        plan.generate(scaffold::chart_permissions(&api), operator.permissions.clone());
+        if operator.is_first {
+            add_rendered(plan, scaffold::helm(project));
+        }
+    }
     let mut fields = request.resource.fields();
     let options = request.options();
     if !options.is_empty() {
@@ -240,6 +282,7 @@ fn api_of(request: &Request) -> scaffold::Api {
         categories: request.categories.clone(),
         wiring: request.wiring.clone(),
         workload: request.workload.clone(),
+        chart: request.chart.as_ref().map(|operator| operator.scaffold.clone()),
         finalizer: request.finalizer,
         has_image: request.resource.has_image() || request.workload.is_some(),
         ..api_of_resource(&request.resource)
@@ -277,6 +320,7 @@ pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
             .or(external),
         wiring: Wiring::default(),
         workload: None,
+        chart: None,
         finalizer: false,
         has_image: resource.has_image(),
     }
@@ -332,14 +376,18 @@ fn next(request: &Request) -> Vec<Next> {
     let types = api_of_resource(&request.resource).types_file();
     let controller = format!("src/controller/{group}/{}.rs", request.wiring.module(&request.resource.kind));
     let mut next = Vec::new();
-    if request.adds_type {
+    if request.chart.is_some() {
+        next.push(Next::new(format!("edit {types}"), "correct the types of the chart's values"));
+    } else if request.adds_type {
         next.push(Next::new(format!("edit {types}"), "define the spec and the status"));
     }
-    if request.adds_controller {
+    if request.adds_controller && request.chart.is_none() {
         next.push(Next::new(format!("edit {controller}"), "implement the reconcile logic"));
     }
     next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
-    if request.adds_controller {
+    if request.chart.is_some() {
+        next.push(Next::new("opctl check --fix", "updates the permissions after a change of the chart"));
+    } else if request.adds_controller {
         next.push(Next::new("opctl check --fix", "adds the permissions that its code needs"));
     }
     // That API server has no kinds of others.

@@ -29,10 +29,6 @@ const CHART: Answer = Refused(
 const CRATE: Answer = Refused("`cargo add CRATE` adds the crate that has the type of `--external-type PATH`");
 const DOMAIN: Answer =
     Refused("with `--external-type PATH`, `--group` is the whole group, e.g. `--group cert-manager.io`");
-const HELM: Answer = Refused(
-    "opctl has no Helm operators yet; `opctl create api --image IMAGE` creates an operator that runs an image. For charts, keep using \
-     operator-sdk",
-);
 const MAKE: Answer = Accepted("opctl regenerates the manifests itself, so there is nothing to run afterwards");
 const MANIFESTS: Answer = Refused("`opctl manifests` regenerates CRDs and RBAC from the Rust source");
 const MULTIGROUP: Answer = Accepted("each group has its own folder in every project");
@@ -69,9 +65,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("init --project-version 3", Accepted("PROJECT has version 3")),
     ("init --project-version VERSION", Refused("PROJECT has version 3: leave the option out")),
     ("init --license-file FILE", Refused("`--license {}` uses the text of this file as the header")),
-    ("init --group GROUP", Refused("`--api GROUP/VERSION/KIND` also creates an API")),
-    ("init --version VERSION", Refused("`--api GROUP/VERSION/KIND` also creates an API")),
-    ("init --kind KIND", Refused("`--api GROUP/VERSION/KIND` also creates an API")),
     ("edit --license LICENSE", APPEND),
     ("edit --license-file FILE", APPEND),
     ("edit --owner OWNER", APPEND),
@@ -90,9 +83,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("create api|init --crd-version VERSION", V1),
     ("create webhook --webhook-version v1", Accepted("webhook configurations have version v1")),
     ("create webhook --webhook-version VERSION", V1),
-    ("create api|init --helm-chart CHART", HELM),
-    ("create api|init --helm-chart-repo URL", HELM),
-    ("create api|init --helm-chart-version VERSION", HELM),
     ("create api|init --generate-role[=BOOL]", ANSIBLE),
     ("create api|init --generate-playbook[=BOOL]", ANSIBLE),
     // Plugins, without the rest of their keys: `go.kubebuilder.io/v4` is `go`.
@@ -104,9 +94,11 @@ const TABLE: &[(&str, Answer)] = &[
     ),
     ("create api|create webhook|edit|init --plugins base", Accepted("projects have the same layout, in Rust")),
     ("create api|create webhook|edit|init --plugins kustomize", Accepted("`config` always is for kustomize")),
-    ("edit --plugins helm", CHART),
-    ("create api|create webhook|init --plugins helm", HELM),
-    ("create api|create webhook|edit|init --plugins hybrid", HELM),
+    ("create api|create webhook|edit|init --plugins operator-chart", CHART),
+    ("create webhook|edit --plugins helm", Refused("`opctl create api --helm-chart CHART` creates an operator for a chart")),
+    ("create webhook|edit --plugins hybrid", Refused("`opctl create api --helm-chart CHART` creates an operator for a chart")),
+    ("create api|init --plugins helm", Accepted("`--helm-chart` alone creates such a controller")),
+    ("create api|init --plugins hybrid", Accepted("every project may have controllers in Rust and for charts")),
     ("create api|create webhook|edit|init --plugins ansible", ANSIBLE),
     (
         "create api|create webhook|edit|init --plugins grafana",
@@ -283,6 +275,10 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
                     Refusal::new(format!("{typed} requires `--image`"))
                         .help("add e.g. `--image memcached:1.6.39-alpine`"),
                 ),
+                Some(Accepted(_)) if value == "helm" && path != ["init"] && !matches.contains_id("helm_chart") => refusals.push(
+                    Refusal::new(format!("{typed} requires `--helm-chart`"))
+                        .help("`--helm-chart CHART` names the chart; without a value, it is helm's starter chart"),
+                ),
                 Some(Accepted(note)) => console.note(&format!("{typed}: {note}")),
                 Some(Refused(help)) => {
                     let help = help.replace("{}", given);
@@ -302,9 +298,13 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
     refusals.settle()
 }
 
-/// `go.kubebuilder.io/v4` → `go`, `deploy-image/v1-alpha` → `deploy-image`
+/// `go.kubebuilder.io/v4` → `go`, `deploy-image/v1-alpha` → `deploy-image`. kubebuilder's `helm/v2-alpha` makes a chart of the operator,
+/// operator-sdk's `helm/v1` an operator of a chart.
 fn plugin(key: &str) -> &str {
-    key.split(['.', '/']).next().unwrap_or(key)
+    match key.split(['.', '/']).next().unwrap_or(key) {
+        "helm" if key.ends_with("-alpha") => "operator-chart",
+        name => name,
+    }
 }
 
 /// The row with the most words counts: `run bundle` before `run`.

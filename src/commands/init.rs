@@ -9,6 +9,8 @@ use clap::{ArgAction, Args};
 
 use super::error::{Refusal, Refusals};
 use super::request::{Request, ask_for};
+use super::chart::{self, ChartArgs, Fetched};
+use super::create_api::CreateApiArgs;
 use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime};
 use crate::edit::Edit;
 use crate::names::{Domain, Namespace, ProjectName};
@@ -27,6 +29,9 @@ Examples:
 
   # A whole operator with one API in the current folder
   opctl init --domain example.com --api cache/v1alpha1/Memcached
+
+  # An operator that installs a Helm chart for each object
+  opctl init --domain example.com --helm-chart podinfo --helm-chart-repo https://stefanprodan.github.io/podinfo
 
   # With a licence header in every generated source file
   opctl init shop --domain example.com --license apache2 --owner \"The Shop Authors\"")]
@@ -63,6 +68,25 @@ pub struct InitArgs {
     #[arg(long = "api", value_name = "GROUP/VERSION/KIND")]
     pub apis: Vec<String>,
 
+    /// The group of the chart's kind [default: charts]
+    #[arg(long, help_heading = "Helm")]
+    pub group: Option<String>,
+
+    /// The version of the chart's kind [default: v1alpha1]
+    #[arg(long, help_heading = "Helm")]
+    pub version: Option<String>,
+
+    /// The chart's kind [default: the chart's name]
+    #[arg(long, help_heading = "Helm")]
+    pub kind: Option<String>,
+
+    #[command(flatten)]
+    pub chart: ChartArgs,
+
+    /// Those of other tools; `helm` creates the starter chart.
+    #[arg(long, hide = true, value_delimiter = ',')]
+    pub plugins: Vec<String>,
+
     /// The source of opctl-runtime: a copy in `runtime`, the registry, or a folder relative to the project
     ///
     /// In a workspace, all members share one copy at its root. In an existing project, use this option alone to update the copy
@@ -90,7 +114,13 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
         check(&args, &dir, "example.com")?;
         ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse, console)?;
     }
-    let answers = check(&args, &dir, "")?;
+    let mut answers = check(&args, &dir, "")?;
+    let mut api = api_of_chart(&args);
+    let fetched = chart::fetch(&mut api, console)?;
+    if let Some(fetched) = fetched {
+        let request = request_of_chart(&api, &answers, args.namespaced, fetched, console)?;
+        answers.requests.push(request);
+    }
     if args.project_name.is_none() && dir.file_name() != Some(OsStr::new(answers.name.as_str())) {
         console.note(&format!("the folder `{}` becomes the project `{}`", args.dir.display(), answers.name));
     }
@@ -113,6 +143,7 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
         spdx: answers.spdx,
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
         runtime,
+        charts: answers.requests.iter().any(|request| request.chart.is_some()),
     };
 
     let mut plan = Plan::default();
@@ -169,13 +200,49 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
         namespaced,
         watch_namespace,
         apis,
+        group,
+        version,
+        kind,
+        chart,
+        plugins: _,
         runtime: _,
         yes: _,
     } = args;
-    [domain, project_name, license, owner].iter().all(|option| option.is_none())
+    [domain, project_name, license, owner, group, version, kind].iter().all(|option| option.is_none())
         && !namespaced
         && watch_namespace.is_empty()
         && apis.is_empty()
+        && *chart == ChartArgs::default()
+}
+
+/// What `create api` is asked for with the options for a chart.
+fn api_of_chart(args: &InitArgs) -> CreateApiArgs {
+    let mut chart = args.chart.clone();
+    if args.plugins.iter().any(|plugin| ["helm", "hybrid"].contains(&plugin.split(['.', '/']).next().unwrap_or_default())) {
+        chart.helm_chart.get_or_insert_default();
+    }
+    let InitArgs { group, version, kind, yes, .. } = args.clone();
+    CreateApiArgs { group, version, kind, chart, yes, ..CreateApiArgs::default() }
+}
+
+fn request_of_chart(
+    args: &CreateApiArgs,
+    answers: &Answers,
+    namespaced: bool,
+    fetched: Fetched,
+    console: &Console,
+) -> anyhow::Result<Request> {
+    let file = ProjectFile {
+        name: answers.name.clone(),
+        domain: answers.domain.clone(),
+        namespaced,
+        namespaces: answers.namespaces.clone(),
+        descriptions: Descriptions::default(),
+        resources: answers.requests.iter().map(|request| request.resource.clone()).collect(),
+    };
+    let mut request = Request::new(args, &file)?;
+    request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
+    Ok(request)
 }
 
 /// The checked arguments.
@@ -208,6 +275,15 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         Some(text) => refusals.check(ProjectName::parse(text)),
         None => refusals.check(name_of(dir)),
     };
+    let names = [("--group", &args.group), ("--version", &args.version), ("--kind", &args.kind)];
+    if api_of_chart(args).chart.helm_chart.is_none() {
+        for (flag, _) in names.into_iter().filter(|(_, name)| name.is_some()) {
+            refusals.push(
+                Refusal::new(format!("`{flag}` requires `--helm-chart`"))
+                    .help("`--api GROUP/VERSION/KIND` creates an API without a chart"),
+            );
+        }
+    }
     let license = refusals.check(license(args.license.as_deref().unwrap_or("apache2")));
     let namespaces: BTreeSet<&String> = args.watch_namespace.iter().collect();
     let namespaces = namespaces.into_iter().filter_map(|text| refusals.check(Namespace::parse(text))).collect();

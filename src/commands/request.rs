@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
-use super::{Console, external, wiring};
+use super::{Console, chart, external, wiring};
 use crate::names::{Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
@@ -27,6 +27,7 @@ pub struct Request {
     /// Of a kind of another project, where they are made from its CRD.
     pub external_types: Option<String>,
     pub workload: Option<Workload>,
+    pub chart: Option<chart::Operator>,
     pub finalizer: bool,
 }
 
@@ -192,6 +193,7 @@ impl Request {
             wiring,
             external_types: None,
             workload: names.workload,
+            chart: None,
             finalizer: false,
         })
     }
@@ -212,6 +214,7 @@ impl Request {
         if self.finalizer {
             options.insert("finalizer".into(), true.into());
         }
+        options.extend(self.chart.iter().flat_map(|chart| chart.options.clone()));
         let Some(workload) = &self.workload else { return options };
         options.insert("image".into(), workload.image.as_str().into());
         if let Some(port) = workload.port {

@@ -120,7 +120,7 @@ pub struct RbacRule {
     pub resource_names: Vec<String>,
     pub verbs: Vec<String>,
     pub urls: Vec<String>,
-    /// It stands in `opctl-runtime`, and is not the user's to change.
+    /// It stands in `opctl-runtime` or in a generated file, and is not the user's to change.
     pub is_of_runtime: bool,
     pub span: Span,
 }

@@ -195,7 +195,12 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
 }
 
 fn is_ours(text: &str, policy: &Policy) -> bool {
-    !policy.header.is_empty() && text.trim_start_matches('\u{feff}').starts_with(policy.header)
+    !policy.header.is_empty() && without_mark(text).starts_with(without_mark(policy.header))
+}
+
+/// A comment begins with `#` in YAML, and with `//` in Rust.
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches(['\u{feff}', '#', '/', ' '])
 }
 
 /// The text with CRLF where the file on disk has it (a checkout by git on Windows), so that it can be equal.

@@ -47,7 +47,8 @@ fn binding(line: &str) -> Option<String> {
 fn chain(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
     let text = text.trim_end();
-    if !text.starts_with("Controller::<") || text.len() <= CHAIN_WIDTH {
+    let is_chain = text.starts_with("Controller::<") || text.starts_with("ChartController::<");
+    if !is_chain || text.len() <= CHAIN_WIDTH {
         return None;
     }
     let mut broken = indent.to_owned();

@@ -79,6 +79,8 @@ pub struct Project {
     pub workspace: Option<String>,
     /// Where its Cargo.toml takes `opctl-runtime` from.
     pub runtime: RuntimeSource,
+    /// Whether it installs Helm charts.
+    pub charts: bool,
 }
 
 /// One version of a kind.
@@ -97,6 +99,8 @@ pub struct Api {
     pub wiring: Wiring,
     /// What its controller runs for each object.
     pub workload: Option<Workload>,
+    /// The same, if that is a Helm chart.
+    pub chart: Option<Chart>,
     /// Whether its type is one of `--image`, which has no `suspend`.
     pub has_image: bool,
     /// Whether its controller cleans up before an object goes.
@@ -113,6 +117,23 @@ pub struct Workload {
     pub command: Vec<String>,
     /// By number.
     pub user: Option<i64>,
+}
+
+/// A Helm chart that is installed for each object of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Chart {
+    /// Its name, and that of its folder in `helm-charts`.
+    pub folder: String,
+    /// The fields of the spec, as Rust.
+    pub fields: String,
+    /// Their types.
+    pub others: String,
+    /// Whether these have a `BTreeMap`.
+    pub has_map: bool,
+    /// Whether these have a `Value`.
+    pub has_value: bool,
+    /// What follows `spec:` in the sample.
+    pub sample: String,
 }
 
 /// A type of Kubernetes itself, as k8s-openapi has it, or one of another project: only a controller can be made for it.
@@ -208,7 +229,11 @@ pub fn api(project: &Project, api: &Api) -> Rendered {
     assert!(api.core.is_none(), "the types of {} are Kubernetes' own", api.kind);
     let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
     rendered(
-        if api.workload.is_some() { "workload-api" } else { "api" },
+        match (&api.workload, &api.chart) {
+            (Some(_), _) => "workload-api",
+            (None, Some(_)) => "chart-api",
+            (None, None) => "api",
+        },
         project,
         &[("_group_", &group), ("_version_", &version), ("_kind_", &kind), ("_sample_.yaml", &api.sample())],
         &ApiContext::new(project, api),
@@ -237,10 +262,11 @@ pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
 
 /// The controller of a kind: one for all its versions, which works with the version given here.
 pub fn controller(project: &Project, api: &Api) -> Rendered {
-    let bundle = match (&api.core, &api.workload) {
-        (Some(_), _) => "core-controller",
-        (None, Some(_)) => "workload-controller",
-        (None, None) => "controller",
+    let bundle = match (&api.core, &api.workload, &api.chart) {
+        (Some(_), ..) => "core-controller",
+        (None, Some(_), _) => "workload-controller",
+        (None, None, Some(_)) => "chart-controller",
+        (None, None, None) => "controller",
     };
     let (group, module) = (api.group.module(), api.wiring.module(&api.kind));
     rendered(
@@ -254,6 +280,20 @@ pub fn controller(project: &Project, api: &Api) -> Rendered {
             ("src/controller/mod.rs".into(), Inserted::ListItem { function: "all", item: api.controller_item() }),
         ],
     )
+}
+
+/// What a project needs once to install Helm charts, beside what [`init`] makes of [`Project::charts`].
+pub fn helm(project: &Project) -> Rendered {
+    let what = [
+        ("config/default/kustomization.yaml".into(), Inserted::YamlItem { key: "components", item: "../helm".into() }),
+        ("Cargo.toml".into(), Inserted::Feature { dependency: "opctl-runtime", feature: "helm" }),
+    ];
+    rendered("helm", project, &[], &ProjectContext::new(project), what)
+}
+
+/// Where the permissions of a kind's chart are.
+pub fn chart_permissions(api: &Api) -> String {
+    format!("src/controller/{}/{}/permissions.rs", api.group.module(), api.kind.module())
 }
 
 /// Renders the bundle of a kind, and says where its parts are listed.
@@ -325,6 +365,7 @@ struct ProjectContext {
     runtime: String,
     /// The folder of the vendored copy, from the project's.
     vendored: Option<String>,
+    charts: bool,
     opctl_version: &'static str,
     k8s_openapi: String,
     kube: String,
@@ -342,6 +383,7 @@ impl ProjectContext {
             crdgen: binary("crdgen"),
             runtime: project.runtime.keys(),
             vendored: project.runtime.path.clone().filter(|_| project.runtime.is_vendored),
+            charts: project.charts,
             name: project.name.to_string(),
             crate_name: project.name.crate_name(),
             domain: project.domain.to_string(),
@@ -388,6 +430,7 @@ struct ApiContext<'a> {
     #[serde(flatten)]
     wiring: WiringContext<'a>,
     workload: Option<WorkloadContext<'a>>,
+    chart: Option<&'a Chart>,
     /// The Rust module of the kind's own types.
     types_module: String,
     has_image: bool,
@@ -419,6 +462,7 @@ impl<'a> ApiContext<'a> {
             types: "",
             wiring: WiringContext::new(project, api),
             workload: api.workload.as_ref().map(WorkloadContext::new),
+            chart: api.chart.as_ref(),
             types_module: api.types_module(),
             has_image: api.has_image,
             finalizer: api.finalizer.then(|| api.finalizer(project)),

@@ -169,6 +169,8 @@ impl Krate {
 
 /// No entry of a lock file.
 const CARRIED: usize = usize::MAX;
+/// The runtime, where there is no lock file.
+const UNLOCKED: usize = usize::MAX - 1;
 
 struct Origin {
     entry: usize,
@@ -666,7 +668,7 @@ impl Modules {
     pub fn kubernetes(&self, via: &DependencyName) -> Result<Minor, Unclear> {
         let krate = self.crates.borrow()[via.krate].clone();
         let release = kubernetes_version::release(&self.version_or_allowed(via).map_err(Unclear::Release)?)?;
-        if krate.foreign.is_none() {
+        if krate.foreign.as_ref().is_none_or(|origin| origin.entry == UNLOCKED) {
             let asked = self.asked(&krate, release);
             if !matches!(asked, Err(Unclear::Nothing)) {
                 return asked;
@@ -732,7 +734,11 @@ impl Modules {
     }
 
     fn found(&self, via: &DependencyName) -> Result<ModuleId, Missing> {
-        let (foreign, entry) = self.entry(via)?;
+        let (foreign, entry) = match self.entry(via) {
+            Ok(entry) => entry,
+            // A new project has no lock file, and kinds for charts have the runtime's status.
+            Err(missing) => return self.unlocked_runtime(via).ok_or(missing),
+        };
         let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == entry);
         if let Some(krate) = self.crates.borrow().iter().find(is_open) {
             return Ok(krate.root);
@@ -747,6 +753,25 @@ impl Modules {
         let cfg = Cfg { features, declared: package.declared_features(), open: package.has_build_script, set };
         let origin = Origin { entry, tree: found.tree.clone(), label: found.label.clone() };
         Ok(self.open(package, Some(name.clone()), root, cfg, Some(origin)))
+    }
+
+    /// The root module of the runtime, if the dependency is the runtime, for which no lock file is needed.
+    fn unlocked_runtime(&self, via: &DependencyName) -> Option<ModuleId> {
+        let dependency = self.declared(via);
+        if dependency.package != runtime::PACKAGE {
+            return None;
+        }
+        let is_open = |krate: &&Rc<Krate>| krate.foreign.as_ref().is_some_and(|origin| origin.entry == UNLOCKED);
+        if let Some(krate) = self.crates.borrow().iter().find(is_open) {
+            return Some(krate.root);
+        }
+        let runtime = match &dependency.folder {
+            Some(folder) => self.runtime_in(folder),
+            None => self.runtime_by(via),
+        };
+        let Runtime { tree, package, cfg, label } = runtime.ok()?;
+        let (name, root) = package.library.clone()?;
+        Some(self.open(&package, Some(name), &root, cfg, Some(Origin { entry: UNLOCKED, tree: Some(tree), label })))
     }
 
     /// The entry of a dependency in the lock file.

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::sandbox::Sandbox;
+use crate::skipped::skipped;
 
 pub struct Golden {
     pub name: String,
@@ -45,6 +47,22 @@ pub fn path(name: &str) -> PathBuf {
 
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// Whether all of its programs are there; says so if not.
+pub fn can_be_made(name: &str) -> bool {
+    let needs_helm = fs::read_to_string(path(name)).unwrap().contains("It needs helm 4.");
+    !needs_helm || has_helm(&format!("the golden project `{name}`"))
+}
+
+/// Whether there is a helm that renders charts; says that something is not tested if not.
+pub fn has_helm(tested: &str) -> bool {
+    let version = Command::new("helm").args(["version", "--template", "{{.Version}}"]).output();
+    let has = version.is_ok_and(|output| output.stdout.starts_with(b"v4"));
+    if !has {
+        skipped(tested, "there is no helm 4 on the PATH");
+    }
+    has
 }
 
 /// Their names, sorted.

@@ -52,7 +52,7 @@ fn describe(text: &mut String, command: &Command) {
 
 fn table(text: &mut String, arguments: &mut dyn Iterator<Item = &Arg>) {
     text.push_str("| | |\n|---|---|\n");
-    for argument in arguments {
+    for argument in arguments.filter(|argument| !argument.is_hide_set()) {
         let long = argument.get_long().map(|name| format!("--{name}"));
         let short = argument.get_short().map(|name| format!("-{name}"));
         let names: Vec<String> = short.into_iter().chain(long).collect();
@@ -76,7 +76,11 @@ fn table(text: &mut String, arguments: &mut dyn Iterator<Item = &Arg>) {
 fn value(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let name = names.first().map_or(argument.get_id().as_str().to_uppercase(), ToString::to_string);
-    if argument.is_require_equals_set() { format!("[={name}]") } else { format!(" {name}") }
+    match () {
+        () if argument.is_require_equals_set() => format!("[={name}]"),
+        () if argument.get_num_args().is_some_and(|values| values.min_values() == 0) => format!(" [{name}]"),
+        () => format!(" {name}"),
+    }
 }
 
 fn examples(text: &mut String, command: &Command) {

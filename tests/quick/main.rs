@@ -41,6 +41,8 @@ mod recorder;
 mod roles;
 #[path = "../common/sandbox.rs"]
 mod sandbox;
+#[path = "../common/skipped.rs"]
+mod skipped;
 #[path = "../common/tree.rs"]
 mod tree;
 #[path = "../common/undecodable.rs"]
@@ -53,6 +55,7 @@ mod write;
 mod account;
 mod apiserver;
 mod architecture;
+mod chart;
 mod check;
 mod cli;
 mod cli_reference;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
 use opctl::scaffold::{
-    self, Api, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload,
+    self, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload,
 };
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
@@ -22,6 +22,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         spdx: license.spdx(),
         workspace: workspace.map(Into::into),
         runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
+        charts: false,
     }
 }
 
@@ -57,8 +58,20 @@ fn own(group: &str, version: &str, kind: &str) -> Api {
         core: None,
         wiring: Wiring::default(),
         workload: None,
+        chart: None,
         has_image: false,
         finalizer: false,
+    }
+}
+
+fn chart() -> Chart {
+    Chart {
+        folder: "nginx".into(),
+        fields: "    pub replicas: Option<i64>,\n".into(),
+        others: "\n#[derive(JsonSchema)]\npub struct Other {\n    pub any: BTreeMap<String, Value>,\n}\n".into(),
+        has_map: true,
+        has_value: true,
+        sample: " {}".into(),
     }
 }
 
@@ -196,6 +209,11 @@ fn scaffold_everything() -> BTreeMap<String, File> {
     for (name, project) in projects() {
         put(&name, scaffold::init(&project));
     }
+    for workspace in [None, Some("..")] {
+        let project = Project { charts: true, ..project(&License::None, false, workspace) };
+        put(&format!("charts {workspace:?}"), scaffold::init(&project));
+        put(&format!("helm {workspace:?}"), scaffold::helm(&project).files);
+    }
     for project in [project(&License::Apache2, false, None), project(&License::None, true, None)] {
         let license = project.spdx.unwrap_or("none");
         let mut kind = |what: &str, api: &Api, rendered: Rendered| {
@@ -216,6 +234,11 @@ fn scaffold_everything() -> BTreeMap<String, File> {
             // What a controller may have more does not depend on the header.
             if license == "none" {
                 continue;
+            }
+            if api.namespaced {
+                let api = Api { chart: Some(chart()), ..api.clone() };
+                kind("chart api", &api, scaffold::api(&project, &api));
+                kind("chart controller", &api, scaffold::controller(&project, &api));
             }
             let api = Api { finalizer: true, ..api };
             kind("controller", &api, scaffold::controller(&project, &api));

@@ -16,7 +16,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::console::Verbosity;
-use super::{Console, Outcome, counted, kubectl, manifests};
+use super::{Console, Outcome, chart, counted, kubectl, manifests};
 use crate::commands::kubectl::KubectlArgs;
 use crate::diagnostic::Diagnostic;
 use crate::project::{ProjectError, ProjectFile, Tree, root_above};
@@ -141,6 +141,11 @@ struct Target {
 }
 
 impl Target {
+    fn has_charts(&self) -> bool {
+        let project = self.project.as_ref().ok().and_then(Option::as_ref);
+        project.is_some_and(|project| project.resources.iter().any(|resource| chart::folder_of(resource).is_some()))
+    }
+
     /// The crate at the path; else the project, or the crate, around the current folder.
     fn at(path: Option<&Path>) -> anyhow::Result<Self> {
         let current = std::env::current_dir().context("cannot determine the current folder")?;
@@ -190,7 +195,7 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let built = packages.as_ref().map(Vec::as_slice).unwrap_or_default();
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-    let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl))];
+    let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl, target.has_charts()))];
     if target.root.is_some() {
         sections.push(section("versions", versions::examine(&packages)));
         let runtime = runtime::examine(&target);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::chart;
 use super::super::create_api::{api_of_resource, edit, project_of};
 use super::{Finding, Target};
 use crate::model::{Admission as Asked, Operator};
@@ -250,6 +251,10 @@ impl Part {
         let mut command = format!("opctl create {what} {names}");
         let mut add = |flag: &str| command.push_str(&format!(" {flag}"));
         match self {
+            Self::Type | Self::Controller(_) if chart::folder_of(resource).is_some() => {
+                let folder = chart::folder_of(resource).unwrap_or_default();
+                add(&format!("--helm-chart ./{}", chart::path_of(folder)));
+            }
             Self::Type => {
                 add("--controller=false");
                 if let Some(plural) = &resource.plural {

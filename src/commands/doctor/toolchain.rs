@@ -4,10 +4,12 @@ use std::path::Path;
 
 use super::{Finding, numbers};
 use crate::cluster::{Kubectl, KubectlError};
+use crate::compiled::helm;
 use crate::compiled::toolchain::{ToolError, ToolVersion, version};
 use crate::source::dependencies::{Dependencies, Locked};
 
-pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl) -> Vec<Finding> {
+/// `has_charts`: the project installs Helm charts.
+pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl, has_charts: bool) -> Vec<Finding> {
     let ask = |program: &str, arguments: &[&str]| version(folder, program, arguments);
     let programs = Programs {
         cargo: ask("cargo", &["--version"]),
@@ -24,6 +26,7 @@ pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl) -> V
         }),
         installer: Installer::ALL.into_iter().find(|installer| ask(installer.program(), &["--version"]).is_ok()),
         has_rustup: ask("rustup", &["--version"]).is_ok(),
+        helm: has_charts.then(helm::version),
     };
     check(&programs, &needs(packages))
 }
@@ -41,6 +44,8 @@ struct Programs {
     /// What installs programs on this system.
     installer: Option<Installer>,
     has_rustup: bool,
+    /// `None`: not needed.
+    helm: Option<ToolVersion>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +168,13 @@ fn check_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
             _ => finding.help("opctl testenv setup, or see https://kubernetes.io/docs/tasks/tools/"),
         }
     }));
+    found.extend(programs.helm.as_ref().map(|helm| match helm {
+        Ok(version) if !helm::is_supported(version) => {
+            Finding::error(format!("helm {version} is not supported: the charts of the project need helm 4")).help(helm::INSTALL)
+        }
+        Ok(version) => Finding::ok(format!("helm {version}")),
+        missing => program("helm", missing, || Finding::error("needed by the charts of the project").help(helm::INSTALL)),
+    }));
     let [docker, podman] = &programs.containers;
     found.push(match (docker, podman) {
         (Ok(version), _) | (_, Ok(version)) => Finding::ok(version),
@@ -228,6 +240,7 @@ mod tests {
             containers: [Err(ToolError::Missing), version_is("podman version 5.4.0")],
             installer: Some(Installer::Apt),
             has_rustup: true,
+            helm: None,
         }
     }
 
@@ -274,6 +287,15 @@ mod tests {
     }
 
     #[test]
+    fn charts_need_helm_4() {
+        let old = Programs { helm: Some(version_is("v3.18.0")), ..all_there() };
+        let expected = "error helm v3.18.0 is not supported: the charts of the project need helm 4 -> install helm 4: https://helm.sh/docs/intro/install/";
+        assert_eq!(worst(&old, &[]), [expected]);
+        let new = Programs { helm: Some(version_is("v4.3.1")), ..all_there() };
+        assert_eq!(worst(&new, &[]), [""; 0]);
+    }
+
+    #[test]
     fn missing_programs_are_reported_with_how_to_install_them() {
         let gone = || Err(ToolError::Missing);
         let broken = || Err(ToolError::Broken("'cargo-clippy' is not installed".into()));
@@ -296,10 +318,11 @@ mod tests {
             containers: [gone(), gone()],
             installer: Some(Installer::Brew),
             has_rustup: false,
+            helm: Some(gone()),
         };
         let worst = worst(&nothing, &[]);
-        assert_eq!(worst.len(), 7);
+        assert_eq!(worst.len(), 8);
         assert!(worst[5].ends_with("-> brew install kubectl"), "{worst:?}");
-        assert_eq!(worst.iter().filter(|finding| finding.starts_with("error")).count(), 3);
+        assert_eq!(worst.iter().filter(|finding| finding.starts_with("error")).count(), 4);
     }
 }

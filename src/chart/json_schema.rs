@@ -1,0 +1,182 @@
+//! Lays a `values.schema.json` over what is known of values.
+//!
+//! What a structural schema cannot demand is left to helm, which validates the values of every release against the same file.
+
+use serde_json::{Map, Value};
+
+use super::schema::{Field, Kind, Object, Range, Schema};
+
+/// Something that the API server will not check.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// The schema file.
+    pub file: String,
+    /// Where in it.
+    pub pointer: String,
+    pub reason: String,
+}
+
+/// Keywords that only narrow what the others allow.
+const UNCHECKED: [&str; 19] = [
+    "allOf", "anyOf", "contains", "dependencies", "dependentRequired", "dependentSchemas", "exclusiveMaximum", "exclusiveMinimum", "if",
+    "maxProperties", "minProperties", "multipleOf", "not", "oneOf", "patternProperties", "prefixItems", "propertyNames",
+    "unevaluatedProperties", "uniqueItems",
+];
+
+pub fn overlay(schema: &mut Schema, json: &Value, file: &str, gaps: &mut Vec<Gap>) {
+    let mut reader = Reader { root: json, file, gaps, resolving: Vec::new() };
+    reader.overlay(schema, json, "");
+}
+
+struct Reader<'a> {
+    root: &'a Value,
+    file: &'a str,
+    gaps: &'a mut Vec<Gap>,
+    /// The references that led here: a schema may contain itself.
+    resolving: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn gap(&mut self, pointer: &str, reason: impl Into<String>) {
+        let gap = Gap { file: self.file.into(), pointer: if pointer.is_empty() { "/".into() } else { pointer.into() }, reason: reason.into() };
+        if !self.gaps.contains(&gap) {
+            self.gaps.push(gap);
+        }
+    }
+
+    fn overlay(&mut self, schema: &mut Schema, json: &'a Value, pointer: &str) {
+        let Value::Object(keywords) = json else { return };
+        if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
+            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            match target {
+                Some(target) if !self.resolving.iter().any(|other| other == reference) => {
+                    self.resolving.push(reference.to_owned());
+                    self.overlay(schema, target, reference.trim_start_matches('#'));
+                    self.resolving.pop();
+                }
+                Some(_) => {
+                    schema.kind = Kind::Any;
+                    self.gap(pointer, format!("`{reference}` contains itself"));
+                }
+                None => {
+                    schema.kind = Kind::Any;
+                    self.gap(pointer, format!("`{reference}` is not in this file"));
+                }
+            }
+        }
+        if let Some(text) = keywords.get("description").and_then(Value::as_str) {
+            schema.comment = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        for keyword in UNCHECKED.iter().filter(|keyword| keywords.contains_key(**keyword)) {
+            self.gap(pointer, format!("`{keyword}`"));
+        }
+        if let Some(kind) = self.kind(&schema.kind, keywords, pointer) {
+            schema.kind = kind;
+        }
+    }
+
+    /// `None`: these keywords leave it as it is.
+    fn kind(&mut self, known: &Kind, keywords: &'a Map<String, Value>, pointer: &str) -> Option<Kind> {
+        let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
+        let integer = |name: &str| keywords.get(name).and_then(whole);
+        let count = |name: &str| integer(name).and_then(|number| u64::try_from(number).ok());
+        let choices = match (keywords.get("enum"), keywords.get("const")) {
+            (Some(Value::Array(values)), _) => Some(values.clone()),
+            (_, Some(value)) => Some(vec![value.clone()]),
+            _ => None,
+        };
+        if let Some(choices) = choices {
+            let texts: Option<Vec<String>> =
+                choices.iter().filter(|choice| !choice.is_null()).map(|choice| choice.as_str().map(str::to_owned)).collect();
+            match texts {
+                Some(texts) if !texts.is_empty() => return Some(Kind::Choice(texts)),
+                _ => self.gap(pointer, "`enum` of values that are no texts"),
+            }
+        }
+        let types: Vec<&str> = match keywords.get("type") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).filter(|it| *it != "null").collect(),
+            _ if keywords.contains_key("properties") => vec!["object"],
+            // One of several, and only they say of which type.
+            _ if ["oneOf", "anyOf"].iter().any(|keyword| keywords.contains_key(*keyword)) => return Some(Kind::Any),
+            _ => return None,
+        };
+        Some(match types[..] {
+            ["boolean"] => Kind::Boolean,
+            ["integer"] => Kind::Integer(Range { min: integer("minimum"), max: integer("maximum") }),
+            ["number"] | ["integer", "number"] | ["number", "integer"] => {
+                Kind::Number(Range { min: number("minimum"), max: number("maximum") })
+            }
+            ["string"] => Kind::Text {
+                length: Range { min: count("minLength"), max: count("maxLength") },
+                // Helm reads Go's regular expressions, as Kubernetes does.
+                pattern: keywords.get("pattern").and_then(Value::as_str).map(str::to_owned),
+            },
+            ["integer", "string"] | ["string", "integer"] => Kind::IntegerOrText,
+            ["array"] => {
+                let mut item = match known {
+                    Kind::List(item, _) => (**item).clone(),
+                    _ => Schema::default(),
+                };
+                if let Some(items) = keywords.get("items") {
+                    item.kind = Kind::Any;
+                    self.overlay(&mut item, items, &format!("{pointer}/items"));
+                }
+                Kind::List(Box::new(item), Range { min: count("minItems"), max: count("maxItems") })
+            }
+            ["object"] => self.object(known, keywords, pointer),
+            ["null"] | [] => Kind::Any,
+            _ => {
+                self.gap(pointer, format!("one of the types `{}`", types.join("`, `")));
+                Kind::Any
+            }
+        })
+    }
+
+    fn object(&mut self, known: &Kind, keywords: &'a Map<String, Value>, pointer: &str) -> Kind {
+        let mut object = match known {
+            Kind::Object(object) => object.clone(),
+            _ => Object { fields: Vec::new(), is_open: true },
+        };
+        let properties = keywords.get("properties").and_then(Value::as_object);
+        for (name, json) in properties.into_iter().flatten() {
+            let at = object.fields.iter().position(|field| field.name == *name).unwrap_or_else(|| {
+                object.fields.push(Field { name: name.clone(), schema: Schema::default(), is_required: false });
+                object.fields.len() - 1
+            });
+            let escaped = name.replace('~', "~0").replace('/', "~1");
+            self.overlay(&mut object.fields[at].schema, json, &format!("{pointer}/properties/{escaped}"));
+        }
+        match keywords.get("additionalProperties") {
+            Some(Value::Bool(is_open)) => object.is_open = *is_open,
+            Some(more @ Value::Object(_)) => {
+                let pointer = format!("{pointer}/additionalProperties");
+                if object.fields.is_empty() {
+                    let mut value = Schema::default();
+                    self.overlay(&mut value, more, &pointer);
+                    return Kind::Map(Box::new(value));
+                }
+                object.is_open = true;
+                self.gap(&pointer, "`additionalProperties` beside `properties`");
+            }
+            _ => {}
+        }
+        // Helm validates the values together with the defaults.
+        let required = keywords.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for name in required {
+            if let Some(field) = object.fields.iter_mut().find(|field| field.name == name) {
+                field.is_required = field.schema.default.is_none();
+            }
+        }
+        match object.fields.is_empty() && object.is_open {
+            true => Kind::Map(Box::default()),
+            false => Kind::Object(object),
+        }
+    }
+}
+
+/// JSON writes integers as `1.0`, too.
+fn whole(value: &Value) -> Option<i64> {
+    let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
+    value.as_i64().or(float.and_then(|float| format!("{float:.0}").parse().ok()))
+}

@@ -1,0 +1,93 @@
+//! The spec of a sample object: what the chart requires, and as comments what users often change.
+//!
+//! A sample that set every default would pin it: better ones of a later version of the chart would change nothing.
+
+use serde_json::{Map, Value, json};
+
+use super::schema::{Field, Kind, Object, Range, Schema};
+use crate::yaml;
+
+/// Values for everything that the schema requires and the chart has no default for.
+pub fn required(object: &Object) -> Value {
+    let fields = object.fields.iter().filter_map(|field| {
+        let below = match &field.schema.kind {
+            Kind::Object(object) => required(object),
+            _ => Value::Null,
+        };
+        let is_needed = field.is_required || below.as_object().is_some_and(|fields| !fields.is_empty() && field.schema.default.is_some());
+        is_needed.then(|| (field.name.clone(), if below.is_null() { any(&field.schema.kind) } else { below }))
+    });
+    fields.collect::<Map<_, _>>().into()
+}
+
+/// A value that the schema accepts, if it has no pattern.
+fn any(kind: &Kind) -> Value {
+    let whole = |Range { min, max }: &Range<i64>| min.unwrap_or_else(|| max.map_or(1, |max| max.min(1)));
+    let count = |Range { min, .. }: &Range<u64>| usize::try_from(min.unwrap_or_default()).unwrap_or_default();
+    match kind {
+        Kind::Boolean => json!(false),
+        Kind::Integer(range) => json!(whole(range)),
+        Kind::Number(Range { min, max }) => json!(min.or(*max).unwrap_or(1.0)),
+        Kind::IntegerOrText => json!(1),
+        Kind::Text { length, .. } => json!("x".repeat(count(length).max(1))),
+        Kind::Choice(choices) => json!(choices.first()),
+        Kind::List(item, length) => vec![any(&item.kind); count(length)].into(),
+        Kind::Object(object) => required(object),
+        Kind::Any | Kind::Map(_) => json!({}),
+    }
+}
+
+/// The text behind `spec:`, with these values and with defaults as comments; without a newline at the end.
+pub fn sample(object: &Object, values: &Value) -> String {
+    let mut text = String::new();
+    match values.as_object().is_none_or(Map::is_empty) {
+        true => text.push_str(" {}\n"),
+        false => {
+            let document = yaml::documents("", &[values]);
+            let lines = document.lines().filter(|line| !line.is_empty() && *line != "---");
+            text.push('\n');
+            text.extend(lines.map(|line| format!("  {line}\n")));
+        }
+    }
+    let defaults = defaults(object, values);
+    if !defaults.is_empty() {
+        text.push_str("  # Defaults of the chart; set what should differ:\n");
+        text.extend(defaults.iter().map(|line| format!("  # {line}\n")));
+    }
+    text.trim_end().to_owned()
+}
+
+/// How many lines of defaults there are at most.
+const MOST: usize = 16;
+/// What users change below the first level.
+const OFTEN: [&str; 12] = [
+    "className", "create", "enabled", "existingClaim", "port", "replicaCount", "replicas", "repository", "size", "storageClass", "tag",
+    "type",
+];
+
+fn defaults(object: &Object, values: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Field { name, schema, .. } in object.fields.iter().filter(|field| values.get(&field.name).is_none()) {
+        let key = yaml::scalar(&name.as_str().into());
+        match &schema.kind {
+            Kind::Object(object) => {
+                let often = object.fields.iter().filter(|field| OFTEN.contains(&field.name.as_str()));
+                let below: Vec<String> = often.filter_map(|field| line(&field.name, &field.schema)).map(|line| format!("  {line}")).collect();
+                if !below.is_empty() && lines.len() + below.len() < MOST {
+                    lines.push(format!("{key}:"));
+                    lines.extend(below);
+                }
+            }
+            _ if name.ends_with("Override") || lines.len() == MOST => {}
+            _ => lines.extend(line(name, schema)),
+        }
+    }
+    lines
+}
+
+/// Of a scalar that has a default.
+fn line(name: &str, schema: &Schema) -> Option<String> {
+    let default = schema.default.as_ref().filter(|default| !default.is_null() && !default.is_object() && !default.is_array())?;
+    let (key, value) = (yaml::scalar(&name.into()), yaml::scalar(default));
+    (!value.contains('\n')).then(|| format!("{key}: {value}"))
+}

@@ -1,0 +1,415 @@
+//! Operators for Helm charts: fetches and renders a chart, and makes the type, the permissions and the sample of its kind of it.
+//!
+//! All of it happens before anything is written. [`stale`] does a part of it again, for a chart in a project that has changed.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use heck::ToUpperCamelCase;
+use serde_json::{Map, Value, json};
+
+use super::create_api::{CreateApiArgs, api_of_resource};
+use super::error::{Refusal, Refusals};
+use super::{Console, counted};
+use crate::chart::{self, Chart, ChartError, Known, Render};
+use crate::compiled::documents;
+use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
+use crate::compiled::toolchain::ToolError;
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::emit;
+use crate::names::{Group, Kind, Plural};
+use crate::plan::{ApplyError, checksum};
+use crate::project::{ProjectFile, Resource, Tree};
+use crate::scaffold;
+
+/// A Helm chart that becomes a kind.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChartArgs {
+    /// Install this Helm chart for each object: a folder, an archive, REPO/CHART, a URL or oci://…; without a value, helm's starter
+    ///
+    /// The chart and its dependencies are copied to `helm-charts`. Its values become the spec, and group, version and kind default to
+    /// charts, v1alpha1 and the chart's name.
+    #[arg(long, help_heading = "Helm", value_name = "CHART", num_args = 0..=1, default_missing_value = "")]
+    pub helm_chart: Option<String>,
+
+    /// The URL of the repository that has the chart
+    #[arg(long, help_heading = "Helm", value_name = "URL")]
+    pub helm_chart_repo: Option<String>,
+
+    /// The version of the chart [default: the latest]
+    #[arg(long, help_heading = "Helm", value_name = "VERSION")]
+    pub helm_chart_version: Option<String>,
+
+    /// A file with values that the chart requires; the sample gets them, too
+    #[arg(long, help_heading = "Helm", value_name = "FILE")]
+    pub helm_values: Option<PathBuf>,
+
+    /// The plural of a kind that the chart creates and opctl does not know (repeatable, or comma-separated)
+    #[arg(long = "helm-kind", help_heading = "Helm", value_name = "KIND.GROUP=PLURAL", value_delimiter = ',')]
+    pub helm_kinds: Vec<String>,
+}
+
+/// Everything that a chart adds to a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    pub scaffold: scaffold::Chart,
+    /// Below the folder of the chart.
+    pub files: Files,
+    /// The text of `permissions.rs`.
+    pub permissions: String,
+    /// What PROJECT keeps.
+    pub options: Map<String, Value>,
+    /// The project has no other chart.
+    pub is_first: bool,
+}
+
+/// A chart that was fetched.
+pub struct Fetched {
+    workspace: Workspace,
+    chart: Chart,
+    files: Files,
+    /// The user's.
+    values: Value,
+    kinds: Vec<(String, String, String)>,
+}
+
+/// The options that are of no use without a chart, or beside one.
+pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
+    let mut refusals = Refusals::default();
+    let chart = &args.chart;
+    if chart.helm_chart.is_none() {
+        let about_one = [
+            ("--helm-chart-repo", chart.helm_chart_repo.is_some()),
+            ("--helm-chart-version", chart.helm_chart_version.is_some()),
+            ("--helm-values", chart.helm_values.is_some()),
+            ("--helm-kind", !chart.helm_kinds.is_empty()),
+        ];
+        for (flag, _) in about_one.iter().filter(|(_, is_given)| *is_given) {
+            refusals.push(Refusal::new(format!("`{flag}` requires `--helm-chart`")).help("add e.g. `--helm-chart ingress-nginx`"));
+        }
+        return refusals.settle();
+    }
+    let others = [
+        ("--image", args.image.is_some(), "an image and a chart are kinds of their own"),
+        ("--finalizer", args.finalizer, "the controller of a chart has one already"),
+        ("--external-crd", args.external.external_crd.is_some(), "a chart has a kind of its own"),
+        ("--external-type", args.external.external_type.is_some(), "a chart has a kind of its own"),
+        ("--controller-name", args.wiring.controller_name.is_some(), "the controller of a chart is called after its kind"),
+        ("--owns", !args.wiring.owns.is_empty(), "the controller of a chart watches what the chart creates"),
+        ("--watches", !args.wiring.watches.is_empty(), "the controller of a chart watches what the chart creates"),
+        ("--resource=false", args.resource == Some(false), "the values of a chart are its spec"),
+        ("--controller=false", args.controller == Some(false), "a kind without a controller installs nothing"),
+        ("--namespaced=false", args.namespaced == Some(false), "a release is in a namespace"),
+    ];
+    for (flag, _, reason) in others.into_iter().filter(|(_, is_given, _)| *is_given) {
+        refusals.push(Refusal::new(format!("`{flag}` does not fit `--helm-chart`: {reason}")).help(format!("leave out `{flag}`")));
+    }
+    if let (Some(""), Some(flag)) = (
+        chart.helm_chart.as_deref(),
+        chart.helm_chart_repo.as_ref().map(|_| "--helm-chart-repo").or(chart.helm_chart_version.as_ref().map(|_| "--helm-chart-version")),
+    ) {
+        refusals.push(Refusal::new(format!("`{flag}` requires the name of a chart")).help("add it: `--helm-chart NAME`"));
+    }
+    refusals.settle()
+}
+
+/// Fetches the chart, if there is one, and fills in the names that follow from it.
+pub fn fetch(args: &mut CreateApiArgs, console: &Console) -> anyhow::Result<Option<Fetched>> {
+    check(args)?;
+    let Some(reference) = args.chart.helm_chart.clone() else { return Ok(None) };
+    refuse_other_helm()?;
+    let kinds = args.chart.helm_kinds.iter().map(|text| kind(text)).collect::<Result<_, _>>()?;
+    let values = match &args.chart.helm_values {
+        Some(path) => user_values(path)?,
+        None => json!({}),
+    };
+    let source = source(&reference, args)?;
+    let mut progress = console.progress();
+    progress.show(&format!("fetching {}", if reference.is_empty() { "helm's starter chart" } else { &reference }));
+    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let files = helm::fetch(&source, &workspace);
+    progress.clear();
+    let files = unless_interrupted(files, &workspace)?;
+    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    args.group.get_or_insert_with(|| "charts".into());
+    args.version.get_or_insert_with(|| "v1alpha1".into());
+    args.kind.get_or_insert_with(|| chart.name.to_upper_camel_case());
+    (args.resource, args.controller) = (Some(true), Some(true));
+    Ok(Some(Fetched { workspace, chart, files, values, kinds }))
+}
+
+impl Fetched {
+    /// Renders the chart, and derives everything from it.
+    pub fn operator(self, args: &ChartArgs, resource: &Resource, project: &ProjectFile, console: &Console) -> anyhow::Result<Operator> {
+        let Self { workspace, chart, files, values, kinds } = &self;
+        let folder = chart.name.clone();
+        if let Some(other) = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(&folder)) {
+            let refusal = Refusal::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
+            return Err(refusal.help("a chart has one kind; rename the chart in a copy of it, in Chart.yaml").into());
+        }
+        let (spec, gaps) = chart::schema(chart).map_err(Refusal::from)?;
+        let base = merged(chart::required(&spec), values);
+        let known = known(project, kinds);
+        let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, console), workspace)?;
+        let permissions = chart::permissions(chart, &renders, &known).map_err(refusals)?;
+        for concern in chart::concerns(chart, &renders, &known) {
+            console.warn(&concern);
+        }
+        permissions.notes.iter().for_each(|note| console.warn(note));
+        if !gaps.is_empty() && console.verbosity > super::console::Verbosity::Quiet {
+            let list: String = gaps.iter().map(|gap| format!("\n  {}{}: {}", gap.file, gap.pointer, gap.reason)).collect();
+            let what = counted(gaps.len(), "rule");
+            console.note(&format!("{what} of `values.schema.json` not in the CRD; helm checks them when it installs:{list}"));
+        }
+        let chart::Types { fields, others, has_map, has_value } = chart::types(resource.kind.as_str(), &spec);
+        let sample = chart::sample(&spec, &base);
+        let mut options = Map::from_iter([("helmChart".to_owned(), json!(folder))]);
+        for (key, value) in [("helmChartRepo", &args.helm_chart_repo), ("helmChartVersion", &args.helm_chart_version)] {
+            options.extend(value.as_ref().map(|value| (key.to_owned(), json!(value))));
+        }
+        if !args.helm_kinds.is_empty() {
+            options.insert("helmKinds".into(), json!(args.helm_kinds));
+        }
+        Ok(Operator {
+            permissions: text(&folder, files, &permissions.text),
+            scaffold: scaffold::Chart { folder, fields, others, has_map, has_value, sample },
+            files: self.files,
+            options,
+            is_first: project.resources.iter().all(|it| folder_of(it).is_none()),
+        })
+    }
+}
+
+/// The folder of a kind's chart in `helm-charts`.
+pub fn folder_of(resource: &Resource) -> Option<&str> {
+    resource.options.get("helmChart").and_then(Value::as_str)
+}
+
+/// The path of a chart in a project.
+pub fn path_of(folder: &str) -> String {
+    format!("helm-charts/{folder}")
+}
+
+/// What `--helm-chart` names.
+fn source(reference: &str, args: &CreateApiArgs) -> Result<Source, Refusal> {
+    let ChartArgs { helm_chart_repo: repo, helm_chart_version: version, .. } = &args.chart;
+    if reference.is_empty() {
+        let kind = args.kind.as_deref().unwrap_or("Nginx");
+        let kind = Kind::parse(kind).map_err(Refusal::from)?;
+        return Ok(Source::Starter(kind.singular()));
+    }
+    let path = Path::new(reference);
+    let is_url = ["http://", "https://", "oci://"].iter().any(|scheme| reference.starts_with(scheme));
+    let is_path = repo.is_none() && !is_url && (path.exists() || reference.starts_with(['.', '/']) || reference.ends_with(".tgz"));
+    match (is_path, version) {
+        (true, Some(_)) => Err(Refusal::new("`--helm-chart-version` is for charts of repositories and registries")
+            .help("leave it out: a folder and an archive have one version")),
+        (true, None) if !path.exists() => {
+            Err(Refusal::new(format!("there is no chart `{reference}`")).help("name a folder with a Chart.yaml, or an archive of one"))
+        }
+        (true, None) => Ok(Source::Path(path.to_owned())),
+        (false, _) if repo.is_none() && !is_url && !reference.contains('/') => {
+            Err(Refusal::new(format!("there is no folder `{reference}`, and no repository was specified"))
+                .help(format!("add `--helm-chart-repo URL`, or use REPO/{reference} with a repository of `helm repo list`")))
+        }
+        (false, _) => {
+            Ok(Source::Remote { reference: reference.to_owned(), repo: repo.clone(), version: version.clone() })
+        }
+    }
+}
+
+fn refuse_other_helm() -> Result<(), Refusal> {
+    let (message, help) = match helm::version() {
+        Ok(version) if helm::is_supported(&version) => return Ok(()),
+        Ok(version) => (format!("helm {version} is not supported"), INSTALL),
+        Err(ToolError::Missing) => ("helm, which fetches and renders charts, is not on the PATH".into(), INSTALL),
+        Err(ToolError::Broken(reason)) => (format!("helm does not run: {reason}"), "try it by itself: `helm version`"),
+    };
+    Err(Refusal::new(message).help(help))
+}
+
+/// `Widget.example.com=widgets`
+fn kind(text: &str) -> Result<(String, String, String), Refusal> {
+    let parts = text.split_once('=').and_then(|(name, plural)| Some((name.split_once('.')?, plural)));
+    let Some(((kind, group), plural)) = parts else {
+        return Err(Refusal::new(format!("invalid kind `{text}`")).help("use KIND.GROUP=PLURAL, e.g. `Widget.example.com=widgets`"));
+    };
+    let (kind, group, plural) = (Kind::parse(kind)?, Group::parse(group)?, Plural::parse(plural)?);
+    Ok((group.to_string(), kind.to_string(), plural.to_string()))
+}
+
+fn user_values(path: &Path) -> Result<Value, Refusal> {
+    let refuse = |reason: String| Refusal::new(format!("cannot use `{}`: {reason}", path.display())).help("name a YAML file with values");
+    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+    match &documents::values(&text).map_err(|error| refuse(error.to_string()))?[..] {
+        [] => Ok(json!({})),
+        [value] if value.is_object() => Ok(value.clone()),
+        _ => Err(refuse("it is not one mapping".into())),
+    }
+}
+
+/// The second value over the first.
+fn merged(below: Value, above: &Value) -> Value {
+    match (below, above) {
+        (Value::Object(mut below), Value::Object(above)) => {
+            for (key, value) in above {
+                let old = below.remove(key).unwrap_or_default();
+                below.insert(key.clone(), merged(old, value));
+            }
+            below.into()
+        }
+        (_, above) => above.clone(),
+    }
+}
+
+fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known {
+    let own = project.resources.iter().map(|it| (it.full_group(), it.kind.to_string(), it.plural().to_string()));
+    Known::with(own.chain(more.iter().cloned()))
+}
+
+/// The chart with the values that it has to have, and then with each of its switches changed, and with all of them on.
+fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Result<Vec<Render>, HelmError> {
+    let served = chart::served(chart);
+    let render = |cause: String, values: &Value| {
+        helm::template(chart::RELEASE, folder, values, &served).map(|text| Render { cause, text })
+    };
+    let mut renders = vec![render(String::new(), base)?];
+    let switches = chart::values(chart).switches();
+    let mut variants: Vec<(String, Value)> = switches
+        .iter()
+        .map(|(path, default)| (format!("{}={}", path.join("."), !default), chart::with(base.clone(), path, (!default).into())))
+        .collect();
+    let all = switches.iter().fold(base.clone(), |values, (path, _)| chart::with(values, path, true.into()));
+    variants.push(("every switch on".into(), all));
+    let mut progress = console.progress();
+    progress.show(&format!("rendering `{}` with {}", chart.name, counted(variants.len(), "variant of its values")));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = |core: usize| -> Vec<(usize, Result<Render, HelmError>)> {
+        let own = variants.iter().enumerate().skip(core).step_by(cores);
+        own.map(|(number, (cause, values))| (number, render(cause.clone(), values))).collect()
+    };
+    let mut rendered: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("it does not panic")).collect()
+    });
+    progress.clear();
+    rendered.sort_by_key(|(number, _)| *number);
+    for ((_, result), (cause, _)) in rendered.into_iter().zip(&variants) {
+        match result {
+            Ok(render) => renders.push(render),
+            // Values may exclude each other.
+            Err(error) => console.note(&format!("not rendered with {cause}, so its kinds are known from the templates alone: {error}")),
+        }
+    }
+    Ok(renders)
+}
+
+/// The generated file: the markers that `opctl manifests` reads, and what they were made of.
+fn text(folder: &str, files: &Files, markers: &str) -> String {
+    format!(
+        "//{} Run `opctl check --fix` after a change of the chart.\n//! The permissions that the chart `{folder}` needs.\n//\n// {SUM}{}\n{markers}",
+        emit::OURS.trim_start_matches('#').trim_end(),
+        digest(files)
+    )
+}
+
+/// Before the checksum of the chart.
+const SUM: &str = "SHA-256 of helm-charts: ";
+
+fn digest(files: &Files) -> String {
+    let all: String = files.iter().map(|(path, text)| format!("{}  {path}\n", checksum(text))).collect();
+    checksum(&all)
+}
+
+impl From<HelmError> for Refusal {
+    fn from(error: HelmError) -> Self {
+        Self::new(error.message).help(error.help)
+    }
+}
+
+impl From<ChartError> for Refusal {
+    fn from(error: ChartError) -> Self {
+        Self::new(error.message).help(error.help)
+    }
+}
+
+fn refusals(errors: Vec<ChartError>) -> Refusals {
+    Refusals(errors.into_iter().map(Refusal::from).collect())
+}
+
+/// A helm that Ctrl-C ended is no mistake of the chart.
+fn unless_interrupted<T>(result: Result<T, HelmError>, workspace: &Workspace) -> anyhow::Result<T> {
+    if workspace.is_interrupted() {
+        return Err(ApplyError::Interrupted.into());
+    }
+    result.map_err(|error| Refusal::from(error).into())
+}
+
+/// Permissions of a chart that are not those that it needs now.
+pub struct Stale {
+    pub diagnostic: Diagnostic,
+    /// The path and the text of the file, if it could be made again.
+    pub fixed: Option<(String, String)>,
+}
+
+/// The permissions that do not match their charts. A chart is rendered only if it has changed.
+pub fn stale(tree: &Tree, project: &ProjectFile, console: &Console) -> Vec<Stale> {
+    let charts = project.resources.iter().filter_map(|resource| Some((resource, folder_of(resource)?)));
+    charts.filter_map(|(resource, folder)| stale_of(tree, project, resource, folder, console)).collect()
+}
+
+fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, console: &Console) -> Option<Stale> {
+    let path = scaffold::chart_permissions(&api_of_resource(resource));
+    let old = tree.read(&path).ok().flatten().unwrap_or_default();
+    let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
+    let report = |code, message: String, help: &str| {
+        let diagnostic = if code == "OP481" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
+        Stale { diagnostic: diagnostic.at(at.clone(), "").help(help), fixed: None }
+    };
+    let base = path_of(folder);
+    let files = tree.files_below(&base).into_iter().map(|path| {
+        let text = tree.read(&path)?.unwrap_or_default();
+        Ok((path[base.len() + 1..].to_owned(), text))
+    });
+    let files: Files = match files.collect::<anyhow::Result<_>>() {
+        Ok(files) => files,
+        Err(error) => return Some(report("OP480", format!("cannot read the chart `{folder}`: {error:#}"), "repair the file")),
+    };
+    if old.lines().any(|line| line.strip_prefix("// ").and_then(|line| line.strip_prefix(SUM)) == Some(&digest(&files))) {
+        return None;
+    }
+    if let Err(refusal) = refuse_other_helm() {
+        let message = format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
+        return Some(report("OP481", message, INSTALL));
+    }
+    match permissions_of(tree, project, resource, &files, console) {
+        Ok(markers) => {
+            let message = format!("the chart `{folder}` has changed, and may need other permissions");
+            let fixed = Some((path.clone(), text(folder, &files, &markers)));
+            Some(Stale { fixed, ..report("OP480", message, "run `opctl check --fix`") })
+        }
+        Err(error) => {
+            let message = format!("the permissions of the chart `{folder}` cannot be checked: {error:#}");
+            Some(report("OP480", message, "fix the chart, then run `opctl check --fix`"))
+        }
+    }
+}
+
+fn permissions_of(
+    tree: &Tree,
+    project: &ProjectFile,
+    resource: &Resource,
+    files: &Files,
+    console: &Console,
+) -> anyhow::Result<String> {
+    let chart = Chart::parse(files)?;
+    let kinds = resource.options.get("helmKinds").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let kinds = kinds.map(kind).collect::<Result<Vec<_>, _>>()?;
+    let sample = tree.read(&format!("config/samples/{}", api_of_resource(resource).sample()))?.unwrap_or_default();
+    let sample = documents::values(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
+    let (spec, _) = chart::schema(&chart)?;
+    let base = merged(chart::required(&spec), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));
+    let folder = tree.root().join(path_of(&chart.name));
+    let renders = renders(&folder, &chart, &base, console)?;
+    Ok(chart::permissions(&chart, &renders, &known(project, &kinds)).map_err(refusals)?.text)
+}

@@ -1,0 +1,253 @@
+//! Where charts come from, and their dependencies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+use tar::Archive;
+
+use super::process::{Failure, run};
+use super::{Files, HelmError, Workspace, refuse};
+use crate::yaml;
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The chart that `helm create` makes, of this name.
+    Starter(String),
+    /// A folder or an archive.
+    Path(PathBuf),
+    /// `repo/chart`, a URL, `oci://…`, or the name of a chart in `repo`.
+    Remote { reference: String, repo: Option<String>, version: Option<String> },
+}
+
+type Contents = BTreeMap<String, Vec<u8>>;
+
+/// The folder of the chart, with `charts/` filled.
+pub fn fetch(source: &Source, workspace: &Workspace) -> Result<PathBuf, HelmError> {
+    match source {
+        Source::Starter(name) => {
+            let folder = workspace.path(name);
+            run(&["create", &folder.display().to_string()], "")
+                .map_err(|failure| failure.into_error("helm creates no chart", "use a name of lowercase letters"))?;
+            Ok(folder)
+        }
+        Source::Remote { reference, repo, version } => pull(reference, repo.as_deref(), version.as_deref(), workspace),
+        Source::Path(path) if path.is_dir() => {
+            let origin = path.canonicalize().unwrap_or_else(|_| path.clone());
+            // Relative paths of dependencies lead from one copy to the next.
+            copy(&origin, workspace, &mut BTreeSet::new())
+        }
+        Source::Path(path) => {
+            let archive = std::fs::read(path).map_err(|error| HelmError {
+                message: format!("cannot read `{}`: {error}", path.display()),
+                help: "name the folder or the archive of a chart".into(),
+            })?;
+            for (name, content) in extract(&path.display().to_string(), &archive)? {
+                workspace.put(&format!("archive/{name}"), &content)?;
+            }
+            filled(&workspace.path("archive"), workspace)
+        }
+    }
+}
+
+fn pull(reference: &str, repo: Option<&str>, version: Option<&str>, workspace: &Workspace) -> Result<PathBuf, HelmError> {
+    let folder = workspace.path("pulled");
+    let target = folder.display().to_string();
+    let mut arguments = vec!["pull", reference, "--untar", "--untardir", &target];
+    arguments.extend(repo.iter().flat_map(|repo| ["--repo", repo]));
+    arguments.extend(version.iter().flat_map(|version| ["--version", version]));
+    run(&arguments, "").map_err(|failure| {
+        let help = "check the name and the version, `helm repo list`, and that the repository can be reached; a folder needs a \
+                    path that exists";
+        failure.into_error(&format!("cannot fetch the chart `{reference}`"), help)
+    })?;
+    let mut charts = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    match charts.find(|path| path.join("Chart.yaml").is_file()) {
+        Some(chart) => filled(&chart, workspace),
+        None => refuse(format!("what helm fetched as `{reference}` is no chart"), "check the name of the chart"),
+    }
+}
+
+/// Copies a chart and the charts that it refers to by `file://`, each to the place below the workspace that corresponds to its own.
+fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) -> Result<PathBuf, HelmError> {
+    let place = origin.components().filter(|part| matches!(part, Component::Normal(_))).collect::<PathBuf>();
+    let place = Path::new("copy").join(place).to_string_lossy().into_owned();
+    let folder = workspace.path(&place);
+    if !copied.insert(origin.to_owned()) {
+        return Ok(folder);
+    }
+    for (path, content) in workspace.read(origin)? {
+        workspace.put(&format!("{place}/{path}"), &content)?;
+    }
+    for Dependency { name, repository, .. } in metadata(origin)?.dependencies {
+        let Some(path) = repository.strip_prefix("file://").filter(|path| !Path::new(path).is_absolute()) else { continue };
+        let Ok(target) = origin.join(path).canonicalize() else {
+            let message = format!("`{}` depends on `{name}` in `{repository}`, which is missing", origin.display());
+            return refuse(message, "correct the path in Chart.yaml");
+        };
+        copy(&target, workspace, copied)?;
+    }
+    filled(&folder, workspace)
+}
+
+/// The same folder, with its dependencies in `charts/`.
+fn filled(folder: &Path, workspace: &Workspace) -> Result<PathBuf, HelmError> {
+    let wanted = metadata(folder)?.dependencies;
+    let there = names_in(&workspace.read(folder)?)?;
+    if wanted.iter().all(|dependency| there.contains(&dependency.name)) {
+        return Ok(folder.to_owned());
+    }
+    let has_lock = folder.join(LOCK).exists();
+    build(folder, &[]).or_else(|failure| match failure {
+        // Only helm's own repositories are known to it, and a chart may come from any.
+        Failure::Failed { text, .. } if text.contains("no repository definition") => {
+            let config = with_repositories(&wanted, workspace)?;
+            build(folder, &["--repository-config", &config]).map_err(|failure| not_built(failure, folder, workspace))
+        }
+        failure => Err(not_built(failure, folder, workspace)),
+    })?;
+    if !has_lock {
+        // It has the time, and is of no use where the dependencies are.
+        workspace.remove(&folder.join(LOCK))?;
+    }
+    Ok(folder.to_owned())
+}
+
+const LOCK: &str = "Chart.lock";
+
+fn build(folder: &Path, more: &[&str]) -> Result<String, Failure> {
+    let folder = folder.display().to_string();
+    run(&[&["dependency", "build", &folder], more].concat(), "")
+}
+
+fn not_built(failure: Failure, folder: &Path, workspace: &Workspace) -> HelmError {
+    let mut details = String::new();
+    if let Failure::Failed { text, .. } = &failure {
+        let lines = text.lines().filter(|line| line.contains("Unable to get an update") || line.starts_with('\t'));
+        details = lines.map(|line| format!(" ({})", line.trim())).collect();
+    }
+    let help = "run `helm dependency build` in the folder of the chart to see more; then run this command again";
+    let mut error = failure.into_error("cannot fetch the dependencies of the chart", help);
+    let inside = folder.display().to_string();
+    let copy = workspace.path("copy").display().to_string();
+    error.message = (error.message + &details).replace(&inside, "the chart").replace(&copy, "");
+    error
+}
+
+/// A configuration of helm with the user's repositories, and those of the dependencies.
+fn with_repositories(wanted: &[Dependency], workspace: &Workspace) -> Result<String, HelmError> {
+    let failed = |failure: Failure| failure.into_error("cannot add the repository of a dependency", "check `repository` in Chart.yaml");
+    let users = run(&["env", "HELM_REPOSITORY_CONFIG"], "").map_err(failed)?;
+    workspace.put("repositories.yaml", &std::fs::read(users.trim()).unwrap_or_default())?;
+    let config = workspace.path("repositories.yaml").display().to_string();
+    let urls: BTreeSet<&str> = wanted.iter().map(|it| it.repository.as_str()).filter(|url| url.starts_with("http")).collect();
+    for (number, url) in urls.into_iter().enumerate() {
+        run(&["repo", "add", &format!("opctl-{number}"), url, "--repository-config", &config], "").map_err(failed)?;
+    }
+    Ok(config)
+}
+
+/// The files of a chart as they go into a project: the archives in `charts/` are folders.
+pub fn texts(contents: Contents) -> Result<Files, HelmError> {
+    let mut files = Files::new();
+    for (path, content) in contents {
+        if let Some(charts) = folder_of_archive(&path) {
+            let name = archive_name(&content, &path)?;
+            let inside = texts(extract(&path, &content)?)?;
+            files.extend(inside.into_iter().map(|(inside, text)| (format!("{charts}/{name}/{inside}"), text)));
+            continue;
+        }
+        match String::from_utf8(content) {
+            Ok(text) => _ = files.insert(path, text),
+            Err(_) => {
+                let message = format!("`{path}` in the chart is not text");
+                return refuse(message, "remove the file from a copy of the chart, and use the copy");
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The folder of a file, if it is the archive of a dependency.
+fn folder_of_archive(path: &str) -> Option<&str> {
+    let (folder, name) = path.rsplit_once('/')?;
+    ((folder == "charts" || folder.ends_with("/charts")) && name.ends_with(".tgz")).then_some(folder)
+}
+
+/// The names of the charts in `charts/`.
+fn names_in(contents: &Contents) -> Result<BTreeSet<String>, HelmError> {
+    let mut names = BTreeSet::new();
+    for (path, content) in contents.iter().filter(|(path, _)| path.starts_with("charts/")) {
+        match path.split('/').collect::<Vec<_>>()[..] {
+            [_, archive] if archive.ends_with(".tgz") => _ = names.insert(archive_name(content, path)?),
+            [_, folder, "Chart.yaml"] => {
+                let metadata = yaml::read::<Metadata>(&String::from_utf8_lossy(content));
+                names.insert(metadata.map_or_else(|_| folder.to_owned(), |metadata| metadata.name));
+            }
+            _ => {}
+        }
+    }
+    Ok(names)
+}
+
+fn archive_name(archive: &[u8], path: &str) -> Result<String, HelmError> {
+    let files = extract(path, archive)?;
+    let text = files.get("Chart.yaml").map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
+    match yaml::read::<Metadata>(&text) {
+        Ok(metadata) => Ok(metadata.name),
+        Err(error) => refuse(format!("`{path}` is no chart: Chart.yaml: {error}"), "run `helm dependency build` again"),
+    }
+}
+
+/// The files of an archive, without the folder that all of them are in.
+fn extract(path: &str, archive: &[u8]) -> Result<Contents, HelmError> {
+    let broken = |error: &dyn std::fmt::Display| HelmError {
+        message: format!("`{path}` is not the archive of a chart: {error}"),
+        help: "`helm package` makes one".into(),
+    };
+    let mut contents = Contents::new();
+    let mut archive = Archive::new(GzDecoder::new(archive));
+    for entry in archive.entries().map_err(|error| broken(&error))? {
+        let mut entry = entry.map_err(|error| broken(&error))?;
+        let name = entry.path().map_err(|error| broken(&error))?.to_string_lossy().into_owned();
+        let Some((_, below)) = name.trim_start_matches("./").split_once('/') else { continue };
+        let is_inside = Path::new(below).components().all(|part| matches!(part, Component::Normal(_)));
+        if entry.header().entry_type().is_file() && is_inside {
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).map_err(|error| broken(&error))?;
+            contents.insert(below.to_owned(), content);
+        }
+    }
+    match contents.contains_key("Chart.yaml") {
+        true => Ok(contents),
+        false => Err(broken(&"it has no Chart.yaml")),
+    }
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+    #[serde(default)]
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    #[serde(default)]
+    repository: String,
+}
+
+fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
+    let path = folder.join("Chart.yaml");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return refuse(format!("`{}` is no chart: it has no Chart.yaml", folder.display()), "name the folder of a chart, or its archive");
+    };
+    yaml::read(&text).map_err(|error| HelmError {
+        message: format!("`{}`: {error}", path.display()),
+        help: "`helm lint` in the folder of the chart shows more".into(),
+    })
+}

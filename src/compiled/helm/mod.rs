@@ -1,0 +1,58 @@
+//! Helm: fetches charts into a temporary folder, and renders them.
+//!
+//! The `helm` program does the work, so everything that it accepts is accepted here: its repositories, its registries and
+//! their credentials. What fails is told in its words. The project is not touched.
+
+mod fetch;
+mod process;
+mod workspace;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use self::process::run;
+pub use self::{fetch::Source, process::{INSTALL, is_supported, version}, workspace::Workspace};
+
+/// The files of a chart, by their paths from its folder.
+pub type Files = BTreeMap<String, String>;
+
+/// Why there is no chart, and the way out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct HelmError {
+    pub message: String,
+    pub help: String,
+}
+
+fn refuse<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, HelmError> {
+    Err(HelmError { message: message.into(), help: help.into() })
+}
+
+/// The fetched chart: a folder with all of its dependencies, which are folders too.
+///
+/// # Errors
+///
+/// If helm is missing, the chart or one of its dependencies cannot be fetched, or one of its files is not text.
+pub fn fetch(source: &Source, workspace: &Workspace) -> Result<Files, HelmError> {
+    let fetched = fetch::fetch(source, workspace)?;
+    let files = fetch::texts(workspace.read(&fetched)?)?;
+    workspace.write("chart", &files)?;
+    Ok(files)
+}
+
+/// What helm renders of the chart in a folder as a release of this name: with its hooks and CRDs, without its tests. It assumes that the
+/// cluster serves the versions and kinds in `served`.
+///
+/// # Errors
+///
+/// If helm is missing, or does not render the chart with these values.
+pub fn template(release: &str, chart: &Path, values: &Value, served: &[String]) -> Result<String, HelmError> {
+    let mut arguments = vec!["template", release];
+    let folder = chart.display().to_string();
+    arguments.extend([folder.as_str(), "--namespace", "default", "--include-crds", "--skip-tests", "--values", "-"]);
+    arguments.extend(served.iter().flat_map(|served| ["--api-versions", served]));
+    run(&arguments, &values.to_string())
+        .map_err(|failure| failure.into_error("helm does not render the chart", "correct the chart, or specify the values that it requires: `--helm-values FILE`"))
+}

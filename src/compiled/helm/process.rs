@@ -1,0 +1,91 @@
+//! Runs helm.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::HelmError;
+use crate::compiled::toolchain::{self, ToolVersion};
+use crate::interrupt::Child;
+
+/// What helm says of its version, such as `v4.3.1`.
+pub fn version() -> ToolVersion {
+    toolchain::version(Path::new("."), PROGRAM, &["version", "--template", "{{.Version}}"])
+}
+
+/// Others store releases and name errors otherwise.
+pub fn is_supported(version: &str) -> bool {
+    version.starts_with("v4.")
+}
+
+const PROGRAM: &str = "helm";
+
+/// Why a run of helm gave nothing.
+pub enum Failure {
+    Missing,
+    Failed {
+        /// What it reports as an error.
+        reason: String,
+        /// All that it wrote.
+        text: String,
+    },
+}
+
+impl Failure {
+    pub fn into_error(self, what: &str, help: &str) -> HelmError {
+        let (message, help) = match self {
+            Self::Missing => ("helm, which fetches and renders charts, is not on the PATH".into(), INSTALL),
+            Self::Failed { reason, .. } => (format!("{what}: {reason}"), help),
+        };
+        HelmError { message, help: help.into() }
+    }
+}
+
+/// The way out where there is none, or an old one.
+pub const INSTALL: &str = "install helm 4: https://helm.sh/docs/intro/install/";
+
+/// What helm prints for these arguments and this standard input.
+pub fn run(arguments: &[&str], stdin: &str) -> Result<String, Failure> {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = Child::spawn(&mut command).and_then(|mut child| {
+        match child.stdin().map_or(Ok(()), |mut pipe| pipe.write_all(stdin.as_bytes())) {
+            // It failed before it read anything, and says why.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            _ => child.output(),
+        }
+    });
+    let output = match output {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Failure::Missing),
+        Err(error) => return Err(Failure::Failed { reason: error.to_string(), text: String::new() }),
+    };
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(stdout);
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::Failed { reason: reason(&stderr), text: stdout + &stderr })
+}
+
+/// What stands behind `Error:`, in one line.
+fn reason(stderr: &str) -> String {
+    let text = stderr.split_once("Error: ").map_or(stderr, |(_, error)| error);
+    let lines = text.lines().take_while(|line| !line.starts_with("Use --debug")).map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() { "it reports no reason".into() } else { lines.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_names_file_and_line() {
+        let stderr = "level=WARN msg=x\nError: web/templates/b.yaml:1:10\n  executing \"b.yaml\" at <.Values.x.y>:\n    nil pointer\n\n\
+                      Use --debug flag to render out invalid YAML\n";
+        assert_eq!(reason(stderr), "web/templates/b.yaml:1:10 executing \"b.yaml\" at <.Values.x.y>: nil pointer");
+        assert_eq!(reason("signal: killed\n"), "signal: killed");
+        assert_eq!(reason(""), "it reports no reason");
+    }
+}

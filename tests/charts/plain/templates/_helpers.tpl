@@ -1,0 +1,3 @@
+{{- define "plain.name" -}}
+{{ .Values.fullnameOverride | default .Release.Name }}
+{{- end -}}

@@ -1,0 +1,106 @@
+//! `opctl create api --helm-chart` with the charts in `tests/charts`: what becomes of each is recorded beside it. It needs helm 4.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use snapbox::{Assert, Data};
+
+use crate::golden::has_helm;
+use crate::sandbox::Sandbox;
+
+fn charts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts")
+}
+
+/// In an empty project: the exit code, and what the shell says.
+fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
+    let output = sandbox.command("sh").args(["-c", &format!("{line} 2>&1")]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let root = sandbox.root().display().to_string();
+    (output.status.success(), said.replace(&root, "[ROOT]").replace(&charts().display().to_string(), "[CHARTS]"))
+}
+
+fn project() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    assert!(run(&sandbox, "opctl init demo --domain example.com --license none --yes").0);
+    sandbox.folder.push("demo");
+    sandbox
+}
+
+#[test]
+fn charts_become_kinds_as_recorded() {
+    if !has_helm("a chart") {
+        return;
+    }
+    let mut failures = Vec::new();
+    for chart in ["plain", "subchart", "hooks", "roles", "schema", "hpa"] {
+        let sandbox = project();
+        let (_, said) = run(&sandbox, &format!("opctl create api --group web --version v1 --kind Site --helm-chart \"$CHARTS/{chart}\""));
+        let mut text = format!("{said}\n");
+        for path in ["src/api/web/v1/site.rs", "src/controller/web/site/permissions.rs", "config/samples/web_v1_site.yaml"] {
+            let file = fs::read_to_string(sandbox.folder.join(path)).unwrap_or_default();
+            text += &format!("==> {path} <==\n{file}\n");
+        }
+        text = text.lines().map(|line| if line.starts_with("// SHA-256") { "// SHA-256" } else { line }).fold(String::new(), |text, line| text + line + "\n");
+        for line in ["opctl manifests --check", "opctl check", "rustfmt --edition 2024 --check src/api/web/v1/site.rs src/controller/web/site.rs"] {
+            let (is_done, said) = run(&sandbox, line);
+            text += &format!("$ {line}\n{said}{}", if is_done { "" } else { "? 1\n" });
+        }
+        let recorded = charts().join(format!("{chart}.txt"));
+        let result = Assert::new().action_env("SNAPSHOTS").try_eq(None, Data::text(text), Data::read_from(&recorded, None).raw());
+        failures.extend(result.err().map(|error| error.to_string()));
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+}
+
+/// An edit of the chart `plain`, and what is said then.
+const BAD: [(&str, &str); 9] = [
+    ("rm Chart.yaml", "is no chart: it has no Chart.yaml"),
+    ("echo '{{ .Values.a.b.c }}' > templates/b.yaml", "plain/templates/b.yaml:1:10"),
+    ("echo 'a: {{ fail \"no password\" }}' > templates/b.yaml", "execution error at (plain/templates/b.yaml:1:6): no password"),
+    ("echo 'a: {{ .Values.x' > templates/b.yaml", "parse error at (plain/templates/b.yaml:2)"),
+    ("echo 'kubeVersion: \">=1.99\"' >> Chart.yaml", "chart requires kubeVersion: >=1.99"),
+    ("echo 'type: library' >> Chart.yaml", "the chart `plain` is a library"),
+    ("printf 'a: [' > values.yaml", "values.yaml"),
+    ("printf '\\377' > logo.png", "`logo.png` in the chart is not text"),
+    (
+        "printf 'apiVersion: example.com/v1\\nkind: Thing\\nmetadata:\\n  name: x\\n' > templates/b.yaml",
+        "`--helm-kind Thing.example.com=things`",
+    ),
+];
+
+#[test]
+fn bad_charts_are_refused_and_nothing_is_written() {
+    if !has_helm("a bad chart") {
+        return;
+    }
+    let sandbox = project();
+    run(&sandbox, "git init -q && git add -A");
+    for (edit, expected) in BAD {
+        let (_, said) = run(&sandbox, &format!("rm -rf ../plain && cp -r \"$CHARTS/plain\" .. && cd ../plain && {edit}"));
+        assert_eq!(said, "", "{edit}");
+        let (is_done, said) = run(&sandbox, "opctl create api --group web --version v1 --kind Site --helm-chart ../plain");
+        assert!(!is_done && said.contains(expected) && said.ends_with("nothing was written\n"), "{edit}\n{said}");
+        assert_eq!(run(&sandbox, "git status --porcelain | grep -v ^A").1, "", "{edit}");
+    }
+    // The same command succeeds once the reason is gone.
+    let (is_done, said) = run(&sandbox, "opctl create api --helm-chart \"$CHARTS/plain\" && opctl create api --helm-chart \"$CHARTS/plain\"");
+    assert!(is_done && said.contains("src/api/charts/v1alpha1/plain.rs"), "{said}");
+}
+
+#[test]
+fn a_chart_that_changes_gets_its_permissions() {
+    if !has_helm("a chart that changes") {
+        return;
+    }
+    let sandbox = project();
+    run(&sandbox, "opctl create api --helm-chart \"$CHARTS/hpa\"");
+    let (is_done, said) = run(&sandbox, "cp \"$CHARTS/hooks/templates/job.yaml\" helm-charts/hpa/templates && opctl check");
+    assert!(!is_done && said.contains("OP480"), "{said}");
+    let (is_done, said) = run(&sandbox, "opctl check --fix && opctl check && grep -A1 job.yaml src/controller/charts/hpa/permissions.rs");
+    assert!(is_done && said.contains("resources=jobs"), "{said}");
+    assert!(fs::read_to_string(sandbox.folder.join("config/rbac/role.yaml")).unwrap().contains("- jobs"));
+    let (is_done, said) = run(&sandbox, "echo '#' >> helm-charts/hpa/values.yaml && PATH=\"$(dirname \"$(command -v opctl)\"):/usr/bin:/bin\" opctl check");
+    assert!(is_done && said.contains("OP481"), "{said}");
+}
