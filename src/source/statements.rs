@@ -92,136 +92,179 @@ impl Deriver<'_> {
         }
     }
 
+    /// Small functions do the work: what runs within each other must fit into a stack.
     fn run_unchecked(&mut self, expr: &Expr, scope: &mut Scope, hint: &Hint, exits: Exits<'_>) -> Derived<Flow> {
         match expr {
             Expr::Paren(inner) => self.run(&inner.expr, scope, hint, exits),
             Expr::Group(inner) => self.run(&inner.expr, scope, hint, exits),
-            Expr::Block(block) => {
-                let flow = self.nested(scope, |deriver, scope| deriver.run_block(&block.block, scope, hint, exits))?;
-                Ok(match flow {
-                    Flow::Break(Some(label), value) if is_labelled(&block.label, &label) => Flow::Value(value),
-                    flow => flow,
-                })
+            Expr::Block(block) => self.run_inner_block(block, scope, hint, exits),
+            Expr::If(branch) => self.run_if(branch, scope, hint.unless_free(), exits),
+            Expr::Match(choice) => self.run_match(choice, expr, scope, hint.unless_free(), exits),
+            Expr::ForLoop(each) => self.run_for(each, scope, exits),
+            Expr::While(each) => {
+                let run = |deriver: &mut Self, scope: &mut Scope| match deriver.condition(&each.cond, scope)? {
+                    true => deriver.run_block(&each.body, scope, &Hint::Unknown, exits),
+                    false => Ok(Flow::Break(None, Value::Unit)),
+                };
+                self.run_loop(&each.label, expr, scope, run)
             }
-            Expr::If(branch) => {
-                let hint = hint.unless_free();
-                let taken = self.nested(scope, |deriver, scope| {
-                    if !deriver.condition(&branch.cond, scope)? {
-                        return Ok(None);
-                    }
-                    deriver.run_block(&branch.then_branch, scope, hint, exits).map(Some)
-                })?;
-                match (taken, &branch.else_branch) {
-                    (Some(flow), _) => Ok(flow),
-                    (None, Some((_, other))) => self.run(other, scope, hint, exits),
-                    (None, None) => Ok(Flow::Value(Value::Unit)),
-                }
-            }
-            Expr::Match(choice) => {
-                let value = value_of!(self.run(&choice.expr, scope, &Hint::Unknown, exits)?);
-                for arm in &choice.arms {
-                    let flow = self.nested(scope, |deriver, scope| {
-                        if !deriver.matches(&arm.pat, &value, scope)? {
-                            return Ok(None);
-                        }
-                        deriver.run(&arm.body, scope, hint.unless_free(), exits).map(Some)
-                    })?;
-                    if let Some(flow) = flow {
-                        return Ok(flow);
-                    }
-                }
-                self.not_evident(expr, scope)
-            }
-            Expr::ForLoop(each) => {
-                let list = self.evaluate(&each.expr, scope, &Hint::Unknown)?;
-                let list = self.elements(list);
-                for value in self.or_not_evident(list, &each.expr, scope)? {
-                    self.step(expr, scope)?;
-                    let flow = self.nested(scope, |deriver, scope| {
-                        let matches = deriver.matches(&each.pat, &value, scope)?;
-                        deriver.or_not_evident(matches.then_some(()), &each.pat, scope)?;
-                        deriver.run_block(&each.body, scope, &Hint::Unknown, exits)
-                    })?;
-                    match after(flow, &each.label) {
-                        After::Next => {}
-                        After::Done(_) => break,
-                        After::Left(flow) => return Ok(flow),
-                    }
-                }
-                Ok(Flow::Value(Value::Unit))
-            }
-            Expr::While(each) => loop {
-                self.step(expr, scope)?;
-                let flow = self.nested(scope, |deriver, scope| {
-                    if !deriver.condition(&each.cond, scope)? {
-                        return Ok(Flow::Break(None, Value::Unit));
-                    }
-                    deriver.run_block(&each.body, scope, &Hint::Unknown, exits)
-                })?;
-                match after(flow, &each.label) {
-                    After::Next => {}
-                    After::Done(value) => break Ok(Flow::Value(value)),
-                    After::Left(flow) => break Ok(flow),
-                }
-            },
-            Expr::Loop(each) => loop {
-                self.step(expr, scope)?;
+            Expr::Loop(each) => {
                 let exits = Exits { broken: hint.unless_free(), ..exits };
-                let flow =
-                    self.nested(scope, |deriver, scope| deriver.run_block(&each.body, scope, &Hint::Unknown, exits))?;
-                match after(flow, &each.label) {
-                    After::Next => {}
-                    After::Done(value) => break Ok(Flow::Value(value)),
-                    After::Left(flow) => break Ok(flow),
-                }
-            },
-            Expr::Return(left) => Ok(match &left.expr {
-                Some(value) => Flow::Return(value_of!(self.run(value, scope, exits.returned, exits)?)),
-                None => Flow::Return(Value::Unit),
-            }),
+                let run =
+                    |deriver: &mut Self, scope: &mut Scope| deriver.run_block(&each.body, scope, &Hint::Unknown, exits);
+                self.run_loop(&each.label, expr, scope, run)
+            }
+            Expr::Return(left) => self.run_exit(left.expr.as_deref(), scope, exits.returned, exits, Flow::Return),
             Expr::Break(left) => {
                 let label = left.label.as_ref().map(|label| label.ident.to_string());
                 // Which loop a label means decides what is expected.
                 let hint = if label.is_some() { &Hint::Unknown } else { exits.broken };
-                Ok(match &left.expr {
-                    Some(value) => Flow::Break(label, value_of!(self.run(value, scope, hint, exits)?)),
-                    None => Flow::Break(label, Value::Unit),
-                })
+                self.run_exit(left.expr.as_deref(), scope, hint, exits, |value| Flow::Break(label, value))
             }
             Expr::Continue(left) => Ok(Flow::Continue(left.label.as_ref().map(|label| label.ident.to_string()))),
-            Expr::Assign(assign) => {
-                let hint = self.assigned_hint(&assign.left, scope)?;
-                let value = value_of!(self.run(&assign.right, scope, &hint, exits)?);
-                self.assign(&assign.left, value, scope)?;
-                Ok(Flow::Value(Value::Unit))
-            }
-            Expr::Binary(binary) if operator_of(&binary.op).is_some() => {
-                let op = operator_of(&binary.op).unwrap_or(binary.op);
-                let place = self.place(&binary.left, scope)?;
-                let old = self.at(&place, scope).cloned();
-                let old = self.or_not_evident(old, &binary.left, scope)?;
-                let shifts = matches!(op, BinOp::Shl(_) | BinOp::Shr(_));
-                let hint = if shifts { Hint::Free } else { Hint::like(&old) };
-                let new = self.evaluate(&binary.right, scope, &hint)?;
-                let new = if shifts { super::numbers::shifted(&op, old, new) } else { arithmetic(&op, old, new) };
-                let new = self.or_not_evident(new, expr, scope)?;
-                self.write(&place, new, expr, scope)?;
-                Ok(Flow::Value(Value::Unit))
-            }
+            Expr::Assign(assign) => self.run_assignment(assign, scope, exits),
+            Expr::Binary(binary) => match operator_of(&binary.op) {
+                Some(op) => self.run_operator(&op, binary, expr, scope),
+                None => self.evaluate(expr, scope, hint).map(Flow::Value),
+            },
             Expr::MethodCall(call) => match self.change(call, scope)? {
                 Some(value) => Ok(Flow::Value(value)),
                 None => self.evaluate(expr, scope, hint).map(Flow::Value),
             },
-            Expr::Try(tried) => {
-                match self.evaluate(&tried.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))? {
-                    Value::Option(Some(value)) => Ok(Flow::Value(*value)),
-                    Value::Option(None) => Ok(Flow::Return(Value::Option(None))),
-                    Value::Result(Some(value)) => Ok(Flow::Value(*value)),
-                    Value::Result(None) => Ok(Flow::Return(Value::Result(None))),
-                    _ => self.not_evident(expr, scope),
-                }
-            }
+            Expr::Try(tried) => self.run_try(tried, scope, hint),
             _ => self.evaluate(expr, scope, hint).map(Flow::Value),
+        }
+    }
+
+    fn run_inner_block(
+        &mut self,
+        block: &syn::ExprBlock,
+        scope: &mut Scope,
+        hint: &Hint,
+        exits: Exits<'_>,
+    ) -> Derived<Flow> {
+        let flow = self.nested(scope, |deriver, scope| deriver.run_block(&block.block, scope, hint, exits))?;
+        Ok(match flow {
+            Flow::Break(Some(label), value) if is_labelled(&block.label, &label) => Flow::Value(value),
+            flow => flow,
+        })
+    }
+
+    fn run_if(&mut self, branch: &syn::ExprIf, scope: &mut Scope, hint: &Hint, exits: Exits<'_>) -> Derived<Flow> {
+        let taken = self.nested(scope, |deriver, scope| {
+            if !deriver.condition(&branch.cond, scope)? {
+                return Ok(None);
+            }
+            deriver.run_block(&branch.then_branch, scope, hint, exits).map(Some)
+        })?;
+        match (taken, &branch.else_branch) {
+            (Some(flow), _) => Ok(flow),
+            (None, Some((_, other))) => self.run(other, scope, hint, exits),
+            (None, None) => Ok(Flow::Value(Value::Unit)),
+        }
+    }
+
+    fn run_match(
+        &mut self,
+        choice: &syn::ExprMatch,
+        expr: &Expr,
+        scope: &mut Scope,
+        hint: &Hint,
+        exits: Exits<'_>,
+    ) -> Derived<Flow> {
+        let value = value_of!(self.run(&choice.expr, scope, &Hint::Unknown, exits)?);
+        for arm in &choice.arms {
+            let flow = self.nested(scope, |deriver, scope| {
+                if !deriver.matches(&arm.pat, &value, scope)? {
+                    return Ok(None);
+                }
+                deriver.run(&arm.body, scope, hint, exits).map(Some)
+            })?;
+            if let Some(flow) = flow {
+                return Ok(flow);
+            }
+        }
+        self.not_evident(expr, scope)
+    }
+
+    fn run_for(&mut self, each: &syn::ExprForLoop, scope: &mut Scope, exits: Exits<'_>) -> Derived<Flow> {
+        let list = self.evaluate(&each.expr, scope, &Hint::Unknown)?;
+        let list = self.elements(list);
+        for value in self.or_not_evident(list, &each.expr, scope)? {
+            self.step(each, scope)?;
+            let flow = self.nested(scope, |deriver, scope| {
+                let matches = deriver.matches(&each.pat, &value, scope)?;
+                deriver.or_not_evident(matches.then_some(()), &each.pat, scope)?;
+                deriver.run_block(&each.body, scope, &Hint::Unknown, exits)
+            })?;
+            match after(flow, &each.label) {
+                After::Next => {}
+                After::Done(_) => break,
+                After::Left(flow) => return Ok(flow),
+            }
+        }
+        Ok(Flow::Value(Value::Unit))
+    }
+
+    fn run_loop(
+        &mut self,
+        label: &Option<Label>,
+        expr: &Expr,
+        scope: &mut Scope,
+        run: impl Fn(&mut Self, &mut Scope) -> Derived<Flow>,
+    ) -> Derived<Flow> {
+        loop {
+            self.step(expr, scope)?;
+            match after(self.nested(scope, &run)?, label) {
+                After::Next => {}
+                After::Done(value) => return Ok(Flow::Value(value)),
+                After::Left(flow) => return Ok(flow),
+            }
+        }
+    }
+
+    fn run_exit(
+        &mut self,
+        value: Option<&Expr>,
+        scope: &mut Scope,
+        hint: &Hint,
+        exits: Exits<'_>,
+        leave: impl FnOnce(Value) -> Flow,
+    ) -> Derived<Flow> {
+        Ok(match value {
+            Some(value) => leave(value_of!(self.run(value, scope, hint, exits)?)),
+            None => leave(Value::Unit),
+        })
+    }
+
+    fn run_assignment(&mut self, assign: &syn::ExprAssign, scope: &mut Scope, exits: Exits<'_>) -> Derived<Flow> {
+        let hint = self.assigned_hint(&assign.left, scope)?;
+        let value = value_of!(self.run(&assign.right, scope, &hint, exits)?);
+        self.assign(&assign.left, value, scope)?;
+        Ok(Flow::Value(Value::Unit))
+    }
+
+    /// `place += …`
+    fn run_operator(&mut self, op: &BinOp, binary: &syn::ExprBinary, expr: &Expr, scope: &mut Scope) -> Derived<Flow> {
+        let place = self.place(&binary.left, scope)?;
+        let old = self.at(&place, scope).cloned();
+        let old = self.or_not_evident(old, &binary.left, scope)?;
+        let shifts = matches!(op, BinOp::Shl(_) | BinOp::Shr(_));
+        let hint = if shifts { Hint::Free } else { Hint::like(&old) };
+        let new = self.evaluate(&binary.right, scope, &hint)?;
+        let new = if shifts { super::numbers::shifted(op, old, new) } else { arithmetic(op, old, new) };
+        let new = self.or_not_evident(new, expr, scope)?;
+        self.write(&place, new, expr, scope)?;
+        Ok(Flow::Value(Value::Unit))
+    }
+
+    fn run_try(&mut self, tried: &syn::ExprTry, scope: &Scope, hint: &Hint) -> Derived<Flow> {
+        let hint = Hint::List(Box::new(hint.unless_free().clone()));
+        match self.evaluate(&tried.expr, scope, &hint)? {
+            Value::Option(Some(value)) | Value::Result(Some(value)) => Ok(Flow::Value(*value)),
+            Value::Option(None) => Ok(Flow::Return(Value::Option(None))),
+            Value::Result(None) => Ok(Flow::Return(Value::Result(None))),
+            _ => self.not_evident(tried, scope),
         }
     }
 

@@ -688,7 +688,7 @@ impl Deriver<'_> {
 }
 
 /// The most expressions within each other.
-const MAX_DEPTH: usize = 48;
+const MAX_DEPTH: usize = 40;
 
 /// The most expressions and parts of values.
 pub const MAX_STEPS: usize = 200_000;
