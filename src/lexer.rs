@@ -34,6 +34,14 @@ pub fn preamble(text: &str) -> usize {
     mark + if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 }
 }
 
+/// All tokens but comments.
+pub fn code(text: &str) -> Vec<(Token, Range<usize>)> {
+    // A token and the blanks before it have about as many bytes.
+    let mut tokens = Vec::with_capacity(text.len() / 6);
+    tokens.extend(Lexer::new(text).code());
+    tokens
+}
+
 /// The token behind the group that opens at `at`.
 pub fn behind_group(tokens: &[(Token, Range<usize>)], at: usize) -> usize {
     let mut depth = 0;
@@ -56,10 +64,11 @@ impl Iterator for Lexer<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         self.at += self.length(|byte| byte.is_ascii_whitespace());
         let start = self.at;
-        let first = *self.bytes().first()?;
-        let token = match (first, self.bytes().get(1)) {
+        let bytes = self.bytes();
+        let first = *bytes.first()?;
+        let token = match (first, bytes.get(1)) {
             (b'/', Some(b'/')) => {
-                self.at += self.length(|byte| byte != b'\n');
+                self.at += self.text[start..].find('\n').unwrap_or(bytes.len());
                 Token::LineComment
             }
             (b'/', Some(b'*')) => {
@@ -94,7 +103,12 @@ impl<'a> Lexer<'a> {
 
     /// How many of the next bytes are such.
     fn length(&self, is_such: impl Fn(u8) -> bool) -> usize {
-        self.bytes().iter().position(|byte| !is_such(*byte)).unwrap_or(self.bytes().len())
+        let bytes = self.bytes();
+        let mut length = 0;
+        while length < bytes.len() && is_such(bytes[length]) {
+            length += 1;
+        }
+        length
     }
 
     /// Block comments nest.
@@ -171,5 +185,15 @@ impl<'a> Lexer<'a> {
 
 /// Every byte of a longer character is taken for a letter: outside of strings and comments, it is one in Rust.
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+    WORDS[usize::from(byte)]
 }
+
+static WORDS: [bool; 256] = {
+    let mut words = [false; 256];
+    let mut byte = 0;
+    while byte < words.len() {
+        words[byte] = byte >= 128 || byte == b'_' as usize || (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    words
+};

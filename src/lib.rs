@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod interrupt;
 mod lexer;
 pub mod names;
+mod threads;
 pub mod versions;
 pub mod yaml;
 

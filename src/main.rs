@@ -1,7 +1,7 @@
 //! The entry point of opctl: parses the arguments, runs the command, prints its output, and sets the exit code.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::process::{ExitCode, exit};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
@@ -13,6 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// What the limits on nesting need at most is a quarter of this, also where the main thread has less.
 const STACK: usize = 32 << 20;
 
+const SUCCESS: u8 = 0;
 /// For the user to fix, or drift with `--check`.
 const FAILURE: u8 = 1;
 const DEFECT: u8 = 2;
@@ -21,11 +22,14 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| commands::report_defect(&panic.to_string())));
+    // It ends the process itself: what it has used need not be taken apart.
+    let run = || -> () { exit(run().into()) };
     let main = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be started");
-    main.join().unwrap_or(ExitCode::from(DEFECT))
+    _ = main.join();
+    ExitCode::from(DEFECT)
 }
 
-fn run() -> ExitCode {
+fn run() -> u8 {
     let mut command = habits::syntax(Cli::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed.and_then(|matches| Ok((GlobalArgs::from_arg_matches(&matches)?, matches)));
@@ -45,20 +49,20 @@ fn run() -> ExitCode {
         return fail(&lost, &console);
     }
     match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Drift | Outcome::Refused) => ExitCode::from(FAILURE),
-        Ok(Outcome::Exit(code)) => ExitCode::from(code),
+        Ok(Outcome::Done) => SUCCESS,
+        Ok(Outcome::Drift | Outcome::Refused) => FAILURE,
+        Ok(Outcome::Exit(code)) => code,
         Err(error) => fail(&error, &console),
     }
 }
 
-fn fail(error: &anyhow::Error, console: &Console) -> ExitCode {
+fn fail(error: &anyhow::Error, console: &Console) -> u8 {
     commands::report(error, console);
-    ExitCode::from(if commands::is_interrupt(error) { INTERRUPTED } else { FAILURE })
+    if commands::is_interrupt(error) { INTERRUPTED } else { FAILURE }
 }
 
 /// `--help` and `--version`, or what is wrong with the arguments.
-fn usage(mut error: clap::Error) -> ExitCode {
+fn usage(mut error: clap::Error) -> u8 {
     let is_stray = error.kind() == ErrorKind::UnknownArgument;
     if is_stray && std::env::args().any(|word| word == "init") {
         // "use `-- --flag`": it would be the name of the folder.
@@ -81,8 +85,8 @@ fn usage(mut error: clap::Error) -> ExitCode {
         );
     }
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(FAILURE),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => SUCCESS,
+        _ => FAILURE,
     }
 }
 

@@ -19,10 +19,11 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
 use crate::emit::{self, CustomResourceDefinition};
 use crate::grants::{self, Decision, Home, Missing};
-use crate::model::{Operator, RbacRule, Scope};
+use crate::model::{Allow, Operator, RbacRule, Scope};
 use crate::plan::Plan;
 use crate::project::{ProjectError, ProjectFile, Tree};
 use crate::source::{self, Source};
+use crate::threads;
 
 /// Check that the RBAC markers grant what the code requests from the API server
 ///
@@ -85,7 +86,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     let Examined { source: Source { operator, .. }, home, functions, objects, decoding, .. } = &examined;
     let checked = examined.checked();
     let missing = examined.missing();
-    let mut found = examined.diagnostics(&tree, project.as_ref(), &missing);
+    let mut found = examined.diagnostics(project.as_ref(), &missing);
     let stale = project.as_ref().map(|project| chart::stale(&tree, project, console)).unwrap_or_default();
 
     let mut plan = Plan::default();
@@ -123,7 +124,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
 /// All findings about the permissions and the manifests of a project, as this command reports them.
 pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
     let examined = Examined::of(tree, project);
-    examined.diagnostics(tree, project, &examined.missing())
+    examined.diagnostics(project, &examined.missing())
 }
 
 /// The parts of the project that are compared with each other.
@@ -138,21 +139,24 @@ struct Examined {
     functions: Functions,
     /// Under config.
     objects: Vec<Node>,
+    /// What is wrong there, and what is allowed.
+    config: Vec<Diagnostic>,
+    allows: Vec<Allow>,
     crds: Vec<CustomResourceDefinition>,
     decoding: Decoding,
 }
 
 impl Examined {
     fn of(tree: &Tree, project: Option<&ProjectFile>) -> Self {
-        let mut source = source::read_requests(tree, "");
+        let config = || (config::read(tree, ""), config::allows(tree, ""));
+        let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
         source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
         let empty = Operator::default();
         let home = home(project, if is_sound { &source.operator } else { &empty });
         let crds = emit::crds(&source.operator.apis).unwrap_or_default();
         let decoding = decoding::check(&source, &crds);
-        let objects = config::objects(tree, "");
-        Self { source, is_sound, empty, home, functions: Functions::default(), objects, crds, decoding }
+        Self { source, is_sound, empty, home, functions: Functions::default(), objects, config, allows, crds, decoding }
     }
 
     fn checked(&self) -> &Operator {
@@ -167,12 +171,7 @@ impl Examined {
     }
 
     /// Everything, but for what is allowed.
-    fn diagnostics(
-        &self,
-        tree: &Tree,
-        project: Option<&ProjectFile>,
-        missing: &[(Diagnostic, Missing)],
-    ) -> Vec<Diagnostic> {
+    fn diagnostics(&self, project: Option<&ProjectFile>, missing: &[(Diagnostic, Missing)]) -> Vec<Diagnostic> {
         let (operator, checked) = (&self.source.operator, self.checked());
         let mut diagnostics = self.source.diagnostics.clone();
         diagnostics.extend(missing.iter().map(|(error, _)| error.clone()));
@@ -180,11 +179,11 @@ impl Examined {
         diagnostics.extend(grants::wildcards(checked));
         diagnostics.extend(grants::unused(checked, &self.home));
         // Kinds that cannot be derived are reported by `opctl manifests`.
-        diagnostics.extend(config::check(tree, ""));
+        diagnostics.extend(self.config.iter().cloned());
         diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
         diagnostics.extend(self.decoding.diagnostics.iter().cloned());
         samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
-        let allows = [operator.allows.clone(), config::allows(tree, "")].concat();
+        let allows = [operator.allows.clone(), self.allows.clone()].concat();
         without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))
     }
 }

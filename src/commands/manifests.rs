@@ -25,6 +25,7 @@ use crate::names::Namespace;
 use crate::plan::{self, Change, Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use crate::source::{Account, Source};
+use crate::threads;
 
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
 ///
@@ -392,8 +393,8 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
         return diagnostics;
     }
     diagnostics.extend(emit::convert(crds, &source.operator));
-    let findings: Vec<_> =
-        crds.iter().flat_map(|crd| apiserver::check(crd).into_iter().map(move |it| (crd, it))).collect();
+    let findings = crds.iter().zip(threads::map(crds, apiserver::check));
+    let findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
         source.operator.apis.iter().find(|api| {
             (&api.group, &api.plural) == (&spec.group, &spec.names.plural)

@@ -8,6 +8,7 @@ use super::yaml::{Node, Value};
 /// What an object is and was called, apart from the object, which may refer to others itself.
 struct Candidate {
     id: Id,
+    is_cluster_scoped: bool,
     past: Vec<Id>,
     prefixes: Vec<String>,
     suffixes: Vec<String>,
@@ -18,12 +19,16 @@ pub fn names(render: &mut Render) {
     let candidates: Vec<Candidate> = render
         .objects
         .iter()
-        .map(|object| Candidate {
-            id: object.id(),
-            // What gets a hash is renamed by that, too.
-            past: if object.hashed { object.ids().collect() } else { object.past.clone() },
-            prefixes: object.prefixes.clone(),
-            suffixes: object.suffixes.clone(),
+        .map(|object| {
+            let id = object.id();
+            Candidate {
+                is_cluster_scoped: id.is_cluster_scoped(),
+                id,
+                // What gets a hash is renamed by that, too.
+                past: if object.hashed { object.ids().collect() } else { object.past.clone() },
+                prefixes: object.prefixes.clone(),
+                suffixes: object.suffixes.clone(),
+            }
         })
         .collect();
     let references = render.configuration.all_references();
@@ -35,8 +40,7 @@ pub fn names(render: &mut Render) {
         if fields.is_empty() {
             continue;
         }
-        let reachable: Vec<&Candidate> =
-            candidates.iter().filter(|other| may_refer(object, &referrer.id, other)).collect();
+        let reachable: Vec<&Candidate> = candidates.iter().filter(|other| may_refer(object, referrer, other)).collect();
         for (reference, spec) in fields {
             let role = spec.path.ends_with("roleRef/name").then(|| role_kind(&object.node)).flatten();
             let mut follow = |node: &mut Node| set(node, reference, referrer, role.as_ref(), &reachable);
@@ -46,17 +50,17 @@ pub fn names(render: &mut Render) {
 }
 
 /// Objects of other namespaces are out of reach, but for the subjects of a binding.
-fn may_refer(referrer: &Object, id: &Id, other: &Candidate) -> bool {
+fn may_refer(referrer: &Object, candidate: &Candidate, other: &Candidate) -> bool {
     let is_subject = |subject: &Node| {
         subject.text_at(&["kind"]) == Some("ServiceAccount")
             && subject.text_at(&["namespace"]).is_some_and(|namespace| {
                 namespace == other.id.namespace || other.past.iter().any(|past| past.namespace == namespace)
             })
     };
-    id.is_cluster_scoped()
-        || other.id.is_cluster_scoped()
-        || other.id.effective_namespace() == id.effective_namespace()
-        || id.kind == "RoleBinding" && referrer.node.items_at(&["subjects"]).iter().any(is_subject)
+    candidate.is_cluster_scoped
+        || other.is_cluster_scoped
+        || other.id.effective_namespace() == candidate.id.effective_namespace()
+        || candidate.id.kind == "RoleBinding" && referrer.node.items_at(&["subjects"]).iter().any(is_subject)
 }
 
 fn role_kind(binding: &Node) -> Option<(String, String)> {
@@ -114,8 +118,8 @@ fn find<'a>(
             && role.is_none_or(|(group, kind)| of(group, "", kind))
     };
     let is_near = |other: &Candidate| {
-        referrer.id.is_cluster_scoped()
-            || other.id.is_cluster_scoped()
+        referrer.is_cluster_scoped
+            || other.is_cluster_scoped
             || other.id.kind == "ServiceAccount"
             || other.id.effective_namespace() == referrer.id.effective_namespace()
     };

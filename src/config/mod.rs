@@ -34,13 +34,23 @@ use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::Allow;
 use crate::project::{Tree, join};
 
+/// [`objects`] and [`check`], with each file parsed once.
+pub fn read(tree: &Tree, folder: &str) -> (Vec<Node>, Vec<Diagnostic>) {
+    let renderer = Renderer::new(tree);
+    (objects_by(renderer.afresh(), folder), check_by(renderer, folder))
+}
+
 /// Everything that is wrong in the kustomizations of a project, `folder` being that of its PROJECT file.
 pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
+    check_by(Renderer::new(tree), folder)
+}
+
+fn check_by(mut renderer: Renderer, folder: &str) -> Vec<Diagnostic> {
+    let tree = renderer.tree;
     let config = join(folder, "config");
     let files = tree.files_below(&config);
     let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
     let default = join(&config, "default");
-    let mut renderer = Renderer::new(tree);
     let mut found = Vec::new();
     let main = folders.contains(&default).then(|| renderer.render(&default, &[]));
     let main = main.as_ref().filter(|main| main.is_closed);
@@ -50,7 +60,7 @@ pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
     }
     let roots = roots(&mut renderer, &folders);
     let (components, others): (Vec<&String>, Vec<&String>) =
-        roots.iter().filter(|root| **root != default).partition(|root| is_component(&mut Renderer::new(tree), root));
+        roots.iter().filter(|root| **root != default).partition(|root| is_component(&mut renderer.afresh(), root));
     found.extend(optional(&mut renderer, &default, main.is_some(), &components));
     for root in others {
         found.extend(apart(&mut renderer, root, &default, main));
@@ -76,10 +86,14 @@ pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
 /// The objects under `config/`: samples as they are written, which is how people apply them, and all others as kustomize
 /// renders them.
 pub fn objects(tree: &Tree, folder: &str) -> Vec<Node> {
+    objects_by(Renderer::new(tree), folder)
+}
+
+fn objects_by(mut renderer: Renderer, folder: &str) -> Vec<Node> {
+    let tree = renderer.tree;
     let config = join(folder, "config");
     let files = tree.files_below(&config);
     let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
-    let mut renderer = Renderer::new(tree);
     let mut found: Vec<Node> = Vec::new();
     for root in roots(&mut renderer, &folders) {
         found.extend(renderer.render(&root, &[]).objects.into_iter().map(|object| object.node));

@@ -5,7 +5,7 @@ use std::fmt;
 use super::yaml::Node;
 
 /// What one object is called.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
     pub group: String,
     pub version: String,
@@ -43,11 +43,6 @@ impl Object {
             namespace: text(&["metadata", "namespace"]),
             name: text(&["metadata", "name"]),
         }
-    }
-
-    /// Whether this is what it is called. There are many to ask, and few of that name.
-    pub fn is_now(&self, id: &Id) -> bool {
-        self.node.text_at(&["metadata", "name"]) == Some(&id.name) && self.id().is_same(id)
     }
 
     /// What it was called first.
@@ -91,6 +86,11 @@ impl Id {
         } else {
             &self.namespace
         }
+    }
+
+    /// Equal for all that kustomize takes for the same object.
+    pub fn normal(&self) -> Self {
+        Self { namespace: self.effective_namespace().to_owned(), ..self.clone() }
     }
 
     /// Whether kustomize takes both for the same object.

@@ -3,12 +3,14 @@
 //! Follows `KustTarget` of kustomize step by step. What cannot be known without a network or a plugin is left out, and
 //! said: [`Render::is_closed`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::fields::{self, FieldSpec, NameReference};
 use super::kustomization::{self, FILE_NAMES, Kustomization};
-use super::object::Object;
+use super::object::{Id, Object};
 use super::yaml::{self, Dialect, Node, Value};
 use super::{follow, generate, patch, path, replace, transform};
 use crate::diagnostic::{Diagnostic, SourceFile};
@@ -38,10 +40,16 @@ impl Default for Render {
     }
 }
 
+/// The documents of a file; `None` where there is no file.
+type Documents = Result<Option<Arc<Vec<Node>>>, Box<Diagnostic>>;
+
 /// Reads kustomizations of one tree, and remembers what it read and what it found wrong.
 pub struct Renderer<'a> {
-    tree: &'a Tree,
-    files: BTreeMap<String, Option<Arc<Vec<Node>>>>,
+    pub(super) tree: &'a Tree,
+    /// What was parsed, also by those that this one was made from.
+    files: Rc<RefCell<BTreeMap<String, Documents>>>,
+    /// The files that cannot be read.
+    unread: BTreeSet<String>,
     pub problems: Vec<Diagnostic>,
     /// The folders of the kustomizations that were read.
     pub folders: BTreeSet<String>,
@@ -57,13 +65,19 @@ impl<'a> Renderer<'a> {
     pub fn new(tree: &'a Tree) -> Self {
         Self {
             tree,
-            files: BTreeMap::new(),
+            files: Rc::default(),
+            unread: BTreeSet::new(),
             problems: Vec::new(),
             folders: BTreeSet::new(),
             followed: BTreeSet::new(),
             resources: BTreeSet::new(),
             used: BTreeSet::new(),
         }
+    }
+
+    /// One that remembers only what was parsed.
+    pub fn afresh(&self) -> Self {
+        Self { files: self.files.clone(), ..Self::new(self.tree) }
     }
 
     /// Everything that the kustomization in a folder makes, with names in step; the components are added as if it listed
@@ -106,31 +120,30 @@ impl<'a> Renderer<'a> {
 
     /// The documents of a file; `None` when it cannot be read, which is said.
     pub fn documents(&mut self, path: &str) -> Option<Arc<Vec<Node>>> {
-        if let Some(known) = self.files.get(path) {
-            return known.clone();
-        }
-        let read = match self.tree.read(path) {
-            Ok(None) => None,
-            Ok(Some(text)) => match yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize) {
-                Ok(documents) => Some(Arc::new(documents)),
-                Err(problem) => {
-                    self.problems.push(*problem);
-                    None
-                }
-            },
-            Err(error) => {
-                let message = format!("cannot read `{path}`: {}", error.source);
-                self.problems.push(Diagnostic::error("OP430", message));
-                None
+        self.parsed(path).unwrap_or_else(|problem| {
+            if self.unread.insert(path.into()) {
+                self.problems.push(*problem);
             }
-        };
-        self.files.insert(path.into(), read.clone());
-        read
+            None
+        })
     }
 
     /// The documents of a file that nobody lists; what is wrong with it is nobody's matter.
-    pub fn peek(&self, path: &str) -> Option<Vec<Node>> {
-        yaml::documents(&SourceFile::new(path, self.tree.read(path).ok()??), Dialect::Kustomize).ok()
+    pub fn peek(&self, path: &str) -> Option<Arc<Vec<Node>>> {
+        self.parsed(path).ok()?
+    }
+
+    fn parsed(&self, path: &str) -> Documents {
+        let parse = || match self.tree.read(path) {
+            Ok(None) => Ok(None),
+            Ok(Some(text)) => yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize)
+                .map(|documents| Some(Arc::new(documents))),
+            Err(error) => {
+                let message = format!("cannot read `{path}`: {}", error.source);
+                Err(Box::new(Diagnostic::error("OP430", message)))
+            }
+        };
+        self.files.borrow_mut().entry(path.into()).or_insert_with(parse).clone()
     }
 
     /// The folders that a kustomization lists.
@@ -170,6 +183,7 @@ impl<'a> Renderer<'a> {
         let folder = &kustomization.folder;
         above.push(folder.clone());
         self.followed.insert(folder.clone());
+        let from = render.objects.len();
         let mut listed = BTreeSet::new();
         for field in ["resources", "bases"] {
             for (entry, place) in kustomization.texts(field) {
@@ -180,6 +194,7 @@ impl<'a> Renderer<'a> {
                 self.resource(kustomization, entry, place, &mut render, above);
             }
         }
+        self.leave_one_of_each(&mut render, from);
         self.configurations(kustomization, &mut render);
         generate::maps(self, kustomization, &mut render);
         for field in ["helmCharts", "helmChartInflationGenerator", "generators", "vars"] {
@@ -219,6 +234,7 @@ impl<'a> Renderer<'a> {
                 }
             }
         }
+        self.leave_one_of_each(&mut made, 0);
         render.is_closed &= made.is_closed;
         for transformer in made.objects {
             let node = &transformer.node;
@@ -272,9 +288,7 @@ impl<'a> Renderer<'a> {
         let made = self.accumulate(&below, Render::default(), &[], above);
         render.is_closed &= made.is_closed;
         render.configuration.extend(made.configuration);
-        for object in made.objects {
-            self.add(object, render);
-        }
+        render.objects.extend(made.objects);
     }
 
     fn component(&mut self, folder: &str, place: Option<&Node>, render: &mut Render, above: &mut Vec<String>) {
@@ -413,7 +427,7 @@ impl<'a> Renderer<'a> {
                 continue;
             }
             if self.is_object(node) {
-                self.add(Object::new(node.clone()), render);
+                render.objects.push(Object::new(node.clone()));
             } else {
                 render.is_closed = false;
             }
@@ -447,16 +461,33 @@ impl<'a> Renderer<'a> {
 
     /// Adds an object, unless there is one of its name.
     pub(super) fn add(&mut self, object: Object, render: &mut Render) {
-        let id = object.id();
-        let Some(other) = render.objects.iter().find(|other| other.is_now(&id)) else {
-            render.objects.push(object);
+        let from = render.objects.len();
+        render.objects.push(object);
+        self.leave_one_of_each(render, from);
+    }
+
+    /// Removes the objects from `from` on that have the name of one before them.
+    fn leave_one_of_each(&mut self, render: &mut Render, from: usize) {
+        let added = render.objects.split_off(from);
+        if added.is_empty() {
             return;
-        };
-        let first = other.name_node().span.to_string();
-        let place = object.name_node().clone();
-        render.is_closed = false;
-        self.problem("OP434", format!("{id} is in this twice"), &place)
-            .help(format!("the first is at {first}; kustomize refuses both, so rename or remove one"));
+        }
+        let mut known: HashMap<Id, usize> = HashMap::new();
+        for (at, object) in render.objects.iter().enumerate() {
+            known.entry(object.id().normal()).or_insert(at);
+        }
+        for object in added {
+            let id = object.id();
+            let first = *known.entry(id.normal()).or_insert(render.objects.len());
+            let Some(first) = render.objects.get(first) else {
+                render.objects.push(object);
+                continue;
+            };
+            let first = first.name_node().span.to_string();
+            render.is_closed = false;
+            self.problem("OP434", format!("{id} is in this twice"), object.name_node())
+                .help(format!("the first is at {first}; kustomize refuses both, so rename or remove one"));
+        }
     }
 
     /// An error at the place of a node, to which help can be added.

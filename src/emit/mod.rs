@@ -11,14 +11,12 @@ mod structural;
 mod transforms;
 mod webhook;
 
-use std::panic::resume_unwind;
-
 pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::RbacRule;
 use crate::names::Namespace;
-use crate::yaml;
+use crate::{threads, yaml};
 
 pub use crd::{CrdProblem, crds, crds_and_problems, merge};
 pub use descriptions::shorten_descriptions;
@@ -54,7 +52,7 @@ pub fn manifests(
     options: &Options,
 ) -> Result<Vec<Manifest>, Vec<Diagnostic>> {
     let rbac = rbac::manifests(rules, crds, options)?;
-    let bases = in_parallel(crds, |crd| Manifest {
+    let bases = threads::map(crds, |crd| Manifest {
         path: format!("crd/bases/{}_{}.yaml", crd.spec.group, crd.spec.names.plural),
         text: yaml::documents(HEADER, &[crd]),
     });
@@ -67,20 +65,4 @@ pub fn manifests(
     manifests.extend(kinds);
     manifests.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(manifests)
-}
-
-/// The results of many items, in their order, by as many threads as the machine has cores.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    // Starting a thread takes as long as a small CRD.
-    if items.len() < 4 {
-        return items.iter().map(work).collect();
-    }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let work = &work;
-    std::thread::scope(|scope| {
-        let part = |items| scope.spawn(move || Vec::from_iter(<[T]>::iter(items).map(work)));
-        let threads: Vec<_> = items.chunks(items.len().div_ceil(cores)).map(part).collect();
-        let results = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        results.flatten().collect()
-    })
 }

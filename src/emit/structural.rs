@@ -48,7 +48,7 @@ fn typed(schema: Schema) -> Result<JSONSchemaProps, String> {
 
 type Properties = BTreeMap<String, JSONSchemaProps>;
 
-/// The fields of inner objects, which are done.
+/// The fields of inner objects, which are done but for the parts in them.
 struct Parts {
     generator: SchemaGenerator,
     done: Vec<Properties>,
@@ -106,18 +106,16 @@ impl Parts {
         if properties.is_empty() {
             return Ok(());
         }
-        let key = (properties.clone(), required);
+        let key = (std::mem::take(properties), required);
         let number = match self.numbers.get(&key) {
             Some(number) => *number,
-            None => {
-                let number = self.do_part(&key.0, &key.1)?;
-                self.numbers.insert(key, number);
-                number
-            }
+            None => self.do_part(&key.0, &key.1)?,
         };
-        if let Some(number) = number {
-            *properties = Map::from_iter([(format!("{PART}{number}"), json!({}))]);
-        }
+        *properties = match number {
+            Some(number) => Map::from_iter([(format!("{PART}{number}"), json!({}))]),
+            None => key.0.clone(),
+        };
+        self.numbers.insert(key, number);
         Ok(())
     }
 
@@ -137,19 +135,17 @@ impl Parts {
         if schema.get("required").and_then(|names| names.get(0)) != Some(&json!("")) {
             return Ok(None);
         }
-        let mut part = typed(schema)?;
-        self.put_back(&mut part);
-        self.done.push(part.properties.unwrap_or_default());
+        self.done.push(typed(schema)?.properties.unwrap_or_default());
         Ok(Some(self.done.len() - 1))
     }
 
     fn put_back(&self, schema: &mut JSONSchemaProps) {
         if let Some(properties) = &mut schema.properties {
             let part = properties.keys().next().and_then(|name| name.strip_prefix(PART)?.parse::<usize>().ok());
-            match part {
-                Some(number) => properties.clone_from(&self.done[number]),
-                None => properties.values_mut().for_each(|property| self.put_back(property)),
+            if let Some(number) = part {
+                properties.clone_from(&self.done[number]);
             }
+            properties.values_mut().for_each(|property| self.put_back(property));
         }
         if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
             self.put_back(items);

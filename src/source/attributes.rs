@@ -100,6 +100,41 @@ pub fn merge_into_serde(input: &mut DeriveInput) -> syn::Result<()> {
     }
 }
 
+/// What serde_with's `skip_serializing_none` adds to the fields of a type.
+pub fn skip_none(input: &mut DeriveInput) {
+    let fields: Vec<&mut Field> = match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| &mut variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    for field in fields {
+        let is_always = field.attrs.iter().any(|attribute| attribute.path().is_ident("serialize_always"));
+        let serde = items(&field.attrs, "serde").unwrap_or_default();
+        let says = serde.iter().any(|item| item.name() == "skip_serializing_if");
+        if is_option(&field.ty) && !is_always && !says {
+            field.attrs.push(syn::parse_quote!(#[serde(skip_serializing_if = "Option::is_none")]));
+        }
+    }
+}
+
+/// As serde_with, by the name alone.
+fn is_option(ty: &Type) -> bool {
+    match ty {
+        Type::Group(inner) => is_option(&inner.elem),
+        Type::Paren(inner) => is_option(&inner.elem),
+        Type::Path(syn::TypePath { qself: Some(itself), .. }) => is_option(&itself.ty),
+        Type::Path(syn::TypePath { qself: None, path, .. }) => {
+            let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["Option"] => path.leading_colon.is_none(),
+                ["std" | "core", "option", "Option"] => true,
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
 fn merge(attributes: &mut Vec<Attribute>) -> syn::Result<()> {
     let mut effective = Vec::new();
     let mut taken = BTreeSet::new();

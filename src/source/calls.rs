@@ -13,7 +13,7 @@ use super::constants::{Function, Owner};
 use super::modules::{ModuleId, name};
 use super::numbers::{integer_type, range_of};
 use super::shadows::OF_ANY;
-use super::types::{Derived, Deriver, Resolved, Scope, Typed};
+use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use super::values::{Data, Hint, Local, Value, has_attributes, is_pointer};
 
 /// A struct or a variant, as what makes its values is named.
@@ -41,7 +41,11 @@ impl Deriver<'_> {
     pub fn path_value(&mut self, path: &ExprPath, scope: &Scope, hint: &Hint) -> Derived<Value> {
         if let Some(ident) = path.path.get_ident() {
             match scope.locals.get(&name(ident)).cloned() {
-                Some(Local::Value { value, .. }) => return self.known(*value),
+                Some(Local::Value { slot, .. }) => {
+                    let value = scope.store.get(slot).map(|value| (**value).clone());
+                    let value = self.or_not_evident(value, path, scope)?;
+                    return self.known(value);
+                }
                 Some(Local::Constant(value, at, ty)) => return self.evaluate(&value, &at, &Hint::exactly(*ty)),
                 // Other uses may say its type.
                 Some(Local::Waiting(value, at, evaluated)) => {
@@ -49,7 +53,7 @@ impl Deriver<'_> {
                     evaluated.set(true);
                     return Ok(value);
                 }
-                Some(Local::Open) => return self.not_evident(path, scope),
+                Some(Local::Open | Local::Function(_) | Local::Closure(..)) => return self.not_evident(path, scope),
                 None => {}
             }
         }
@@ -135,6 +139,12 @@ impl Deriver<'_> {
         }
     }
 
+    /// The variant of std's `Result` that a path names.
+    pub fn result_variant(&mut self, path: &ExprPath, scope: &Scope) -> Option<&'static str> {
+        let variant = ["Ok", "Err"].into_iter().find(|variant| path.path.is_ident(variant))?;
+        (!self.is_item(path, scope)).then_some(variant)
+    }
+
     /// Whether a value is of the struct or variant that a path in a pattern names.
     pub fn is_variant(&mut self, path: &ExprPath, data: &Data, scope: &Scope) -> Derived<bool> {
         match self.constructor(path, scope, &Hint::Unknown)? {
@@ -176,12 +186,29 @@ impl Deriver<'_> {
     }
 
     pub fn call(&mut self, call: &ExprCall, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        let Expr::Path(path) = &*call.func else { return self.not_evident(expr, scope) };
-        // A closure, or a function by another name.
-        if path.path.get_ident().is_some_and(|ident| scope.locals.contains_key(&name(ident))) {
-            return self.not_evident(expr, scope);
-        }
+        let path = match super::numbers::without_parens(&call.func) {
+            Expr::Path(path) => path,
+            Expr::Closure(closure) if call.args.is_empty() => {
+                return self.closure_value(closure, Vec::new(), scope, hint.unless_free());
+            }
+            _ => return self.not_evident(expr, scope),
+        };
         let arguments: Vec<&Expr> = call.args.iter().collect();
+        match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))).cloned() {
+            Some(Local::Function(function)) => return self.apply(&function, &arguments, None, expr, scope),
+            Some(Local::Closure(closure, at)) => {
+                let parameters = closure.inputs.iter().map(|parameter| match parameter {
+                    Pat::Type(typed) => Hint::exactly(((*typed.ty).clone(), at.clone())),
+                    _ => Hint::Unknown,
+                });
+                let values = arguments.iter().zip(parameters).map(|(value, hint)| self.evaluate(value, scope, &hint));
+                let values = all(values)?;
+                return self.closure_value(&closure, values, &at, hint.unless_free());
+            }
+            // A function by another name.
+            Some(_) => return self.not_evident(expr, scope),
+            None => {}
+        }
         if let Some(function) = self.function(path, scope, hint.ty()) {
             return self.apply(&function, &arguments, None, expr, scope);
         }
@@ -202,9 +229,29 @@ impl Deriver<'_> {
             let inner_hint = self.element(hint, 0)?;
             return Ok(Value::Option(Some(Box::new(self.evaluate(inner, scope, &inner_hint)?))));
         }
+        if let [inner] = arguments[..]
+            && let Some(variant) = self.result_variant(path, scope)
+        {
+            let is_ok = variant == "Ok";
+            let inner_hint = self.element(hint, if is_ok { 0 } else { 1 })?;
+            let value = self.evaluate(inner, scope, &inner_hint)?;
+            return Ok(Value::Result(is_ok.then(|| Box::new(value))));
+        }
         let foreign = self.foreign(path, scope);
         let foreign: Vec<&str> = foreign.iter().map(String::as_str).collect();
         match (&foreign[..], arguments.as_slice()) {
+            (["std", "cmp", function @ ("max" | "min")], [left, right]) => {
+                let both = syn::ExprBinary {
+                    attrs: Vec::new(),
+                    left: Box::new((*left).clone()),
+                    op: syn::BinOp::Lt(Default::default()),
+                    right: Box::new((*right).clone()),
+                };
+                let (left, right) = self.operands(&both, scope, hint.unless_free())?;
+                let order = super::conversions::order(&left, &right);
+                let order = self.or_not_evident(order, expr, scope)?;
+                return Ok(if order.is_gt() == (*function == "max") { left } else { right });
+            }
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
                 if !matches!(hint, Hint::Schema) {
@@ -311,6 +358,24 @@ impl Deriver<'_> {
                 self.or_not_evident(made, expr, scope)
             }
             (_, "from", [value]) => self.converted(value, expr, scope, &Hint::exactly(ty)),
+            (number, "try_from", [value]) if path.len() == 1 && integer_type(number).is_some() => {
+                let to = integer_type(number).unwrap_or_default();
+                match self.evaluate(value, scope, &Hint::Free)? {
+                    Value::Integer(value, _) if !matches!(to, "i128" | "u128") => {
+                        Ok(Value::Result(super::numbers::in_range(value, to).map(Box::new)))
+                    }
+                    _ => self.not_evident(expr, scope),
+                }
+            }
+            // `u64::pow(2, 3)` is `2u64.pow(3)`.
+            (number, method, [receiver, rest @ ..]) if path.len() == 1 && integer_type(number).is_some() => {
+                let receiver = self.evaluate(receiver, scope, &Hint::exactly(ty))?;
+                let method = quote::format_ident!("{method}");
+                let ident = quote::format_ident!("__receiver");
+                let mut inner = scope.clone();
+                inner.hold(&ident, receiver, Hint::Unknown, false);
+                self.evaluate(&syn::parse_quote!(#ident.#method(#(#rest),*)), &inner, hint)
+            }
             _ => self.not_evident(expr, scope),
         }
     }
@@ -318,6 +383,9 @@ impl Deriver<'_> {
     /// `Vec` does not say its argument; what is expected does.
     pub fn or_expected(&mut self, ty: Typed, expected: Option<&Typed>) -> Derived<Typed> {
         let Some(expected) = expected else { return Ok(ty) };
+        if matches!(ty.0, Type::Infer(_)) {
+            return Ok(expected.clone());
+        }
         Ok(match (self.meaning(&ty)?, self.meaning(expected)?) {
             (Some(Resolved::Known { path: left, arguments, .. }), Some(Resolved::Known { path: right, .. }))
                 if left == right && arguments.is_empty() =>
@@ -356,11 +424,15 @@ impl Deriver<'_> {
             }
             ("clone" | "to_owned", []) => hint.clone(),
             ("max" | "min", [_]) => hint.unless_free().clone(),
-            ("unwrap_or", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
+            ("unwrap_or", [_]) | ("unwrap_or_default", []) => Hint::List(Box::new(hint.unless_free().clone())),
             ("unwrap", []) | ("expect", [_]) if matches!(hint, Hint::Schema) => Hint::Schema,
             ("unwrap", []) | ("expect", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
                 Hint::List(Box::new(self.element(hint, 0)?))
+            }
+            ("filter" | "step_by" | "take_while" | "skip_while", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("sum" | "product", []) => {
+                Hint::List(Box::new(given.clone().map_or_else(|| hint.unless_free().clone(), Hint::exactly)))
             }
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
@@ -416,9 +488,13 @@ impl Deriver<'_> {
                 let power = exponent.and_then(|exponent| base.checked_pow(exponent));
                 power.and_then(|power| super::numbers::in_range(power, ty))
             }
-            (Value::Integer(one, ty), "max" | "min", [other]) => {
-                let other = self.integer(other, scope, ty)?;
-                Some(Value::Integer(if method == "max" { one.max(other) } else { one.min(other) }, ty))
+            (one @ Value::Integer(..), "max" | "min", [other]) => {
+                let other = self.evaluate(other, scope, &Hint::like(&one))?;
+                match (one, other) {
+                    (Value::Integer(one, of), Value::Integer(other, same)) => super::numbers::common(of, same)
+                        .map(|ty| Value::Integer(if method == "max" { one.max(other) } else { one.min(other) }, ty)),
+                    _ => None,
+                }
             }
             (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
                 (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
@@ -446,9 +522,13 @@ impl Deriver<'_> {
                 Some(Value::List("iterator", list))
             }
             (Value::List(kind @ ("iterator" | "array"), list), "map", [function]) => {
-                return Ok(Value::List(kind, self.mapped(list, function, expr, scope, hint)?));
+                let element = self.element(hint, 0)?;
+                let values = list.into_iter().map(|value| self.called(function, vec![value], scope, &element));
+                Some(Value::List(kind, values.collect::<Derived<_>>()?))
             }
-            _ => None,
+            (receiver, method, arguments) => {
+                return self.method_of_std(receiver, method, arguments, call, scope, hint);
+            }
         };
         self.or_not_evident(value, expr, scope)
     }
@@ -488,8 +568,7 @@ impl Deriver<'_> {
     ) -> Derived<Value> {
         let item = &function.item;
         // A body that was skipped in reading is empty.
-        let gives = matches!(item.sig.output, ReturnType::Type(..));
-        if gives && item.block.stmts.is_empty()
+        if item.block.stmts.is_empty()
             || item.sig.asyncness.is_some()
             || values.len() != item.sig.inputs.len()
             || !item.attrs.iter().all(changes_nothing)
@@ -500,13 +579,18 @@ impl Deriver<'_> {
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
             match input {
                 FnArg::Receiver(receiver) => {
-                    if is_exclusive(receiver) {
+                    let mutable = receiver.mutability.is_some() && matches!(receiver.kind, syn::ReceiverKind::Value);
+                    if is_exclusive(receiver) && !mutable {
                         return self.not_evident(expr, scope);
                     }
-                    inner.bind(&quote::format_ident!("self"), Local::value(value));
+                    inner.hold(&quote::format_ident!("self"), value, Hint::Unknown, mutable);
                 }
                 FnArg::Typed(typed) => {
-                    let Pat::Ident(pattern) = &*typed.pat else { return self.not_evident(expr, scope) };
+                    let pattern = match &*typed.pat {
+                        Pat::Ident(pattern) => pattern,
+                        Pat::Wild(_) => continue,
+                        _ => return self.not_evident(expr, scope),
+                    };
                     if pattern.by_ref.is_some() || pattern.subpat.is_some() || is_exclusive(&*typed.ty) {
                         return self.not_evident(expr, scope);
                     }
@@ -514,9 +598,7 @@ impl Deriver<'_> {
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
-                    let mutable = pattern.mutability.is_some();
-                    let local = Local::Value { value: Box::new(value), hint: Hint::of(ty.as_ref()), mutable };
-                    inner.bind(&pattern.ident, local);
+                    inner.hold(&pattern.ident, value, Hint::of(ty.as_ref()), pattern.mutability.is_some());
                 }
             }
         }

@@ -18,6 +18,7 @@ use super::values::{Hint, Local, Value};
 type Impls = Vec<(ModuleId, Rc<ItemImpl>)>;
 
 /// A function of the source, and what the names in it mean.
+#[derive(Clone, Debug)]
 pub struct Function {
     pub scope: Scope,
     pub item: Rc<ItemFn>,
@@ -31,7 +32,11 @@ impl Function {
         Some(Self::new(scope, function_of(item, function)?))
     }
 
-    fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
+    pub fn new(mut scope: Scope, item: Rc<ItemFn>) -> Self {
+        // Of a function within a body, they are not those of the items around it.
+        for parameter in item.sig.generics.const_params() {
+            Rc::make_mut(&mut scope.locals).remove(&name(&parameter.ident));
+        }
         scope.leave_open(&item.sig.generics);
         // `impl Trait` is a type parameter without a name.
         if super::modules::mentions(item.sig.inputs.to_token_stream(), "impl") {

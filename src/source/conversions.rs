@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use syn::{Expr, ExprMethodCall};
+use syn::{Expr, ExprClosure, ExprMethodCall, Pat, ReturnType};
 
 use super::constants::Function;
 use super::modules::name;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed};
-use super::values::{Hint, Value, is_pointer};
+use super::values::{Hint, Local, Value, is_pointer};
 
 impl Deriver<'_> {
     /// `value.into()`, `T::from(value)`.
@@ -160,52 +160,79 @@ impl Deriver<'_> {
         }
     }
 
-    /// `….map(function)`.
-    pub fn mapped(
-        &mut self,
-        list: Vec<Value>,
-        function: &Expr,
-        expr: &Expr,
-        scope: &Scope,
-        hint: &Hint,
-    ) -> Derived<Vec<Value>> {
-        const ELEMENT: &str = "__element";
-        let element = self.element(hint, 0)?;
-        let (parameter, body) = match function {
-            Expr::Closure(closure) if closure.modifiers == Default::default() => {
-                match closure.inputs.iter().collect::<Vec<_>>()[..] {
-                    [parameter] => (parameter.clone(), (*closure.body).clone()),
-                    _ => return self.not_evident(expr, scope),
-                }
-            }
+    /// What a closure, or a function by its path, gives for these values.
+    pub fn called(&mut self, function: &Expr, values: Vec<Value>, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        let function = super::numbers::without_parens(function);
+        match function {
+            Expr::Closure(closure) => self.closure_value(closure, values, scope, hint),
             Expr::Path(path) => {
-                let ident = quote::format_ident!("{ELEMENT}");
+                let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
+                if let Some(Local::Closure(closure, at)) = local.cloned() {
+                    return self.closure_value(&closure, values, &at, hint);
+                }
+                let mut inner = scope.clone();
+                let mut arguments = Vec::new();
+                for (index, value) in values.into_iter().enumerate() {
+                    let ident = quote::format_ident!("__argument_{index}");
+                    inner.hold(&ident, value, Hint::Unknown, false);
+                    arguments.push(ident);
+                }
                 let words: Vec<String> = path.path.segments.iter().map(|segment| name(&segment.ident)).collect();
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 let is_own = match words[..] {
                     [of, _] => self.is_own_trait(of, scope.module) || self.is_item_of_type(of, scope),
                     _ => true,
                 };
-                let body = match words[..] {
-                    ["str" | "ToString" | "ToOwned", "to_string" | "to_owned"] if !is_own => {
-                        syn::parse_quote!(#ident.to_string())
+                let call: Expr = match (&words[..], &arguments[..]) {
+                    (["str" | "ToString" | "ToOwned", "to_string" | "to_owned"], [value]) if !is_own => {
+                        syn::parse_quote!(#value.to_string())
                     }
-                    ["Into", "into"] if !is_own => syn::parse_quote!(#ident.into()),
-                    _ => syn::parse_quote!(#path(#ident)),
+                    (["Into", "into"], [value]) if !is_own => syn::parse_quote!(#value.into()),
+                    _ => syn::parse_quote!(#path(#(#arguments),*)),
                 };
-                (syn::parse_quote!(#ident), body)
+                self.evaluate(&call, &inner, hint)
             }
-            _ => return self.not_evident(expr, scope),
-        };
-        let mut values = Vec::new();
-        for value in list {
-            let mut inner = scope.clone();
-            if !self.matches(&parameter, &value, &mut inner)? {
-                return self.not_evident(&parameter, scope);
-            }
-            values.push(self.evaluate(&body, &inner, &element)?);
+            _ => self.not_evident(function, scope),
         }
-        Ok(values)
+    }
+
+    /// What a closure gives; it changes nothing outside of it.
+    pub fn closure_value(
+        &mut self,
+        closure: &ExprClosure,
+        values: Vec<Value>,
+        scope: &Scope,
+        hint: &Hint,
+    ) -> Derived<Value> {
+        if closure.asyncness.is_some() || closure.inputs.len() != values.len() {
+            return self.not_evident(closure, scope);
+        }
+        let mut inner = scope.clone();
+        for (parameter, value) in closure.inputs.iter().zip(values) {
+            let pattern = match parameter {
+                Pat::Type(typed) => &typed.pat,
+                pattern => pattern,
+            };
+            let matches = self.matches(pattern, &value, &mut inner)?;
+            self.or_not_evident(matches.then_some(()), parameter, scope)?;
+        }
+        let hint = match &closure.output {
+            ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), scope.clone())),
+            ReturnType::Default => hint.clone(),
+        };
+        self.evaluate(&closure.body, &inner, &hint)
+    }
+
+    /// What a `for` goes through, where that has an order.
+    pub fn elements(&mut self, value: Value) -> Option<Vec<Value>> {
+        match value {
+            Value::List(kind, list) if kind != "tuple" => Some(list),
+            Value::Map(kind, entries) if kind == "BTreeMap" || entries.len() < 2 => {
+                Some(entries.into_iter().map(|(key, value)| Value::List("tuple", vec![key, value])).collect())
+            }
+            Value::Option(value) => Some(value.map(|value| *value).into_iter().collect()),
+            _ => None,
+        }
     }
 }
 
@@ -270,7 +297,25 @@ fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
     Some(sorted)
 }
 
-fn order(left: &Value, right: &Value) -> Option<Ordering> {
+/// Sorted by the same order, with equals.
+pub fn in_order(list: Vec<Value>) -> Option<Vec<Value>> {
+    in_order_of(list.into_iter().map(|value| (value.clone(), value)).collect())
+}
+
+/// Sorted by their keys; equals stay as they are.
+pub fn in_order_of(list: Vec<(Value, Value)>) -> Option<Vec<Value>> {
+    let mut sorted: Vec<(Value, Value)> = Vec::new();
+    for new in list {
+        let mut at = sorted.len();
+        while at > 0 && order(&sorted[at - 1].0, &new.0)? == Ordering::Greater {
+            at -= 1;
+        }
+        sorted.insert(at, new);
+    }
+    Some(sorted.into_iter().map(|(_, value)| value).collect())
+}
+
+pub fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Integer(left, _), Value::Integer(right, _)) => Some(left.cmp(right)),
         (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),

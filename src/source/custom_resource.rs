@@ -480,8 +480,8 @@ fn kube_metas(input: &DeriveInput) -> Vec<Meta> {
         .collect()
 }
 
-/// The type that the derive makes, with the attributes that say which kind it is.
-pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
+/// The name of the type that the derive makes.
+pub fn root_name(input: &DeriveInput) -> Option<syn::Ident> {
     let metas = kube_metas(input);
     let said = |key: &str| {
         let meta = metas.iter().find(|meta| meta.path().is_ident(key))?;
@@ -490,7 +490,13 @@ pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
             _ => None,
         }
     };
-    let root: syn::Ident = syn::parse_str(&said("root").or_else(|| said("kind"))?).ok()?;
+    syn::parse_str(&said("root").or_else(|| said("kind"))?).ok()
+}
+
+/// That type, with the attributes that say which kind it is.
+pub fn root_type(input: &DeriveInput) -> Option<DeriveInput> {
+    let root = root_name(input)?;
+    let metas = kube_metas(input);
     let status =
         metas.iter().filter(|meta| meta.path().is_ident("status")).find_map(|meta| match value(meta.clone()) {
             Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>().ok(),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Component, PathBuf};
+use std::rc::Rc;
 
 use thiserror::Error;
 
@@ -53,13 +54,14 @@ pub fn release(version: &str) -> Result<Release, Unclear> {
 }
 
 /// The version that a release of k8s-openapi is compiled for, for the crates of a package and the path dependencies that it
-/// brings.
-pub fn of(tree: &Tree, package: &Package, release: Release) -> Result<Minor, Unclear> {
-    let mut build = Build::of(tree, package, release);
+/// brings, some of which are read already.
+pub fn of(tree: &Tree, package: &Package, read: &[Rc<Package>], release: Release) -> Result<Minor, Unclear> {
+    let mut build = Build::of(tree, package, read, release);
     if !build.asked.iter().any(|feature| chooses(feature)) {
         let others = Package::members_beside(tree, &package.folder).into_iter();
         let place = place(tree, package);
-        let using = others.map(|other| Build::of(tree, &other, release)).filter(|other| other.places.contains(&place));
+        let using =
+            others.map(|other| Build::of(tree, &other, read, release)).filter(|other| other.places.contains(&place));
         build.asked = using.flat_map(|other| other.asked).collect();
     }
     if !build.asked.iter().any(|feature| chooses(feature)) {
@@ -100,13 +102,13 @@ struct Build {
 }
 
 impl Build {
-    fn of(tree: &Tree, package: &Package, release: Release) -> Self {
+    fn of(tree: &Tree, package: &Package, read: &[Rc<Package>], release: Release) -> Self {
         let mut build = Self { release, places: BTreeSet::new(), asked: BTreeSet::new() };
-        build.add(tree, package);
+        build.add(tree, package, read);
         build
     }
 
-    fn add(&mut self, tree: &Tree, package: &Package) {
+    fn add(&mut self, tree: &Tree, package: &Package, read: &[Rc<Package>]) {
         if !self.places.insert(place(tree, package)) {
             return;
         }
@@ -121,9 +123,14 @@ impl Build {
                     .filter(|(of, _)| of.trim_end_matches('?').replace('-', "_") == *name);
                 self.asked.extend(of_dependency.map(|(_, feature)| feature.to_string()));
             }
+            let Some(folder) = &dependency.folder else { continue };
+            if let Some(package) = read.iter().find(|package| package.folder == *folder) {
+                self.add(tree, package, read);
+                continue;
+            }
             // A path dependency that cannot be read is reported where one of its types is needed.
-            for package in dependency.folder.iter().flat_map(|folder| Package::read(tree, folder).unwrap_or_default()) {
-                self.add(tree, &package);
+            for package in Package::read(tree, folder).unwrap_or_default() {
+                self.add(tree, &package, read);
             }
         }
     }

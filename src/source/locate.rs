@@ -55,11 +55,10 @@ fn locate<'m>(
 
 /// The type that declares the kind, and its module.
 pub(super) fn declaration(modules: &Modules, api: &Api) -> Option<(ModuleId, Rc<DeriveInput>)> {
-    let mut declaring = modules.candidates().into_iter().flat_map(|file| modules.in_file(file));
+    let is_here = |file: &ModuleId| modules.module(*file).file.path == api.span.file.path;
+    let mut declaring = modules.candidates().into_iter().filter(is_here).flat_map(|file| modules.in_file(file));
     declaring.find_map(|module| {
-        let here = modules.module(module);
-        let is_here = here.file.path == api.span.file.path;
-        here.types.values().filter(|_| is_here).find_map(|declared| match declared {
+        modules.module(module).types.values().find_map(|declared| match declared {
             TypeDecl::Data(input) if input.ident.span().byte_range() == api.span.range => Some((module, input.clone())),
             _ => None,
         })

@@ -10,7 +10,7 @@ use super::values::{Hint, Value};
 
 impl Deriver<'_> {
     /// The name of a macro that is none of the crate's own.
-    fn known_macro(&mut self, mac: &Macro, scope: &Scope) -> Option<String> {
+    pub fn known_macro(&mut self, mac: &Macro, scope: &Scope) -> Option<String> {
         let segments: Vec<String> = mac.path.segments.iter().map(|segment| name(&segment.ident)).collect();
         let (last, path) = segments.split_last()?;
         let of = match last.as_str() {
@@ -49,7 +49,7 @@ impl Deriver<'_> {
                 }
             }
             "json" | "json_schema" => Ok(Value::Json(self.json(call.mac.tokens.clone(), scope)?)),
-            "concat" | "stringify" => {
+            "concat" | "stringify" | "env" => {
                 let text = self.literal_text(expr, scope);
                 self.or_not_evident(text.map(Value::Text), expr, scope)
             }
@@ -87,10 +87,21 @@ impl Deriver<'_> {
                 Lit::Int(number) if number.suffix().is_empty() => Some(number.base10_digits().into()),
                 _ => None,
             },
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => match &*unary.expr {
+                Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) => {
+                    Some(format!("-{}", self.literal_text(&unary.expr, scope)?))
+                }
+                _ => None,
+            },
             Expr::Macro(call) => match self.known_macro(&call.mac, scope)?.as_str() {
                 "concat" => {
                     let parts = call.mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok()?;
                     parts.iter().map(|part| self.literal_text(part, scope)).collect()
+                }
+                "env" => {
+                    let parts =
+                        call.mac.parse_body_with(Punctuated::<syn::LitStr, Token![,]>::parse_terminated).ok()?;
+                    self.modules.environment(scope.module, &parts.first()?.value())
                 }
                 "stringify" => {
                     let mut words = call.mac.tokens.clone().into_iter();
@@ -140,6 +151,7 @@ impl Deriver<'_> {
                 return self.not_evident(expr, scope);
             };
             rest = after;
+            let (argument, spec) = argument.split_once(':').unwrap_or((argument, ""));
             let index = match argument.trim() {
                 "" => {
                     next += 1;
@@ -155,13 +167,90 @@ impl Deriver<'_> {
                 (None, Ok(ident)) => Some(self.evaluate(&syn::parse_quote!(#ident), scope, &Hint::Unknown)?),
                 (None, Err(_)) => None,
             };
-            match value.as_ref().and_then(displayed) {
+            match value.as_ref().and_then(|value| formatted_as(value, spec.trim_end())) {
                 Some(part) => text.push_str(&part),
                 None => return self.not_evident(expr, scope),
             }
         }
         text.push_str(rest);
         Ok(Value::Text(text))
+    }
+}
+
+/// What `{:spec}` shows: `[[fill]align][0][width][.precision][?]`, and numbers in another base.
+fn formatted_as(value: &Value, spec: &str) -> Option<String> {
+    let mut rest = spec;
+    let mut letters = spec.chars();
+    let (mut fill, mut align) = (' ', None);
+    match (letters.next(), letters.next()) {
+        (Some(letter), Some(side @ ('<' | '^' | '>'))) => {
+            (fill, align) = (letter, Some(side));
+            rest = &rest[letter.len_utf8() + 1..];
+        }
+        (Some(side @ ('<' | '^' | '>')), _) => {
+            align = Some(side);
+            rest = &rest[1..];
+        }
+        _ => {}
+    }
+    let zero = rest.starts_with('0');
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (width, after) = rest.split_at(digits(rest));
+    let width: usize = if width.is_empty() { 0 } else { width.parse().ok().filter(|width| *width < 1000)? };
+    let (precision, kind) = match after.strip_prefix('.') {
+        Some(after) => {
+            let (precision, kind) = after.split_at(digits(after));
+            (Some(precision.parse::<usize>().ok().filter(|precision| *precision < 1000)?), kind)
+        }
+        None => (None, after),
+    };
+    let text = match (value, kind, precision) {
+        (value, "", None) => displayed(value)?,
+        (Value::Single(number), "", Some(precision)) => format!("{number:.precision$}"),
+        (Value::Double(number), "", Some(precision)) => format!("{number:.precision$}"),
+        (Value::Text(text), "", Some(precision)) => text.chars().take(precision).collect(),
+        (Value::Integer(number, _), "x", None) if *number >= 0 => format!("{number:x}"),
+        (Value::Integer(number, _), "X", None) if *number >= 0 => format!("{number:X}"),
+        (Value::Integer(number, _), "b", None) if *number >= 0 => format!("{number:b}"),
+        (Value::Integer(number, _), "o", None) if *number >= 0 => format!("{number:o}"),
+        (value, "?", None) if !zero && width == 0 => debugged(value)?,
+        _ => return None,
+    };
+    let missing = width.saturating_sub(text.chars().count());
+    let is_number = matches!(value, Value::Integer(..) | Value::Single(_) | Value::Double(_));
+    if zero {
+        // Zeros go behind the sign; of other values, they are a width.
+        let is_finite = text.bytes().any(|byte| byte.is_ascii_digit());
+        let (sign, digits) = if text.starts_with('-') { text.split_at(1) } else { ("", text.as_str()) };
+        return (is_number && is_finite && !matches!(kind, "?"))
+            .then(|| format!("{sign}{}{digits}", "0".repeat(missing)));
+    }
+    let before = match align {
+        Some('>') => missing,
+        Some('^') => missing / 2,
+        None if is_number => missing,
+        _ => 0,
+    };
+    let pad = |count: usize| fill.to_string().repeat(count);
+    Some(format!("{}{text}{}", pad(before), pad(missing - before)))
+}
+
+/// What `{:?}` shows, of what has no other way to be written.
+fn debugged(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) if text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') => {
+            Some(format!("{text:?}"))
+        }
+        Value::Integer(..) | Value::Bool(_) => displayed(value),
+        Value::Single(number) => Some(format!("{number:?}")),
+        Value::Double(number) => Some(format!("{number:?}")),
+        Value::Option(None) => Some("None".into()),
+        Value::Option(Some(value)) => Some(format!("Some({})", debugged(value)?)),
+        Value::List("array" | "Vec" | "VecDeque", list) => {
+            let parts: Vec<String> = list.iter().map(debugged).collect::<Option<_>>()?;
+            Some(format!("[{}]", parts.join(", ")))
+        }
+        _ => None,
     }
 }
 

@@ -25,6 +25,7 @@ mod lock;
 mod macros;
 mod made;
 pub mod markers;
+mod methods;
 mod modules;
 mod numbers;
 mod package;
@@ -36,11 +37,11 @@ mod runtime;
 mod serialized;
 mod shadows;
 mod skim;
+mod statements;
 mod types;
 mod values;
 
 use std::collections::BTreeSet;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -48,6 +49,7 @@ use serde_json::{Map, Value};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Operator, Underivable};
 use crate::project::{Tree, join};
+use crate::threads;
 
 pub use account::Account;
 use foreign::Missing;
@@ -181,27 +183,21 @@ impl Part {
     }
 }
 
-/// As that of the main thread: the same limits on nesting hold in all threads.
-const STACK: usize = 32 << 20;
-
 /// Derives what all files declare; many of them on several cores. Syntax trees stay in their thread, so each thread reads
 /// for itself what it needs.
 fn derive_all(source: &Source, modules: &Modules, options: &Options) -> Part {
     let cores = match modules.candidates().len() {
         0..16 => 1,
-        _ => std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+        _ => threads::CORES.min(4),
     };
     if cores == 1 {
         return Part::derive(modules, options, 0, 1);
     }
     let parts: Vec<Part> = std::thread::scope(|scope| {
         let read = |first| Part::derive(&read_modules(&source.tree, &source.folder).1, options, first, cores);
-        let thread = || std::thread::Builder::new().stack_size(STACK);
-        let spawned = (1..cores).map(|first| thread().spawn_scoped(scope, move || read(first)));
-        let others: Vec<_> = spawned.map(|thread| thread.expect("a few threads can be started")).collect();
+        let others: Vec<_> = (1..cores).map(|first| threads::spawn(scope, move || read(first))).collect();
         let own = Part::derive(modules, options, 0, cores);
-        let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        [own].into_iter().chain(others).collect()
+        [own].into_iter().chain(others.into_iter().map(threads::join)).collect()
     });
     if !parts.iter().all(Part::is_sound) {
         // What is wrong is told once, and in the order of the files.
@@ -227,14 +223,16 @@ pub fn read_markers(tree: &Tree, folder: &str) -> Source {
 
 /// Reads everything that manifests are made from, and what the code asks of the API server.
 pub fn read_requests(tree: &Tree, folder: &str) -> Source {
-    let mut source = read(tree, folder);
-    // What is wrong with the packages is told already.
-    let packages = operators(tree, folder).unwrap_or_default();
-    let modules = Modules::read_as(tree, &packages, Reading::Whole);
-    let mut found = requests::read(&modules);
+    let requests = || {
+        // What is wrong with the packages is told already.
+        let packages = operators(tree, folder).unwrap_or_default();
+        let modules = Modules::read_as(tree, &packages, Reading::Whole);
+        (requests::read(&modules), modules.take_diagnostics())
+    };
+    let ((mut found, unread), mut source) = threads::both(requests, || read(tree, folder));
     source.operator.requests = found.resolved;
     source.operator.unknown = found.unknown;
-    for unread in modules.take_diagnostics() {
+    for unread in unread {
         if !source.diagnostics.contains(&unread) {
             source.diagnostics.push(unread);
         }

@@ -526,6 +526,29 @@ impl Modules {
         self.krate(id).foreign.is_some()
     }
 
+    /// What `env!("name")` is in a module, as far as cargo sets it from Cargo.toml.
+    pub fn environment(&self, id: ModuleId, name: &str) -> Option<String> {
+        let krate = self.krate(id);
+        let package = &krate.package;
+        let version = package.built_version.as_deref();
+        let part = |index: usize| {
+            let numbers: Vec<&str> = version?.split('.').collect();
+            let is_plain =
+                numbers.len() == 3 && numbers.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+            numbers.get(index).filter(|_| is_plain).copied()
+        };
+        match name {
+            "CARGO_PKG_NAME" => Some(package.name.as_str()),
+            "CARGO_PKG_VERSION" => version,
+            "CARGO_PKG_VERSION_MAJOR" => part(0),
+            "CARGO_PKG_VERSION_MINOR" => part(1),
+            "CARGO_PKG_VERSION_PATCH" => part(2),
+            _ => None,
+        }
+        .filter(|_| krate.foreign.is_none())
+        .map(String::from)
+    }
+
     /// Whether a module is one of k8s-openapi's own.
     pub fn is_kubernetes(&self, id: ModuleId) -> bool {
         self.krate(id).package.name == "k8s-openapi"
@@ -672,8 +695,10 @@ impl Modules {
     fn asked(&self, krate: &Krate, release: Release) -> Result<Minor, Unclear> {
         let root = self.local.iter().take(self.roots).find(|root| root.folder == krate.package.folder);
         let root = root.or(self.local.first()).expect("a crate is of a package");
+        // Those that are asked for have the features that were chosen.
+        let read = self.local.get(self.roots..).unwrap_or_default();
         let mut asked = krate.kubernetes.borrow_mut();
-        asked.entry(release).or_insert_with(|| kubernetes_version::of(&self.tree, root, release)).clone()
+        asked.entry(release).or_insert_with(|| kubernetes_version::of(&self.tree, root, read, release)).clone()
     }
 
     /// The version of a dependency that is compiled.
@@ -952,7 +977,9 @@ impl Modules {
     }
 
     fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> syn::File {
-        if let Some(problem) = too_deep(file) {
+        if !krate.is_carried()
+            && let Some(problem) = too_deep(file)
+        {
             self.report(problem);
             return NOTHING;
         }
@@ -1401,16 +1428,15 @@ impl Reader<'_> {
         if !self.krate.cfg.apply(&mut input) {
             self.module.undecided.insert(bound.clone(), span);
         }
-        let root = custom_resource::root_type(&input);
-        if let Some(root) = &root
-            && self.krate.foreign.is_none()
+        if self.krate.foreign.is_none()
+            && let Some(root) = custom_resource::root_name(&input)
         {
             let reach = self.reach(&input.vis);
-            self.module.reaches.entry((false, name(&root.ident))).or_insert(reach);
-            self.module.roots.insert(name(&root.ident), bound.clone());
+            self.module.reaches.entry((false, name(&root))).or_insert(reach);
+            self.module.roots.insert(name(&root), bound.clone());
         }
         if self.modules.reading == Reading::Whole
-            && let Some(root) = root
+            && let Some(root) = custom_resource::root_type(&input)
         {
             let (kind, spec) = (&root.ident, &input.ident);
             self.module

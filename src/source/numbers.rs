@@ -8,6 +8,17 @@ use super::values::{Hint, Value, is_pointer};
 const NUMBERS: [&str; 14] =
     ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
 
+/// The type of an integer that nothing says: each that it may have has the number, or all signed ones if it is negative.
+pub const ANY: &str = "{integer}";
+
+/// The type of both sides of an operator.
+pub fn common(left: &'static str, right: &'static str) -> Option<&'static str> {
+    match (left, right) {
+        (ANY, ty) | (ty, ANY) => Some(ty),
+        (left, right) => (left == right).then_some(left),
+    }
+}
+
 /// The type of an integer.
 pub fn integer_type(name: &str) -> Option<&'static str> {
     number_type(name).filter(|ty| !ty.starts_with('f'))
@@ -35,6 +46,10 @@ impl Deriver<'_> {
                     Lit::Bool(value) => Some(Value::Bool(value.value)),
                     Lit::Char(letter) => Some(Value::Char(letter.value())),
                     Lit::Byte(byte) => Some(Value::Integer(byte.value().into(), "u8")),
+                    Lit::ByteStr(bytes) => {
+                        let bytes = bytes.value().into_iter().map(|byte| Value::Integer(byte.into(), "u8"));
+                        Some(Value::List("array", bytes.collect()))
+                    }
                     _ => None,
                 };
                 return self.or_not_evident(value.filter(|_| !negative), expr, scope);
@@ -54,13 +69,17 @@ impl Deriver<'_> {
             Some("f32") if is_float || !suffix.is_empty() => digits.parse().ok().map(Value::Single),
             Some("f64") if is_float || !suffix.is_empty() => digits.parse().ok().map(Value::Double),
             Some(ty) if !is_float => digits.parse().ok().and_then(|number| in_range(number, ty)),
+            // Only an integer type is no float's.
+            None if !is_float && suffix.is_empty() && !matches!(hint, Hint::Type(_)) => {
+                digits.parse().ok().and_then(|number| in_range(number, ANY))
+            }
             _ => None,
         };
         self.or_not_evident(value, expr, scope)
     }
 
     /// The type of a number that stands where something is known.
-    fn number_of(&mut self, hint: &Hint) -> Derived<Option<&'static str>> {
+    pub fn number_of(&mut self, hint: &Hint) -> Derived<Option<&'static str>> {
         match hint {
             Hint::Number(ty) => Ok(Some(ty)),
             Hint::Type(ty) => Ok(match self.meaning(ty)? {
@@ -110,7 +129,7 @@ impl Deriver<'_> {
     }
 
     /// Two of one type: what the place does not say, the other one does.
-    fn operands(&mut self, binary: &ExprBinary, scope: &Scope, hint: &Hint) -> Derived<(Value, Value)> {
+    pub fn operands(&mut self, binary: &ExprBinary, scope: &Scope, hint: &Hint) -> Derived<(Value, Value)> {
         if is_untyped(&binary.left) && !is_untyped(&binary.right) {
             let right = self.evaluate(&binary.right, scope, hint)?;
             return Ok((self.evaluate(&binary.left, scope, &Hint::like(&right))?, right));
@@ -131,6 +150,8 @@ impl Deriver<'_> {
             Expr::Lit(syn::ExprLit { lit: Lit::Int(_), .. }) if !to.starts_with('f') => Hint::Number(to),
             Expr::Lit(syn::ExprLit { lit: Lit::Float(_), .. }) if to.starts_with('f') => Hint::Number(to),
             Expr::Lit(_) => Hint::Free,
+            // What is expected does not reach the operands.
+            inner @ Expr::Binary(_) if is_untyped(inner) => Hint::Free,
             _ => Hint::Unknown,
         };
         let value = match (self.evaluate(&cast.expr, scope, &hint)?, to) {
@@ -183,6 +204,8 @@ pub fn is_untyped(expr: &Expr) -> bool {
 
 pub fn negative(value: Value) -> Option<Value> {
     match value {
+        // Its type is a signed one.
+        Value::Integer(number, ANY) => in_range(number.checked_neg()?, ANY),
         Value::Integer(number, ty) if ty.starts_with('i') => in_range(number.checked_neg()?, ty),
         Value::Single(number) => Some(Value::Single(-number)),
         Value::Double(number) => Some(Value::Double(-number)),
@@ -190,7 +213,7 @@ pub fn negative(value: Value) -> Option<Value> {
     }
 }
 
-fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
+pub fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
     macro_rules! float {
         ($left:expr, $right:expr) => {
             match op {
@@ -204,8 +227,9 @@ fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
         };
     }
     match (left, right) {
-        (Value::Integer(left, of), Value::Integer(right, same)) if of == same => in_range(
-            match op {
+        (Value::Integer(left, of), Value::Integer(right, same)) => {
+            let of = common(of, same)?;
+            let result = match op {
                 BinOp::Add(_) => left.checked_add(right)?,
                 BinOp::Sub(_) => left.checked_sub(right)?,
                 BinOp::Mul(_) => left.checked_mul(right)?,
@@ -216,9 +240,11 @@ fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
                 BinOp::BitAnd(_) => left & right,
                 BinOp::BitXor(_) => left ^ right,
                 _ => return None,
-            },
-            of,
-        ),
+            };
+            // `1 - 2` is in the range of signed types only.
+            let may_be_negative = of != ANY || left < 0 || right < 0;
+            in_range(result, of).filter(|_| result >= 0 || may_be_negative)
+        }
         (Value::Text(left), Value::Text(right)) if matches!(op, BinOp::Add(_)) => Some(Value::Text(left + &right)),
         (Value::Single(left), Value::Single(right)) => Some(Value::Single(float!(left, right))),
         (Value::Double(left), Value::Double(right)) => Some(Value::Double(float!(left, right))),
@@ -233,9 +259,10 @@ fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
 }
 
 /// Bits that leave the type are lost, but a shift by all of them is an error.
-fn shifted(op: &BinOp, left: Value, right: Value) -> Option<Value> {
+pub fn shifted(op: &BinOp, left: Value, right: Value) -> Option<Value> {
     let (Value::Integer(left, ty), Value::Integer(by, _)) = (left, right) else { return None };
     let bits: i128 = match ty {
+        ANY => 8,
         "isize" | "usize" => 64,
         ty => ty[1..].parse().ok()?,
     };
@@ -243,14 +270,17 @@ fn shifted(op: &BinOp, left: Value, right: Value) -> Option<Value> {
         return None;
     }
     match op {
+        BinOp::Shl(_) if ty == ANY => in_range(left << by, ty).filter(|_| left >= 0),
         BinOp::Shl(_) => truncated(left << by, ty),
         _ => in_range(left >> by, ty),
     }
 }
 
-fn compared(op: &BinOp, left: &Value, right: &Value) -> Option<bool> {
+pub fn compared(op: &BinOp, left: &Value, right: &Value) -> Option<bool> {
     let order = match (left, right) {
-        (Value::Integer(left, of), Value::Integer(right, same)) if of == same => left.partial_cmp(right),
+        (Value::Integer(left, of), Value::Integer(right, same)) if common(of, same).is_some() => {
+            left.partial_cmp(right)
+        }
         (Value::Single(left), Value::Single(right)) => left.partial_cmp(right),
         (Value::Double(left), Value::Double(right)) => left.partial_cmp(right),
         (Value::Text(left), Value::Text(right)) => left.partial_cmp(right),
@@ -271,6 +301,9 @@ pub fn in_range(number: i128, ty: &'static str) -> Option<Value> {
 
 /// The values of an integer type, as far as `i128` has them.
 pub fn range_of(ty: &str) -> Option<std::ops::RangeInclusive<i128>> {
+    if ty == ANY {
+        return Some(i8::MIN.into()..=i8::MAX.into());
+    }
     let plain = ty.strip_prefix("NonZero").or_else(|| ty.strip_prefix("Atomic")).unwrap_or(ty).to_lowercase();
     Some(match plain.as_str() {
         "i8" => i8::MIN.into()..=i8::MAX.into(),
@@ -308,4 +341,31 @@ pub fn truncated(number: i128, to: &'static str) -> Option<Value> {
         _ => return None,
     };
     Some(Value::Integer(number, to))
+}
+
+impl Deriver<'_> {
+    /// `a..b`, `a..=b`, as what it iterates over.
+    pub fn range(&mut self, range: &syn::ExprRange, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        let (Some(start), Some(end)) = (&range.start, &range.end) else { return self.not_evident(expr, scope) };
+        let ends = ExprBinary {
+            attrs: Vec::new(),
+            left: start.clone(),
+            op: BinOp::Lt(Default::default()),
+            right: end.clone(),
+        };
+        let element = self.element(hint, 0)?;
+        let (start, end) = self.operands(&ends, scope, &element)?;
+        let is_closed = matches!(range.limits, syn::RangeLimits::Closed(_));
+        let list = match (start, end) {
+            (Value::Integer(start, of), Value::Integer(end, same)) => common(of, same).and_then(|ty| {
+                let end = if is_closed { end } else { end.checked_sub(1)? };
+                let count = end.checked_sub(start)?;
+                (count < super::values::MAX_SIZE as i128)
+                    .then(|| (start..=end).map(|number| Value::Integer(number, ty)).collect())
+            }),
+            (Value::Char(start), Value::Char(end)) if is_closed => Some((start..=end).map(Value::Char).collect()),
+            _ => None,
+        };
+        Ok(Value::List("iterator", self.or_not_evident(list, expr, scope)?))
+    }
 }

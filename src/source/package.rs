@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::slice;
 
-use toml_edit::{DocumentMut, Item, TableLike};
+use toml_edit::{Document, Item, TableLike};
 
 use super::cfg;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -17,6 +17,8 @@ pub struct Package {
     pub name: String,
     /// `None`: the workspace says it.
     pub version: Option<String>,
+    /// What cargo sets CARGO_PKG_VERSION to; `None`: a workspace elsewhere says it.
+    pub built_version: Option<String>,
     /// `rust-version`: the compiler that it needs at least.
     pub rust_version: Option<String>,
     /// The folder of its Cargo.toml, relative to the tree; `""` is the root.
@@ -97,6 +99,7 @@ impl Package {
         Self {
             name: root.into(),
             version: None,
+            built_version: None,
             rust_version: None,
             folder: String::new(),
             library: Some((root.into(), root.into())),
@@ -187,7 +190,7 @@ pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> 
     let mut folder = folder.to_string();
     for _ in 0..STEPS_UP {
         let config = tree.read(&join(&folder, ".cargo/config.toml")).ok().flatten();
-        let config: Option<DocumentMut> = config.and_then(|text| text.parse().ok());
+        let config = config.and_then(|text| Document::parse(text).ok());
         if let Some(set) = config.as_ref().and_then(|config| config.get("env")?.get(variable)) {
             return set.as_str().or_else(|| set.get("value")?.as_str()).map(String::from);
         }
@@ -203,7 +206,7 @@ pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
     let mut folder = folder.to_string();
     for _ in 0..STEPS_UP {
         let files = [".cargo/config.toml", ".cargo/config"].map(|path| tree.read(&join(&folder, path)).ok().flatten());
-        let config = files.into_iter().flatten().next().and_then(|text| text.parse::<DocumentMut>().ok());
+        let config = files.into_iter().flatten().next().and_then(|text| Document::parse(text).ok());
         if let Some(config) = config {
             build.extend(words(config.get("build").and_then(|build| build.get("rustflags"))));
             let targets = config.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
@@ -246,7 +249,7 @@ const STEPS_UP: usize = 5;
 struct Manifest {
     folder: String,
     file: std::sync::Arc<SourceFile>,
-    document: DocumentMut,
+    document: Document<String>,
 }
 
 impl Manifest {
@@ -258,7 +261,7 @@ impl Manifest {
                     .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
             })?;
         let file = SourceFile::new(&path, &text);
-        match text.parse() {
+        match Document::parse(text) {
             Ok(document) => Ok(Self { folder: folder.into(), file, document }),
             Err(error) => {
                 let range = toml_edit::TomlError::span(&error).unwrap_or(0..0);
@@ -370,6 +373,10 @@ impl Manifest {
         };
         let mut package = Package {
             version: package.get("version").and_then(Item::as_str).map(String::from),
+            built_version: match package.get("version") {
+                Some(_) => self.inherited("version", workspace),
+                None => Some("0.0.0".into()),
+            },
             rust_version: self.inherited("rust-version", workspace),
             folder: self.folder.clone(),
             library,

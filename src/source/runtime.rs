@@ -20,7 +20,7 @@ use super::modules::Modules;
 use super::package::Package;
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::lexer::{Lexer, Token, behind_group, too_deep};
+use crate::lexer::{Token, behind_group, code, too_deep};
 use crate::model::RbacRule;
 use crate::project::{Tree, join};
 
@@ -131,26 +131,26 @@ impl Runtime {
     /// The files of the library, as far as they are compiled.
     fn files(&self, problems: &mut Vec<Diagnostic>) -> Vec<Arc<SourceFile>> {
         let mut files = Vec::new();
-        let root = self.package.library.as_ref().map(|(_, root)| root.clone());
-        // The file, and the folder of its modules.
-        let mut open: Vec<(String, String)> =
-            root.into_iter().map(|root| (root.clone(), parent(&root).to_owned())).collect();
-        while let Some((path, folder)) = open.pop() {
-            let text = self.tree.read(&path).unwrap_or_else(|error| {
-                problems.push(Diagnostic::error("OP002", error.to_string()));
-                None
-            });
-            let Some(text) = text else { continue };
+        let Some((_, root)) = &self.package.library else { return files };
+        // Where the file may be, and the folder of its modules.
+        let mut open = vec![(vec![root.clone()], parent(root).to_owned())];
+        while let Some((candidates, folder)) = open.pop() {
+            let mut read = |path: String| {
+                let text = self.tree.read(&path).unwrap_or_else(|error| {
+                    problems.push(Diagnostic::error("OP002", error.to_string()));
+                    Some(String::new())
+                });
+                Some((path, text?))
+            };
+            let Some((path, text)) = candidates.into_iter().find_map(&mut read) else {
+                let module = folder.rsplit('/').next().unwrap_or_default();
+                let message = format!("`{PACKAGE}` lacks the file of its module `{module}`");
+                problems.push(Diagnostic::error("OP113", message).help(RESTORE));
+                continue;
+            };
             for module in self.modules(&text) {
                 let inner = join(&folder, &module);
-                let candidates = [format!("{inner}.rs"), format!("{inner}/mod.rs")];
-                match candidates.into_iter().find(|path| self.tree.has(path)) {
-                    Some(path) => open.push((path, inner)),
-                    None => {
-                        let message = format!("`{PACKAGE}` lacks the file of its module `{module}`");
-                        problems.push(Diagnostic::error("OP113", message).help(RESTORE));
-                    }
-                }
+                open.push((vec![format!("{inner}.rs"), format!("{inner}/mod.rs")], inner));
             }
             let below = path.strip_prefix(&self.package.folder).unwrap_or(&path).trim_start_matches('/');
             files.push(SourceFile::new(join(&self.label, below), text));
@@ -190,10 +190,6 @@ fn parent(path: &str) -> &str {
 }
 
 type Tokens = [(Token, Range<usize>)];
-
-fn code(text: &str) -> Vec<(Token, Range<usize>)> {
-    Lexer::new(text).code().collect()
-}
 
 fn word<'a>(text: &'a str, tokens: &Tokens, at: usize) -> Option<&'a str> {
     tokens.get(at).filter(|(token, _)| *token == Token::Word).map(|(_, range)| &text[range.clone()])
@@ -349,22 +345,25 @@ impl Uses {
     fn of(modules: &Modules) -> Self {
         let locals = modules.local_packages();
         let dependencies = locals.iter().flat_map(|package| &package.dependencies);
-        let roots: BTreeSet<String> =
-            dependencies.filter(|(_, it)| it.package == PACKAGE).map(|(name, _)| name.clone()).collect();
+        let names = dependencies.filter(|(_, it)| it.package == PACKAGE).map(|(name, _)| name.clone());
+        let roots = Vec::from_iter(names.collect::<BTreeSet<String>>());
         let mut search = Search { roots, has_glob: false, names: BTreeMap::new() };
         if search.roots.is_empty() {
             return Self(BTreeMap::new());
         }
-        let files = modules.files();
-        // A `use` may give a module another name, which other files use.
+        // Each with what was known when it was read. A `use` may give a module another name, which other files use.
+        let mut files: Vec<_> = modules.files().into_iter().map(|file| (file, (0, false))).collect();
         loop {
-            let known = (search.roots.len(), search.has_glob);
-            for file in &files {
-                if search.has_glob || search.roots.iter().any(|root| file.text.contains(root.as_str())) {
+            let before = search.known();
+            for (file, known) in &mut files {
+                let mut new = search.roots[known.0..].iter();
+                let counts = search.has_glob && !known.1 || new.any(|root| file.text.contains(root.as_str()));
+                *known = search.known();
+                if counts {
                     search.read(file, modules);
                 }
             }
-            if known == (search.roots.len(), search.has_glob) {
+            if before == search.known() {
                 return Self(search.names);
             }
         }
@@ -380,13 +379,23 @@ impl Uses {
 
 struct Search {
     /// The first segments of paths of the runtime: the crate's name, and the names that its modules are imported as.
-    roots: BTreeSet<String>,
+    roots: Vec<String>,
     /// A glob imports names, so any word may be one of the runtime's.
     has_glob: bool,
     names: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Search {
+    fn known(&self) -> (usize, bool) {
+        (self.roots.len(), self.has_glob)
+    }
+
+    fn add_root(&mut self, name: &str) {
+        if !self.roots.iter().any(|root| root == name) {
+            self.roots.push(name.to_owned());
+        }
+    }
+
     fn read(&mut self, file: &SourceFile, modules: &Modules) {
         let Some((package, cfg)) = modules.package_of(file) else { return };
         let names = self.names.remove(&package.folder).unwrap_or_default();
@@ -426,9 +435,9 @@ impl<'a> Scan<'a> {
                     if self.search.has_glob {
                         self.names.insert(word.to_owned());
                     }
-                    if self.search.roots.contains(word) {
+                    if self.search.roots.iter().any(|root| root == word) {
                         if self.word(at + 1) == Some("as") {
-                            self.search.roots.extend(self.word(at + 2).map(String::from));
+                            self.word(at + 2).into_iter().for_each(|name| self.search.add_root(name));
                         } else if self.is_path(at + 1) {
                             at = self.tree(at + 3, word);
                             continue;
@@ -481,7 +490,7 @@ impl<'a> Scan<'a> {
                     let renamed = self.word(at + 2).filter(|_| self.word(at + 1) == Some("as"));
                     // A name in lower case may be a module.
                     if self.is_use && last.starts_with(|c: char| !c.is_uppercase()) {
-                        self.search.roots.insert(renamed.unwrap_or(last).to_owned());
+                        self.search.add_root(renamed.unwrap_or(last));
                     }
                     return if renamed.is_some() { at + 3 } else { at + 1 };
                 }

@@ -160,7 +160,7 @@ impl Deriver<'_> {
                 self.steps += size_of_json(&json);
                 Ok(json)
             }
-            Value::Unknown(_) => self.not_evident(node, scope),
+            Value::Result(_) | Value::Unknown(_) => self.not_evident(node, scope),
         }
     }
 
@@ -180,6 +180,7 @@ impl Deriver<'_> {
         {
             return self.written_by_hand(ident, &scope);
         }
+        let input = self.with_skips(&input, &scope);
         let container = self.parsed(&scope, super::attributes::container(&input, Derive::Serialize))?;
         if container.attrs.type_into().is_some() {
             return self.not_evident(ident, &scope);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::modules::ModuleId;
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Deriver, Scope};
-use crate::lexer::{Lexer, Token};
+use crate::lexer::{Token, code};
 
 /// Crates whose names opctl knows: a glob of them brings no method or macro of std's names.
 const HARMLESS: &[&str] =
@@ -47,7 +47,7 @@ impl Shadows {
         if !has_words && !OF_ANY.iter().any(|method| may_define(text, method)) {
             return;
         }
-        let tokens: Vec<_> = Lexer::new(text).code().collect();
+        let tokens: Vec<_> = code(text);
         let word = |index: usize| match tokens.get(index) {
             Some((Token::Word, range)) => Some(&text[range.clone()]),
             _ => None,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use syn::File;
 
-use crate::lexer::{Lexer, Token, behind_group, preamble};
+use crate::lexer::{Lexer, Token, behind_group, code, preamble};
 
 /// The items of a file. Spans are those of the text.
 pub fn items(text: &str) -> syn::Result<File> {
@@ -44,7 +44,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
     if !may_declare_kind(text) {
         return Vec::new();
     }
-    let tokens: Vec<_> = Lexer::new(text).code().collect();
+    let tokens: Vec<_> = code(text);
     let word = |index: usize| tokens.get(index).map_or("", |(_, range)| &text[range.clone()]);
     let mut kinds: Vec<KindAttribute> = Vec::new();
     for at in (0..tokens.len()).filter(|at| word(*at) == "kube" && word(at + 1) == "(") {
@@ -73,7 +73,7 @@ pub fn kinds_in(text: &str) -> Vec<KindAttribute> {
 
 /// Where the code of a procedural macro writes `#[kube(…)]`, as tokens or as text.
 pub fn kind_made_in(text: &str) -> Option<Range<usize>> {
-    let tokens: Vec<_> = Lexer::new(text).code().collect();
+    let tokens: Vec<_> = code(text);
     let starts =
         |words: &[(Token, Range<usize>)]| words.iter().map(|(_, range)| &text[range.clone()]).eq(["[", "kube", "("]);
     let written = tokens.windows(3).find(|words| starts(words)).map(|words| words[1].1.clone());
@@ -114,7 +114,7 @@ fn may_declare_modules(text: &str) -> bool {
 
 /// The text with blanks where it is left out, so that all else stays at its place.
 fn skimmed(text: &str) -> String {
-    let mut skim = Skim { text, tokens: Lexer::new(text).code().collect(), at: 0, needless: Vec::new() };
+    let mut skim = Skim { text, tokens: code(text), at: 0, needless: Vec::new() };
     skim.needless.push(0..preamble(text));
     while skim.at < skim.tokens.len() {
         skim.items();
@@ -128,15 +128,7 @@ fn skimmed(text: &str) -> String {
     String::from_utf8(skimmed).expect("tokens end where characters end")
 }
 
-/// What a function takes.
-enum Arguments {
-    AtMostOne,
-    /// `self` alone.
-    Itself,
-    Several,
-}
-
-/// More tokens than these are more than the few lines of an `is_empty`.
+/// More tokens than these are more than a few lines.
 const SHORT: usize = 100;
 
 struct Skim<'a> {
@@ -219,27 +211,22 @@ impl<'a> Skim<'a> {
         self.tokens[start..self.at].iter().map(|(_, range)| &self.text[range.clone()]).collect()
     }
 
-    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one,
-    /// or by methods of a line: the bodies of others are left out.
+    /// Past `fn name…(…) … { … }`. Defaults are made by functions without an argument, and skipped by functions of one;
+    /// of the others, which these may call, only the bodies of a few lines are kept.
     fn function(&mut self, is_async: bool) {
-        let mut arguments = None;
+        let mut is_called = None;
         while let Some((token, _)) = self.tokens.get(self.at) {
             match token {
                 Token::Sign(b'(') => {
                     let start = self.at + 1;
                     self.group();
-                    arguments.get_or_insert_with(|| self.arguments(start..self.at.saturating_sub(1)));
+                    is_called.get_or_insert_with(|| self.is_method_or_takes_several(start..self.at.saturating_sub(1)));
                 }
                 Token::Sign(b'[') => self.group(),
                 Token::Sign(b'{') => {
                     let start = self.at;
                     self.group();
-                    let is_needless = is_async
-                        || match arguments {
-                            Some(Arguments::Several) => true,
-                            Some(Arguments::Itself) => self.at - start > SHORT,
-                            Some(Arguments::AtMostOne) | None => false,
-                        };
+                    let is_needless = is_async || is_called.unwrap_or(false) && self.at - start > SHORT;
                     if is_needless && self.sign(self.at - 1) == Some(b'}') && !self.counts(start..self.at) {
                         self.needless.push(self.tokens[start].1.end..self.tokens[self.at - 1].1.start);
                     }
@@ -268,22 +255,20 @@ impl<'a> Skim<'a> {
         })
     }
 
-    fn arguments(&self, arguments: Range<usize>) -> Arguments {
+    /// Whether no attribute can name a function with these arguments, but for a method of `self` alone.
+    fn is_method_or_takes_several(&self, arguments: Range<usize>) -> bool {
         let mut depth = 0_i32;
-        let mut found = Arguments::AtMostOne;
-        let mut index = arguments.start;
-        while index < arguments.end {
+        arguments.clone().any(|index| {
             match self.tokens[index].0 {
-                Token::Word if self.word(index) == "self" => found = Arguments::Itself,
+                Token::Word if self.word(index) == "self" => return true,
                 Token::Sign(b'<' | b'(' | b'[' | b'{') => depth += 1,
                 Token::Sign(b'>' | b')' | b']' | b'}') => depth -= 1,
                 // A comma at the end separates nothing.
-                Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return Arguments::Several,
+                Token::Sign(b',') if depth == 0 && index + 1 < arguments.end => return true,
                 _ => {}
             }
-            index += 1;
-        }
-        found
+            false
+        })
     }
 
     /// Past a group in parentheses, brackets or braces.
@@ -331,7 +316,7 @@ mod tests {
         let text = "fn three() -> i32 { 3 }
             fn is_zero(x: &i32) -> bool { *x == 0 }
             async fn run() { wait!() }
-            fn two(a: u8, b: u8) { a + }
+            fn two(a: u8, b: u8) -> u8 { a + b }
             fn is_bare(x: &Map<String, u8>,) -> bool { x.is_empty() }
             mod inner { impl A { fn of(&self) -> u8 { 1 } fn to(&self, x: u8) { x; } fn low() -> Self { A } } }
             struct A { x: u8 }
@@ -344,9 +329,9 @@ mod tests {
             "fn three () -> i32 { 3 }",
             "fn is_zero (x : & i32) -> bool { * x == 0 }",
             "async fn run () { }",
-            "fn two (a : u8 , b : u8) { }",
+            "fn two (a : u8 , b : u8) -> u8 { a + b }",
             "fn is_bare (x : & Map < String , u8 > ,) -> bool { x . is_empty () }",
-            "mod inner { impl A { fn of (& self) -> u8 { 1 } fn to (& self , x : u8) { } fn low () -> Self { A } } }",
+            "mod inner { impl A { fn of (& self) -> u8 { 1 } fn to (& self , x : u8) { x ; } fn low () -> Self { A } } }",
             "struct A { x : u8 }",
             "struct B ;",
         ];

@@ -93,11 +93,14 @@ pub struct Scope {
     pub generics: Rc<BTreeMap<String, Typed>>,
     /// Constant parameters, parameters of functions, `let`.
     pub locals: Rc<BTreeMap<String, Local>>,
+    /// The values of locals, those of inner blocks after those of outer ones; the first `frozen` may not be changed here.
+    pub store: Rc<Vec<Rc<super::values::Value>>>,
+    pub frozen: usize,
 }
 
 impl Scope {
     pub fn of(module: ModuleId) -> Self {
-        Self { module, generics: Rc::default(), locals: Rc::default() }
+        Self { module, generics: Rc::default(), locals: Rc::default(), store: Rc::default(), frozen: 0 }
     }
 
     /// Whether there are type parameters.
@@ -519,6 +522,7 @@ impl<'a> Deriver<'a> {
             }
         }
         self.check_attribute_macros(input, scope)?;
+        let input = &self.with_skips(input, scope);
         self.check_schemars(module, input, scope)?;
         if self.derives(&input.attrs, "JsonSchema", module) {
             self.container(input, scope)
@@ -613,14 +617,35 @@ impl<'a> Deriver<'a> {
                 || resolve(self.modules, scope.module, &UsePath::of(path), Namespace::Macro)
                     .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
         };
-        let found = attribute_macros(&input.attrs)
-            .into_iter()
-            .rfind(|(attribute, is_behind_derive)| !is_behind_derive || is_macro(attribute.path()));
+        let found = attribute_macros(&input.attrs).into_iter().rfind(|(attribute, is_behind_derive)| {
+            if *is_behind_derive { is_macro(attribute.path()) } else { !self.skips_none(attribute, scope.module) }
+        });
         let Some((attribute, _)) = found else { return Ok(()) };
         let span = self.span(scope, attribute);
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
         let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
         self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help))
+    }
+
+    /// Whether an attribute is serde_with's `skip_serializing_none`.
+    fn skips_none(&self, attribute: &syn::Attribute, module: ModuleId) -> bool {
+        let found = resolve(self.modules, module, &UsePath::of(attribute.path()), Namespace::Macro);
+        let Some(Target::Foreign(Foreign { path, .. })) = found else { return false };
+        matches!(
+            path.iter().map(String::as_str).collect::<Vec<_>>()[..],
+            ["serde_with" | "serde_with_macros", "skip_serializing_none"]
+        )
+    }
+
+    /// A type with what `skip_serializing_none` makes of it for the derives that follow.
+    pub fn with_skips(&self, input: &Rc<DeriveInput>, scope: &Scope) -> Rc<DeriveInput> {
+        let macros = attribute_macros(&input.attrs);
+        if !macros.iter().any(|(attribute, is_behind)| !is_behind && self.skips_none(attribute, scope.module)) {
+            return input.clone();
+        }
+        let mut input = (**input).clone();
+        super::attributes::skip_none(&mut input);
+        Rc::new(input)
     }
 
     /// Follows names, aliases and type parameters until the type itself is reached.

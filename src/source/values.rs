@@ -1,19 +1,22 @@
 //! Evaluates expressions whose value follows from the source by the rules below; all else is OP014, "only a compiler knows".
 //!
 //! - **Types.** Each value carries its type: integers and floats by name, collections by kind. A number without a suffix
-//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. If nothing
-//!   says it, the number is refused; only where certainly nothing else can say it is it an `i32` or `f64` ([`Hint::Free`]).
-//! - **Numbers** (`numbers`). Both operands have the same type, and the result is in its range: overflow is refused. `f32`
-//!   is computed as `f32`.
+//!   takes its type from where it stands ([`Hint`]): a field, parameter, constant, result, or the other operand. Where certainly
+//!   nothing else can say it, it is an `i32` or `f64` ([`Hint::Free`]). If nothing says it yet, an integer is of *any* type as
+//!   long as all types that it may have agree on it (`numbers::ANY`); else, and if it is a float, it is refused.
 //! - **Names.** A name is a `let`, a parameter, a constant, a function or a constructor that resolution finds, also in a
 //!   pattern. Behind a glob, it is refused if a macro of the module could make it.
 //! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Changes.** The only ones are statements such as `list.push(…)` and `map.insert(…)` on a `let mut` of the same block.
-//!   `&mut`, assignments and loops are refused.
+//! - **Methods** (`methods`) of std's values are those of a table. An iterator is the list of what it gives.
+//! - **Statements** (`statements`). Assignments, and methods such as `list.push(…)`, change a local, a field or an element of it.
+//!   They are only evaluated where they run once and in order: as statements, behind `let … =`, and in conditions. Elsewhere, also
+//!   in a closure, an expression changes nothing. `&mut` is refused, so nothing is changed by another name. Loops are run, up to
+//!   a number of steps. The constants and functions of a block see no locals.
 //! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
-//!   unless one of them is evaluated, and a field that is not needed unless it can neither reach a local nor leave the body.
+//!   unless one of them is evaluated or it is a literal, and a field that is not needed unless it can neither reach a local nor
+//!   leave the body.
 //! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
@@ -27,9 +30,11 @@ use std::rc::Rc;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use serde_json::Value as Json;
-use syn::{Block, DeriveInput, Expr, ExprMacro, ExprPath, Pat, Stmt, Type, UnOp};
+use syn::{BinOp, DeriveInput, Expr, ExprClosure, ExprPath, Pat, Type, UnOp};
 
+use super::constants::Function;
 use super::modules::{ModuleId, name};
+use super::numbers::common;
 use super::types::{Derived, Deriver, Resolved, Scope, Typed, all};
 use crate::diagnostic::Diagnostic;
 
@@ -45,6 +50,8 @@ pub enum Value {
     Char(char),
     Text(String),
     Option(Option<Box<Value>>),
+    /// `Ok` of a value, or an error that nothing is known of.
+    Result(Option<Box<Value>>),
     /// A collection by its type's name; also an `array` (or slice), a `tuple`, an `iterator`.
     List(&'static str, Vec<Value>),
     /// By its type's name, in the order of the keys.
@@ -66,6 +73,24 @@ pub struct Data {
     pub variant: Option<String>,
     /// By their names, or their indices.
     pub fields: BTreeMap<String, Value>,
+}
+
+impl Data {
+    /// What is known of a field of a struct.
+    pub fn field_type(&self, key: &str) -> Hint {
+        let syn::Data::Struct(data) = &self.input.data else { return Hint::Unknown };
+        let mut fields = data.fields.iter().zip(data.fields.members());
+        let found = fields.find(|(_, member)| key_of(member) == key);
+        found.map_or(Hint::Unknown, |(field, _)| Hint::exactly((field.ty.clone(), self.scope.clone())))
+    }
+}
+
+/// The name of a field, or its index.
+pub fn key_of(member: &syn::Member) -> String {
+    match member {
+        syn::Member::Named(ident) => name(ident),
+        syn::Member::Unnamed(index) => index.index.to_string(),
+    }
 }
 
 /// What the place of an expression says about its type.
@@ -106,7 +131,7 @@ impl Hint {
     /// Of something that is compared with this value, or added to it.
     pub fn like(value: &Value) -> Self {
         match value {
-            Value::Integer(_, ty) => Self::Number(ty),
+            Value::Integer(_, ty) if *ty != super::numbers::ANY => Self::Number(ty),
             Value::Single(_) => Self::Number("f32"),
             Value::Double(_) => Self::Number("f64"),
             Value::Data(data) => Self::of(data.scope.generics.get("Self")),
@@ -123,48 +148,53 @@ impl Hint {
 /// What a name of a function's body stands for.
 #[derive(Clone, Debug)]
 pub enum Local {
-    Value {
-        value: Box<Value>,
-        hint: Hint,
-        mutable: bool,
-    },
-    /// A constant argument, with the type of its parameter.
+    /// A value by its place in [`Scope::store`].
+    Value { slot: usize, hint: Hint, mutable: bool },
+    /// A constant argument or item, with its type.
     Constant(Box<Expr>, Scope, Box<Typed>),
+    /// A function within the body.
+    Function(Rc<Function>),
+    /// A closure, and what it sees.
+    Closure(Rc<ExprClosure>, Scope),
     /// An expression of the type that its uses expect, and whether one of them was evaluated.
     Waiting(Box<Expr>, Scope, Rc<Cell<bool>>),
-    /// A parameter that nothing is known of.
+    /// A name that nothing is known of.
     Open,
-}
-
-impl Local {
-    pub fn value(value: Value) -> Self {
-        Self::Value { value: Box::new(value), hint: Hint::Unknown, mutable: false }
-    }
 }
 
 impl Deriver<'_> {
     /// The value of an expression; `hint` is what its place says about its type.
     pub fn evaluate(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        if self.evaluating == 0 {
-            self.steps = 0;
-        }
-        self.steps += 1;
-        // Deeper, longer and larger than anyone writes a constant.
-        if self.evaluating > 40 || self.steps > 200_000 {
-            return self.not_evident(expr, scope);
-        }
-        self.evaluating += 1;
-        let value = self.evaluate_unchecked(expr, scope, hint);
-        self.evaluating -= 1;
-        let value = value?;
+        let mut value = self.deeper(expr, scope, |deriver| deriver.evaluate_unchecked(expr, scope, hint))?;
         // A schema is large, and counts where it becomes part of another one: see `serialized`.
         self.steps += if matches!(value, Value::Json(_)) { 0 } else { size_of(&value) };
+        if let Value::Integer(number, super::numbers::ANY) = value
+            && let Some(ty) = self.number_of(hint)?
+        {
+            let typed = super::numbers::in_range(number, ty);
+            value = self.or_not_evident(typed, expr, scope)?;
+        }
         if let Hint::Type(ty) = hint
             && !self.is_of(&value, ty)?
         {
             return self.not_evident(expr, scope);
         }
         Ok(value)
+    }
+
+    /// Does one step of an evaluation, unless that is deeper, longer and larger than anyone writes a constant.
+    pub fn deeper<T>(&mut self, expr: &Expr, scope: &Scope, step: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
+        if self.evaluating == 0 {
+            self.steps = 0;
+        }
+        self.steps += 1;
+        if self.evaluating > MAX_DEPTH || self.steps > MAX_STEPS {
+            return self.not_evident(expr, scope);
+        }
+        self.evaluating += 1;
+        let result = step(self);
+        self.evaluating -= 1;
+        result
     }
 
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
@@ -216,8 +246,10 @@ impl Deriver<'_> {
             Expr::Paren(inner) => self.evaluate(&inner.expr, scope, hint),
             Expr::Group(inner) => self.evaluate(&inner.expr, scope, hint),
             Expr::Reference(inner) if inner.mutability.is_none() => self.evaluate(&inner.expr, scope, hint),
-            Expr::Block(block) if block.label.is_none() => self.block(&block.block, scope, hint),
-            Expr::Const(block) => self.block(&block.block, scope, hint),
+            Expr::Block(_) | Expr::If(_) | Expr::Match(_) | Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
+                self.run_apart(expr, scope, hint)
+            }
+            Expr::Const(block) => self.body(&block.block, scope, hint),
             Expr::Lit(literal) => self.literal(&literal.lit, false, expr, scope, hint),
             Expr::Path(path) => self.path_value(path, scope, hint),
             Expr::Unary(unary) => self.unary(unary, expr, scope, hint),
@@ -248,10 +280,7 @@ impl Deriver<'_> {
             Expr::MethodCall(call) => self.method_call(call, expr, scope, hint),
             Expr::Macro(call) => self.macro_value(call, expr, scope, hint),
             Expr::Field(field) => {
-                let key = match &field.member {
-                    syn::Member::Named(ident) => name(ident),
-                    syn::Member::Unnamed(index) => index.index.to_string(),
-                };
+                let key = key_of(&field.member);
                 let found = match self.evaluate(&field.base, scope, &Hint::Unknown)? {
                     Value::Data(mut data) => data.fields.remove(&key),
                     Value::List("tuple", list) => key.parse().ok().and_then(|index: usize| list.into_iter().nth(index)),
@@ -261,6 +290,11 @@ impl Deriver<'_> {
                 self.known(found)
             }
             Expr::Index(index) => {
+                if let Expr::Range(range) = super::numbers::without_parens(&index.index) {
+                    let elements = Hint::List(Box::new(self.element(hint, 0)?));
+                    let whole = self.evaluate(&index.expr, scope, &elements)?;
+                    return self.slice(whole, range, expr, scope);
+                }
                 let list = self.evaluate(&index.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))?;
                 let at = usize::try_from(self.integer(&index.index, scope, "usize")?).ok();
                 let found = match (list, at) {
@@ -269,23 +303,31 @@ impl Deriver<'_> {
                 };
                 self.or_not_evident(found, expr, scope)
             }
-            Expr::If(branch) => match (self.condition(&branch.cond, scope)?, &branch.else_branch) {
-                (Some(inner), _) => self.block(&branch.then_branch, &inner, hint.unless_free()),
-                (None, Some((_, other))) => self.evaluate(other, scope, hint.unless_free()),
-                (None, None) => self.not_evident(expr, scope),
-            },
-            Expr::Match(choice) => {
-                let value = self.evaluate(&choice.expr, scope, &Hint::Unknown)?;
-                for arm in &choice.arms {
-                    let mut inner = scope.clone();
-                    if self.matches(&arm.pat, &value, &mut inner)? {
-                        return self.evaluate(&arm.body, &inner, hint.unless_free());
-                    }
-                }
-                self.not_evident(expr, scope)
-            }
+            Expr::Range(range) => self.range(range, expr, scope, hint),
             _ => self.not_evident(expr, scope),
         }
+    }
+
+    /// `list[1..]`, `text[..3]`.
+    fn slice(&mut self, whole: Value, range: &syn::ExprRange, expr: &Expr, scope: &Scope) -> Derived<Value> {
+        let length = match &whole {
+            Value::Text(text) => text.len(),
+            Value::List("array" | "Vec", list) => list.len(),
+            _ => return self.not_evident(expr, scope),
+        };
+        let mut end_of = |end: &Option<Box<Expr>>, otherwise: usize| match end {
+            Some(end) => Ok(usize::try_from(self.integer(end, scope, "usize")?).unwrap_or(usize::MAX)),
+            None => Ok(otherwise),
+        };
+        let (start, end) = (end_of(&range.start, 0)?, end_of(&range.end, length)?);
+        let closed = range.end.is_some() && matches!(range.limits, syn::RangeLimits::Closed(_));
+        let end = if closed { end.saturating_add(1) } else { end };
+        let part = match whole {
+            Value::Text(text) => text.get(start..end).map(|part| Value::Text(part.to_owned())),
+            Value::List(_, list) => list.get(start..end).map(|part| Value::List("array", part.to_vec())),
+            _ => None,
+        };
+        self.or_not_evident(part, expr, scope)
     }
 
     fn unary(&mut self, unary: &syn::ExprUnary, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
@@ -306,164 +348,6 @@ impl Deriver<'_> {
             _ => None,
         };
         self.or_not_evident(result, expr, scope)
-    }
-
-    /// The scope in which a condition holds, with what `if let` binds; `None`: it does not hold.
-    fn condition(&mut self, condition: &Expr, scope: &Scope) -> Derived<Option<Scope>> {
-        if let Expr::Let(binding) = condition {
-            let value = self.evaluate(&binding.expr, scope, &Hint::Unknown)?;
-            let mut inner = scope.clone();
-            return Ok(self.matches(&binding.pat, &value, &mut inner)?.then_some(inner));
-        }
-        match self.evaluate(condition, scope, &Hint::Unknown)? {
-            Value::Bool(holds) => Ok(holds.then(|| scope.clone())),
-            _ => self.not_evident(condition, scope),
-        }
-    }
-
-    /// The value of a block: `let`s, changes of what they bind, an expression.
-    pub fn block(&mut self, block: &Block, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        let Some((last, statements)) = block.stmts.split_last() else { return Ok(Value::Unit) };
-        let last = match last {
-            Stmt::Expr(expr, None) => expr.clone(),
-            Stmt::Macro(statement) if statement.semi_token.is_none() => {
-                Expr::Macro(ExprMacro { attrs: Vec::new(), mac: statement.mac.clone() })
-            }
-            _ => return self.not_evident(last, scope),
-        };
-        // What the body gives in the end has the type that is expected of the body.
-        let result = match &last {
-            Expr::Path(path) => path.path.get_ident(),
-            _ => None,
-        };
-        let result = statements.iter().rposition(|statement| {
-            matches!(statement, Stmt::Local(local) if result.is_some() && bound(local).map(|(ident, ..)| ident) == result)
-        });
-        let mut scope = scope.clone();
-        let mut waiting = Vec::new();
-        for (index, statement) in statements.iter().enumerate() {
-            match statement {
-                Stmt::Local(local) => {
-                    let is_result = result == Some(index);
-                    let evaluated =
-                        self.bind_local(local, if is_result { hint } else { &Hint::Unknown }, &mut scope)?;
-                    waiting.extend(evaluated.map(|evaluated| (local, evaluated)));
-                }
-                Stmt::Expr(Expr::MethodCall(call), Some(_)) => self.change(call, &statements[..index], &mut scope)?,
-                _ => return self.not_evident(statement, &scope),
-            }
-        }
-        let value = self.evaluate(&last, &scope, hint)?;
-        match waiting.iter().find(|(_, evaluated)| !evaluated.get()) {
-            Some((unknown, _)) => self.not_evident(unknown, &scope),
-            None => Ok(value),
-        }
-    }
-
-    /// Binds a `let`; if its value waits for a use, this tells whether there was one.
-    fn bind_local(&mut self, local: &syn::Local, hint: &Hint, scope: &mut Scope) -> Derived<Option<Rc<Cell<bool>>>> {
-        let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none()) else {
-            return self.not_evident(local, scope);
-        };
-        let Some((ident, mutable, ty)) = bound(local) else {
-            let (pattern, ty) = untyped(&local.pat);
-            let ty = ty.map(|ty| (ty.clone(), scope.clone()));
-            let value = self.evaluate(&init.expr, scope, &Hint::of(ty.as_ref()))?;
-            let matches = self.matches(pattern, &value, scope)?;
-            return self.or_not_evident(matches.then_some(None), local, scope);
-        };
-        let hint = ty.map_or_else(|| hint.clone(), |ty| Hint::exactly((ty.clone(), scope.clone())));
-        let (local, evaluated) = match self.if_needed(|deriver| deriver.evaluate(&init.expr, scope, &hint)) {
-            // Its use may say the type.
-            Value::Unknown(_) if !mutable => {
-                let evaluated = Rc::default();
-                (Local::Waiting(init.expr.clone(), scope.clone(), Rc::clone(&evaluated)), Some(evaluated))
-            }
-            value => (Local::Value { value: Box::new(self.known(value)?), hint, mutable }, None),
-        };
-        scope.bind(ident, local);
-        Ok(evaluated)
-    }
-
-    /// The value of a function's body, which may end with `return`.
-    pub fn body(&mut self, block: &Block, scope: &Scope, hint: &Hint) -> Derived<Value> {
-        if has_attributes(block.to_token_stream()) {
-            return self.not_evident(block, scope);
-        }
-        let mut block = block.clone();
-        if let Some(Stmt::Expr(Expr::Return(returned), _)) = block.stmts.last()
-            && let Some(value) = returned.expr.clone()
-        {
-            block.stmts.pop();
-            block.stmts.push(Stmt::Expr(*value, None));
-        }
-        self.block(&block, scope, hint)
-    }
-
-    /// `list.push(…)`, `map.insert(…)`, `schema.ensure_object().insert(…)` on a `let mut` of the same block.
-    fn change(&mut self, call: &syn::ExprMethodCall, before: &[Stmt], scope: &mut Scope) -> Derived<()> {
-        let mut receiver = &*call.receiver;
-        if let Expr::MethodCall(inner) = receiver
-            && inner.method == "ensure_object"
-        {
-            receiver = &inner.receiver;
-        }
-        let local = match receiver {
-            Expr::Path(path) => path.path.get_ident().filter(|ident| binds(before, ident)).map(name),
-            _ => None,
-        };
-        let method = call.method.to_string();
-        let found = local.and_then(|local| Some((scope.locals.get(&local).cloned()?, local)));
-        let Some((Local::Value { mut value, hint, mutable: true }, local)) = found else {
-            return self.not_evident(call, scope);
-        };
-        if self.may_be_of_own_trait(&method, scope) {
-            return self.not_evident(call, scope);
-        }
-        let arguments: Vec<&Expr> = call.args.iter().collect();
-        match (&mut *value, method.as_str(), arguments.as_slice()) {
-            (Value::Json(Json::Object(object)), "insert", [key, new]) => {
-                let key = self.text(key, scope)?;
-                let new = self.evaluate(new, scope, &Hint::Json)?;
-                object.insert(key, self.serialized(new, call, scope)?);
-            }
-            (Value::Json(Json::Object(object)), "remove", [key]) => {
-                object.remove(&self.text(key, scope)?);
-            }
-            (Value::List("Vec", list), "push", [new]) | (Value::List("VecDeque", list), "push_back", [new]) => {
-                let element = self.element_like(&hint, list)?;
-                list.push(self.evaluate(new, scope, &element)?);
-            }
-            (Value::List("Vec", list), "extend", [new]) => {
-                let elements = Hint::List(Box::new(self.element_like(&hint, list)?));
-                match self.evaluate(new, scope, &elements)? {
-                    Value::List("array" | "Vec" | "iterator", mut new) => list.append(&mut new),
-                    _ => return self.not_evident(call, scope),
-                }
-            }
-            (Value::Text(text), "push_str", [new]) => text.push_str(&self.text(new, scope)?),
-            (Value::Text(text), "push", [new]) => match self.evaluate(new, scope, &Hint::Unknown)? {
-                Value::Char(new) => text.push(new),
-                _ => return self.not_evident(call, scope),
-            },
-            (Value::Map(kind, entries), "insert", [key, new]) => {
-                let hints = (self.element(&hint, 0)?, self.element(&hint, 1)?);
-                entries.push((self.evaluate(key, scope, &hints.0)?, self.evaluate(new, scope, &hints.1)?));
-                let map = super::conversions::map(kind, std::mem::take(entries));
-                *value = self.or_not_evident(map, call, scope)?;
-            }
-            _ => return self.not_evident(call, scope),
-        }
-        Rc::make_mut(&mut scope.locals).insert(local, Local::Value { value, hint, mutable: true });
-        Ok(())
-    }
-
-    /// What is known of an element to come: what the list's type says, or an element that it has.
-    fn element_like(&mut self, list: &Hint, elements: &[Value]) -> Derived<Hint> {
-        Ok(match (self.element(list, 0)?, elements.first()) {
-            (Hint::Unknown, Some(first)) => Hint::like(first),
-            (element, _) => element,
-        })
     }
 
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
@@ -494,13 +378,11 @@ impl Deriver<'_> {
                     return Ok(false);
                 }
                 let is_choice = guarded.pat.to_token_stream().to_string().contains('|');
-                match self.condition(&guarded.guard, scope)? {
-                    Some(inner) => *scope = inner,
-                    // The guard is asked again for each choice that fits.
-                    None if is_choice => return self.not_evident(pattern, scope),
-                    None => return Ok(false),
-                }
-                Ok(true)
+                let frozen = std::mem::replace(&mut scope.frozen, scope.store.len());
+                let holds = self.condition(&guarded.guard, scope)?;
+                scope.frozen = frozen;
+                // The guard is asked again for each choice that fits.
+                if !holds && is_choice { self.not_evident(pattern, scope) } else { Ok(holds) }
             }
             Pat::Tuple(parts) => match value {
                 Value::List("tuple", list) if list.len() == parts.elems.len() => {
@@ -518,17 +400,23 @@ impl Deriver<'_> {
             },
             Pat::Lit(literal) => self.is_constant_value(&Expr::Lit(literal.clone()), value, scope),
             Pat::Path(path) => self.is_constant_value(&Expr::Path(path.clone()), value, scope),
-            Pat::Ident(binding) if binding.subpat.is_none() && binding.by_ref.is_none() => {
+            Pat::Ident(binding) if binding.by_ref.is_none() => {
+                if let Some((_, inner)) = &binding.subpat
+                    && !self.matches(inner, value, scope)?
+                {
+                    return Ok(false);
+                }
                 let ident = &binding.ident;
                 let path: ExprPath = syn::parse_quote!(#ident);
                 let may_be_item = ident == "None"
+                    || matches!(scope.locals.get(&name(ident)), Some(Local::Constant(..) | Local::Open))
                     || ident.to_string().starts_with(char::is_uppercase)
                     || self.modules.maker(scope.module, &name(ident)).is_some()
                     || self.is_item(&path, scope);
                 if may_be_item {
                     return self.is_constant_value(&Expr::Path(path), value, scope);
                 }
-                scope.bind(ident, Local::value(value.clone()));
+                scope.hold(ident, value.clone(), Hint::Unknown, binding.mutability.is_some());
                 Ok(true)
             }
             Pat::TupleStruct(of) => {
@@ -538,6 +426,15 @@ impl Deriver<'_> {
                     (Value::Option(option), [inner]) if self.is_option_some(&path, scope) => match option {
                         Some(value) => self.matches(inner, value, scope),
                         None => Ok(false),
+                    },
+                    (Value::Result(result), [inner]) => match (self.result_variant(&path, scope), result) {
+                        (Some("Ok"), Some(value)) => self.matches(inner, value, scope),
+                        (Some("Err"), None) => {
+                            let unknown = self.if_needed(|deriver| deriver.not_evident(pattern, scope));
+                            self.matches(inner, &unknown, scope)
+                        }
+                        (Some(_), _) => Ok(false),
+                        (None, _) => self.not_evident(pattern, scope),
                     },
                     (Value::Data(data), inner) => {
                         if !self.is_variant(&path, data, scope)? {
@@ -558,13 +455,55 @@ impl Deriver<'_> {
                     _ => self.not_evident(pattern, scope),
                 }
             }
-            Pat::Struct(of) if of.fields.is_empty() => match value {
-                Value::Data(data) => {
-                    let path = ExprPath { attrs: Vec::new(), qself: of.qself.clone(), path: of.path.clone() };
-                    self.is_variant(&path, data, scope)
+            Pat::Struct(of) => {
+                let Value::Data(data) = value else { return self.not_evident(pattern, scope) };
+                let path = ExprPath { attrs: Vec::new(), qself: of.qself.clone(), path: of.path.clone() };
+                if !self.is_variant(&path, data, scope)? {
+                    return Ok(false);
                 }
-                _ => self.not_evident(pattern, scope),
-            },
+                for part in &of.fields {
+                    let field = data.fields.get(&key_of(&part.member)).cloned();
+                    let field = self.or_not_evident(field, pattern, scope)?;
+                    if !self.matches(&part.pat, &field, scope)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Pat::Range(range) => {
+                let closed = matches!(range.limits, syn::RangeLimits::Closed(_));
+                let ends = [
+                    (&range.start, BinOp::Ge(Default::default())),
+                    (&range.end, if closed { BinOp::Le(Default::default()) } else { BinOp::Lt(Default::default()) }),
+                ];
+                for (end, op) in ends {
+                    let Some(end) = end else { continue };
+                    let end = self.evaluate(end, scope, &Hint::like(value))?;
+                    let holds = super::numbers::compared(&op, value, &end);
+                    if !self.or_not_evident(holds, pattern, scope)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Pat::Slice(parts) => {
+                let Value::List("array" | "Vec", list) = value else { return self.not_evident(pattern, scope) };
+                let rest = parts.elems.iter().position(|part| matches!(part, Pat::Rest(_)));
+                let (before, after) = match rest {
+                    Some(rest) => (rest, parts.elems.len() - rest - 1),
+                    None => (parts.elems.len(), 0),
+                };
+                if list.len() < before + after || rest.is_none() && list.len() > before {
+                    return Ok(false);
+                }
+                let values = list[..before].iter().chain(&list[list.len() - after..]);
+                for (part, value) in parts.elems.iter().filter(|part| !matches!(part, Pat::Rest(_))).zip(values) {
+                    if !self.matches(part, value, scope)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
             _ => self.not_evident(pattern, scope),
         }
     }
@@ -593,7 +532,7 @@ impl Deriver<'_> {
         Some(match (left, right) {
             (Unit, Unit) => true,
             (Bool(left), Bool(right)) => left == right,
-            (Integer(left, of), Integer(right, same)) if of == same => left == right,
+            (Integer(left, of), Integer(right, same)) if common(of, same).is_some() => left == right,
             (Single(left), Single(right)) => left == right,
             (Double(left), Double(right)) => left == right,
             (Char(left), Char(right)) => left == right,
@@ -716,8 +655,11 @@ impl Deriver<'_> {
                     ("PhantomData", Value::Unit) => true,
                     (integer, Value::Integer(number, of)) => {
                         let plain = integer.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
-                        plain == *of && (*number != 0 || !integer.starts_with("NonZero"))
+                        let fits = plain == *of
+                            || *of == super::numbers::ANY && super::numbers::integer_type(&plain).is_some();
+                        fits && (*number != 0 || !integer.starts_with("NonZero"))
                     }
+                    ("Result", Value::Result(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
                     ("Option", Value::Option(value)) => all_of(&mut value.as_deref().into_iter(), arguments.first())?,
                     (collection, Value::List(kind, list)) => {
                         let element = self.element(&Hint::exactly(ty.clone()), 0)?;
@@ -745,14 +687,20 @@ impl Deriver<'_> {
     }
 }
 
+/// The most expressions within each other.
+const MAX_DEPTH: usize = 40;
+
+/// The most expressions and parts of values.
+pub const MAX_STEPS: usize = 200_000;
+
 /// The most parts that a repeated value has.
-const MAX_SIZE: usize = 1 << 16;
+pub const MAX_SIZE: usize = 1 << 16;
 
 /// So many bytes of a text are one part.
 const BYTES: usize = 16;
 
 /// How many parts a value has.
-fn size_of(value: &Value) -> usize {
+pub fn size_of(value: &Value) -> usize {
     let inner: usize = match value {
         Value::Text(text) => text.len() / BYTES,
         Value::Option(Some(inner)) => size_of(inner),
@@ -779,30 +727,13 @@ impl Scope {
     pub fn bind(&mut self, ident: &syn::Ident, local: Local) {
         Rc::make_mut(&mut self.locals).insert(name(ident), local);
     }
-}
 
-/// The name that a `let` binds, whether it may be changed, and its type.
-fn bound(local: &syn::Local) -> Option<(&syn::Ident, bool, Option<&Type>)> {
-    let (pattern, ty) = untyped(&local.pat);
-    match pattern {
-        Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
-            Some((&ident.ident, ident.mutability.is_some(), ty))
-        }
-        _ => None,
+    /// Binds a name to a value of its own.
+    pub fn hold(&mut self, ident: &syn::Ident, value: Value, hint: Hint, mutable: bool) {
+        let slot = self.store.len();
+        Rc::make_mut(&mut self.store).push(Rc::new(value));
+        self.bind(ident, Local::Value { slot, hint, mutable });
     }
-}
-
-fn untyped(pattern: &Pat) -> (&Pat, Option<&Type>) {
-    match pattern {
-        Pat::Type(typed) => (&typed.pat, Some(&typed.ty)),
-        pattern => (pattern, None),
-    }
-}
-
-/// Whether one of these statements binds a name.
-fn binds(statements: &[Stmt], ident: &syn::Ident) -> bool {
-    let binds = |statement: &Stmt| matches!(statement, Stmt::Local(local) if bound(local).is_some_and(|found| found.0 == ident));
-    statements.iter().any(binds)
 }
 
 /// Whether code that is not evaluated neither reaches a local nor leaves the body, nor panics as far as it shows.

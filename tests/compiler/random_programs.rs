@@ -144,7 +144,9 @@ fn write(folder: &Path, programs: &[Program], rejected: &BTreeSet<usize>) {
     fs::create_dir_all(folder.join("src")).unwrap();
     // kube is not needed, and takes long.
     let manifest = oracle::manifest("programs");
-    let needed = |line: &&str| !line.contains(" = {") && !line.contains("_json") || line.starts_with("serde");
+    let needed = |line: &&str| {
+        !line.contains(" = {") && !line.contains("_json") || line.starts_with("serde") && !line.contains("_macros")
+    };
     let manifest: Vec<&str> = manifest.lines().filter(needed).collect();
     fs::write(folder.join("Cargo.toml"), manifest.join("\n")).unwrap();
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/Cargo.lock");

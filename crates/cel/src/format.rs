@@ -2,10 +2,12 @@
 //!
 //! Source: `pkg/validation/strfmt` and `pkg/internal/third_party/govalidator` of k8s.io/kube-openapi.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::go::{time, url};
-use crate::pattern;
+use crate::pattern::{self, Regex};
 
 /// Whether a text has the `format` of a schema, e.g. `date-time`. Hyphens in the name of the format do not count. `None` if the
 /// format is unknown, or if it cannot be decided, as with an email address that has comments.
@@ -51,7 +53,12 @@ pub fn check(text: &str, format: &str) -> Option<bool> {
 }
 
 fn matches(text: &str, pattern: &str) -> bool {
-    pattern::compile(pattern).expect("a pattern of Kubernetes itself").is_match(text)
+    thread_local! {
+        /// To compile one takes longer than all else that a check of a value does.
+        static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default();
+    }
+    let compile = || pattern::compile(pattern).expect("a pattern of Kubernetes itself");
+    COMPILED.with_borrow_mut(|all| all.entry(pattern.to_owned()).or_insert_with(compile).is_match(text))
 }
 
 /// Whether a text can be the name of most objects: lowercase letters, digits, `-` and `.`, at most 253 characters.

@@ -22,6 +22,8 @@ pub struct Names<'a> {
     objects: Vec<&'a Object>,
     /// Where they may lead: these objects, and those that are deployed beside them.
     all: Vec<&'a Object>,
+    /// The CRDs among them.
+    crds: Vec<&'a Object>,
     /// What is deployed apart has other prefixes: any name that an object ever had will do.
     is_lenient: bool,
     pub problems: Vec<Diagnostic>,
@@ -54,8 +56,10 @@ struct Reference<'a> {
 impl<'a> Names<'a> {
     /// The names in `objects`; `beside` is what else there is, under whatever prefix.
     pub fn of(objects: &'a [Object], beside: Option<&'a [Object]>) -> Self {
-        let all = objects.iter().chain(beside.unwrap_or_default()).collect();
-        Self { objects: objects.iter().collect(), all, is_lenient: beside.is_some(), problems: Vec::new() }
+        let all: Vec<&Object> = objects.iter().chain(beside.unwrap_or_default()).collect();
+        let is_crd = |object: &&Object| object.is("apiextensions.k8s.io", "CustomResourceDefinition");
+        let crds = all.iter().copied().filter(is_crd).collect();
+        Self { objects: objects.iter().collect(), all, crds, is_lenient: beside.is_some(), problems: Vec::new() }
     }
 
     pub fn check(mut self) -> Vec<Diagnostic> {
@@ -178,13 +182,8 @@ impl<'a> Names<'a> {
     fn version(&mut self, object: &Object) {
         let id = object.id();
         let text = |object: &'a Object, path: &[&str]| object.node.text_at(path).unwrap_or_default();
-        let crds: Vec<&'a Object> = self
-            .all
-            .iter()
-            .filter(|crd| crd.is("apiextensions.k8s.io", "CustomResourceDefinition"))
-            .filter(|crd| text(crd, &["spec", "group"]) == id.group)
-            .copied()
-            .collect();
+        let of_group = self.crds.iter().copied().filter(|crd| text(crd, &["spec", "group"]) == id.group);
+        let crds: Vec<&'a Object> = of_group.collect();
         if crds.is_empty() {
             return;
         }

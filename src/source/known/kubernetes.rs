@@ -21,7 +21,6 @@
 //! `$ref` stands for the schema of another type, and what is beside it replaces what that schema says.
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use schemars::Schema;
@@ -31,8 +30,8 @@ use crate::versions::{K8S_OPENAPI, Release};
 
 const TABLE: &str = include_str!("kubernetes.txt");
 
-/// What blocks have between them.
-const BETWEEN: &str = "\n\n";
+/// Where the blocks of the types begin, which `build.rs` finds. The first block of the table is a comment.
+const STARTS: &[usize] = &include!(concat!(env!("OUT_DIR"), "/kubernetes.rs"));
 
 /// The types of one release of k8s-openapi for one minor version of Kubernetes 1: what its build script chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,43 +163,19 @@ fn kind_in(line: &'static str) -> Option<Kind> {
 
 /// Every path of the table.
 pub fn paths() -> impl Iterator<Item = &'static str> {
-    // The first block is a comment.
-    TABLE.split(BETWEEN).skip(1).filter_map(|block| block.split(['@', '\n']).next())
+    STARTS.iter().map(|start| path_at(*start))
 }
 
-/// The block that begins with `path`. It is searched for, since an index of all blocks takes longer to make than most runs
-/// have use for it.
+/// The block that begins with `path`.
 fn block(path: &str) -> Option<&'static str> {
-    let (mut low, mut high) = (0, TABLE.len());
-    while low < high {
-        let (start, end) = around(low + (high - low) / 2, low, high);
-        let block = &TABLE[start..end];
-        match block.split(['@', '\n']).next().unwrap_or_default().cmp(path) {
-            Ordering::Equal => return Some(block),
-            Ordering::Less => low = (end + BETWEEN.len()).min(high),
-            Ordering::Greater => high = start,
-        }
-    }
-    None
+    let at = STARTS.binary_search_by(|start| path_at(*start).cmp(path)).ok()?;
+    let end = STARTS.get(at + 1).map_or(TABLE.len(), |next| *next);
+    Some(TABLE[STARTS[at]..end].trim_end_matches('\n'))
 }
 
-/// The ends of the block around a byte, or before it, among those in `low..high`. Lines are long, so it goes from one to the
-/// next.
-fn around(at: usize, low: usize, high: usize) -> (usize, usize) {
-    let mut start = at;
-    while !TABLE.is_char_boundary(start) {
-        start -= 1;
-    }
-    while start > low && !TABLE[low..start].ends_with(BETWEEN) {
-        let before = TABLE[low..start].strip_suffix('\n').unwrap_or(&TABLE[low..start]);
-        start = before.rfind('\n').map_or(low, |newline| low + newline + 1);
-    }
-    let mut end = start;
-    while end < high && !TABLE[end..high].starts_with(BETWEEN) {
-        let line = TABLE[end..high].strip_prefix('\n').map_or(end, |_| end + 1);
-        end = TABLE[line..high].find('\n').map_or(high, |newline| line + newline);
-    }
-    (start, end)
+/// What the block there begins with.
+fn path_at(start: usize) -> &'static str {
+    TABLE[start..].split(['@', '\n']).next().unwrap_or_default()
 }
 
 struct Line {

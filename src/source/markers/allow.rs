@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::arguments::{Arguments, problem};
 use crate::diagnostic::{Diagnostic, Span, is_code};
-use crate::lexer::{Lexer, Token};
+use crate::lexer::{Token, code};
 use crate::model::Allow;
 
 pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Option<Allow> {
@@ -27,7 +27,7 @@ pub(super) fn place(arguments: &Arguments) -> (Span, Span) {
 
 /// The range of the item that a comment at `comment` is about.
 fn covered(text: &str, comment: &Range<usize>) -> Range<usize> {
-    let tokens: Vec<(Token, Range<usize>)> = Lexer::new(text).code().collect();
+    let tokens: Vec<(Token, Range<usize>)> = code(text);
     let next = tokens.partition_point(|(_, range)| range.start < comment.start);
     let line = text[..comment.start].rfind('\n').map_or(0, |end| end + 1);
     let is_behind_code = next.checked_sub(1).is_some_and(|last| tokens[last].1.end > line);

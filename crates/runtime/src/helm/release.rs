@@ -602,7 +602,7 @@ impl Applying<'_> {
     fn info(&self, record: &Record, contents: &Contents) -> ReleaseInfo {
         ReleaseInfo {
             name: self.id.name.clone(),
-            revision: record.revision,
+            revision: record.revision.cast_signed(),
             chart: contents.of_chart("name"),
             chart_version: contents.of_chart("version"),
             app_version: contents.of_chart("appVersion"),

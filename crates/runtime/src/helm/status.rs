@@ -26,7 +26,7 @@ pub struct ReleaseInfo {
     /// Its name, in the namespace of the object.
     pub name: String,
     /// The number of the last upgrade, of the install 1.
-    pub revision: u64,
+    pub revision: i64,
     /// The name of the chart.
     pub chart: Option<String>,
     /// The version of the chart.
