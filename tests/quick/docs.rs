@@ -115,7 +115,7 @@ fn code_is_from_files_that_compile() {
 
 /// Without indentation; the code in documentation is code, too.
 fn trimmed(code: &str) -> String {
-    code.lines().map(|line| format!("{}\n", line.trim().trim_start_matches("//! ").trim_start_matches("//!"))).collect()
+    code.lines().map(|line| format!("{}\n", line.trim().trim_start_matches("//!").trim())).collect()
 }
 
 #[test]
