@@ -87,9 +87,7 @@ impl Printer<'_> {
                     format!("Option<{kind}>")
                 }
             };
-            if !serde.is_empty() {
-                writeln!(text, "    #[serde({})]", serde.join(", ")).expect("a String takes everything");
-            }
+            text += &attribute("serde", &serde);
             text += &validation(&field.schema);
             writeln!(text, "    pub {ident}: {kind},").expect("a String takes everything");
         }
@@ -286,8 +284,19 @@ fn validation(schema: &Schema) -> String {
         Kind::List(_, length) => vec![bounds("length", text(length.min), text(length.max))],
         _ => Vec::new(),
     };
-    let rules: Vec<String> = rules.into_iter().flatten().collect();
-    if rules.is_empty() { String::new() } else { format!("    #[schemars({})]\n", rules.join(", ")) }
+    attribute("schemars", &rules.into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// An attribute of a field, if it has arguments; as rustfmt breaks it.
+fn attribute(name: &str, arguments: &[String]) -> String {
+    /// rustfmt's `attr_fn_like_width`.
+    const WIDTH: usize = 70;
+    let line = arguments.join(", ");
+    match line.len() {
+        0 => String::new(),
+        1..=WIDTH => format!("    #[{name}({line})]\n"),
+        _ => format!("    #[{name}(\n        {}\n    )]\n", arguments.join(",\n        ")),
+    }
 }
 
 #[cfg(test)]
