@@ -27,6 +27,7 @@ pub mod config;
 pub mod emit;
 pub mod grants;
 pub mod operator_chart;
+pub mod reference;
 pub mod scaffold;
 pub mod source;
 

@@ -50,6 +50,7 @@ mod operator_chart;
 mod rbac;
 mod rbac_apiserver;
 mod rbac_deployed;
+mod schemas;
 mod testenv;
 mod undecodable;
 mod verbs;

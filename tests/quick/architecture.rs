@@ -29,6 +29,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("grants", &["names", "diagnostic", "project", "model"]),
     ("chart", &["names", "project", "yaml"]),
     ("operator_chart", &["yaml"]),
+    ("reference", &["yaml"]),
     ("emit", &["names", "versions", "diagnostic", "threads", "project", "model", "yaml"]),
     ("scaffold", &["names", "versions", "diagnostic", "project", "model"]),
     ("edit", &["lexer", "yaml"]),
@@ -47,6 +48,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "config",
             "chart",
             "operator_chart",
+            "reference",
             "emit",
             "grants",
             "apiserver",
@@ -78,6 +80,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "source/package.rs",
         ],
     ),
+    ("pulldown_cmark", &["reference/mod.rs"]),
     ("schemars", &["source/", "emit/"]),
     // What is in `signatures.rs` is not compiled.
     ("k8s_openapi", &["compiled/", "emit/", "apiserver/", "project/builtin.rs", "source/requests/signatures.rs"]),
