@@ -1,5 +1,5 @@
-//! `examples/wiki`: a chart with a dependency, hooks, a CRD, a role and an autoscaler, and a controller in Rust that owns a release,
-//! with the permissions of their role alone.
+//! `examples/wiki`: a chart with a dependency, hooks, a CRD, a role and an autoscaler, and a controller in Rust that owns a
+//! release, with the permissions of their role alone.
 
 use std::fs;
 
@@ -74,7 +74,10 @@ fn installs_a_chart_with_all_that_charts_have() {
     let patch = json!({ "stringData": { "password": "two" } }).to_string();
     zoo.run(&["patch", "secret", "wiki-sample-smtp-password", "-p", &patch]);
     eventually("the second password", || smtp() == "dHdv");
-    let in_a_spec = json!({ "apiVersion": "docs.example.com/v1", "kind": "Wiki", "metadata": { "name": SAMPLE }, "spec": { "smtp": { "password": "three" } } });
+    let in_a_spec = json!({
+        "apiVersion": "docs.example.com/v1", "kind": "Wiki", "metadata": { "name": SAMPLE },
+        "spec": { "smtp": { "password": "three" } },
+    });
     assert!(!zoo.try_apply(&in_a_spec).status.success());
 
     // What the autoscaler of Kubernetes makes of it, without metrics, is its minimum.

@@ -98,7 +98,9 @@ async fn stand_in(client: &Client, namespace: &str) -> kube::Error {
 fn finished(object: &DynamicObject) -> Option<Value> {
     let (spec, status, generation) = (&object.data["spec"], &object.data["status"], object.metadata.generation);
     let now = Timestamp::now().to_string();
-    let condition = |type_: &str, reason: &str| json!({ "type": type_, "status": "True", "reason": reason, "lastTransitionTime": now });
+    let condition =
+        |name: &str, why: &str| json!({ "type": name, "status": "True", "reason": why, "lastTransitionTime": now });
+    // The API server sets it; in a list, objects do not tell their kind.
     let is_job = !spec["completionMode"].is_null();
     if is_job {
         let is_known = spec["suspend"] == true || !status["startTime"].is_null();
