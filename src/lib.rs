@@ -26,6 +26,7 @@ pub mod compiled;
 pub mod config;
 pub mod emit;
 pub mod grants;
+pub mod operator_chart;
 pub mod scaffold;
 pub mod source;
 

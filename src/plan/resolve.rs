@@ -198,8 +198,9 @@ fn is_ours(text: &str, policy: &Policy) -> bool {
     !policy.header.is_empty() && without_mark(text).starts_with(without_mark(policy.header))
 }
 
-/// A comment begins with `#` in YAML, and with `//` in Rust.
+/// A comment begins with `#` in YAML, with `//` in Rust, and is the first value in JSON.
 fn without_mark(text: &str) -> &str {
+    let text = text.strip_prefix("{\n  \"$comment\": \"").unwrap_or(text);
     text.trim_start_matches(['\u{feff}', '#', '/', ' '])
 }
 
