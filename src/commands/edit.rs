@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::create_api::{api_of_resource, project_of};
 use super::error::{Refusal, Refusals};
-use super::{Console, Outcome, Task, carry_out, lock, manifests};
+use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
 use crate::edit::Edit;
 use crate::names::Namespace;
 use crate::plan::Plan;
@@ -57,6 +57,14 @@ pub struct EditArgs {
     /// Have the Prometheus operator collect metrics, with a ServiceMonitor
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub prometheus: Option<bool>,
+
+    /// Those of other tools; `helm/v2-alpha` generates a chart of the operator.
+    #[arg(long, hide = true, value_name = "PLUGIN", value_delimiter = ',')]
+    pub plugins: Vec<String>,
+
+    /// The folder for that chart's folder `chart`.
+    #[arg(long, hide = true, value_name = "DIR", requires = "plugins")]
+    pub output_dir: Option<String>,
 }
 
 impl EditArgs {
@@ -76,6 +84,9 @@ impl EditArgs {
 pub const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
+    if args.plugins.iter().any(|plugin| habits::is_operator_chart(plugin)) {
+        return generate::chart::run(&generate::chart::ChartArgs::of(args.output_dir.as_deref()), console);
+    }
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let tree = super::tree(&root);
     let components = args.components();

@@ -83,9 +83,8 @@ mod tests {
 
     /// The renderings with two or three switches in which `holds`.
     fn set(switches: usize, holds: impl Fn(&[bool]) -> bool) -> Set {
-        let renderings = (0..1 << switches).filter(|rendering| {
-            holds(&(0..switches).map(|switch| rendering >> switch & 1 == 1).collect::<Vec<_>>())
-        });
+        let renderings = (0..1 << switches)
+            .filter(|rendering| holds(&(0..switches).map(|switch| rendering >> switch & 1 == 1).collect::<Vec<_>>()));
         renderings.fold(0, |set, rendering: u32| set | 1 << rendering)
     }
 
@@ -99,7 +98,10 @@ mod tests {
         assert_eq!(of(|on| on[0] && !on[1]).unwrap(), "and .a (not .b)");
         assert_eq!(of(|on| !(on[0] && on[1])).unwrap(), "not (and .a .b)");
         assert_eq!(of(|on| on[0] || on[1]).unwrap(), "not (and (not .a) (not .b))");
-        assert_eq!(of(|on| on[2] && (on[0] == on[1])).unwrap(), "and (gt .c 1) (or (and .a .b) (and (not .a) (not .b)))");
+        assert_eq!(
+            of(|on| on[2] && (on[0] == on[1])).unwrap(),
+            "and (gt .c 1) (or (and .a .b) (and (not .a) (not .b)))"
+        );
         // What holds around it need not be repeated.
         assert_eq!(condition(set(2, |on| on[0] && on[1]), set(2, |on| on[0]), &switches[..2]).unwrap(), ".b");
     }

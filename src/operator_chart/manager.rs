@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::condition::Set;
 use super::merge::{Part, Tree};
@@ -47,12 +47,21 @@ fn containers(object: &Value) -> &[Value] {
     object["spec"]["template"]["spec"]["containers"].as_array().map_or(&[], Vec::as_slice)
 }
 
+/// The Deployment of the operator, and its container.
+fn deployment(objects: &[Value]) -> Option<(&Value, &Value)> {
+    let deployments = objects.iter().filter(|object| object["kind"] == "Deployment");
+    let all = deployments.flat_map(|object| containers(object).iter().map(move |container| (object, container)));
+    all.min_by_key(|(_, container)| container["name"] != CONTAINER)
+}
+
 /// The image of the operator.
 pub fn image(objects: &[Value]) -> Option<String> {
-    let deployments = objects.iter().filter(|object| object["kind"] == "Deployment");
-    let mut containers: Vec<&Value> = deployments.flat_map(containers).collect();
-    containers.sort_by_key(|container| container["name"] != CONTAINER);
-    Some(containers.first()?["image"].as_str()?.to_owned())
+    Some(deployment(objects)?.1["image"].as_str()?.to_owned())
+}
+
+/// How many replicas of the operator there are.
+pub fn replicas(objects: &[Value]) -> Option<i64> {
+    deployment(objects)?.0["spec"]["replicas"].as_i64()
 }
 
 /// Has the fields of the Deployment depend on values, whose defaults are what is rendered.
@@ -64,11 +73,6 @@ pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(),
     let value_below = format!("{{{{- toYaml . | nindent {INDENT} }}}}");
     annotate(tree, "manager.annotations", &value_below);
     let spec = tree.get(&["spec"]).ok_or_else(missing)?;
-    let replicas = match spec.get(&["replicas"]) {
-        Some(Tree::Same(replicas)) => replicas.clone(),
-        _ => json!(1),
-    };
-    values.set("manager.replicas", replicas);
     spec.put(Set::MAX, "replicas", Tree::Lines(vec!["replicas: {{ .Values.manager.replicas }}".into()]));
     value_or(spec, "strategy", "manager.strategy");
     let pod = spec.get(&["template"]).ok_or_else(missing)?;
@@ -79,13 +83,21 @@ pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(),
     let spec = pod.get(&["spec"]).ok_or_else(missing)?;
     value(spec, "securityContext", "manager.podSecurityContext", values);
     value(spec, "terminationGracePeriodSeconds", "manager.terminationGracePeriodSeconds", values);
-    for key in ["affinity", "imagePullSecrets", "nodeSelector", "priorityClassName", "tolerations", "topologySpreadConstraints"] {
+    for key in [
+        "affinity",
+        "imagePullSecrets",
+        "nodeSelector",
+        "priorityClassName",
+        "tolerations",
+        "topologySpreadConstraints",
+    ] {
         value_or(spec, key, &format!("manager.{key}"));
     }
     extra(spec, "volumes", "manager.extraVolumes");
     let containers = spec.get(&["containers"]).ok_or_else(missing)?.items();
     let is_only = containers.len() == 1;
-    let is_manager = |container: &mut Part<Tree>| matches!(container.it.get(&["name"]), Some(Tree::Same(name)) if name == CONTAINER);
+    let is_manager =
+        |container: &mut Part<Tree>| matches!(container.it.get(&["name"]), Some(Tree::Same(name)) if name == CONTAINER);
     let at = containers.iter_mut().position(|container| is_only || is_manager(container)).ok_or_else(missing)?;
     let container = &mut containers[at].it;
     container.put(Set::MAX, "image", Tree::Lines(vec![format!("image: {{{{ include \"{chart}.image\" . }}}}")]));
@@ -100,7 +112,8 @@ pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(),
 
 /// A field whose default is in the values. One that varies, or contains names of the release, is in the template unless a value is set.
 fn value(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
-    let plain = tree.entry(key).filter(|entry| entry.set == Set::MAX).and_then(|entry| entry.it.1.same()).filter(is_plain);
+    let plain =
+        tree.entry(key).filter(|entry| entry.set == Set::MAX).and_then(|entry| entry.it.1.same()).filter(is_plain);
     let Some(default) = plain else { return value_or(tree, key, path) };
     let lines = match default {
         Value::Object(_) | Value::Array(_) => filled(key, path),

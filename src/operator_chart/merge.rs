@@ -47,7 +47,10 @@ pub fn merge(variants: &[(Set, &Value)]) -> Tree {
                 entries.entry(key).or_default().push((*set, value));
             }
         }
-        let part = |(key, variants): (&String, Vec<_>)| Part { set: widened(union(&variants)), it: (key.clone(), merge(&variants)) };
+        let part = |(key, variants): (&String, Vec<_>)| Part {
+            set: widened(union(&variants)),
+            it: (key.clone(), merge(&variants)),
+        };
         return Tree::Map(entries.into_iter().map(part).collect());
     }
     if variants.iter().all(|(_, value)| value.is_array() && is_filled(value))

@@ -15,7 +15,9 @@ pub fn without_metrics(objects: &mut Vec<Value>) {
         Some("ServiceMonitor" | "PodMonitor" | "PrometheusRule") => false,
         Some("Service") => !items(&object["spec"]["ports"]).iter().all(|port| port["targetPort"] == PORT),
         Some("ClusterRole") => !grants_metrics(object),
-        Some("ClusterRoleBinding") => !object["roleRef"]["name"].as_str().is_some_and(|name| name.ends_with("metrics-auth-role")),
+        Some("ClusterRoleBinding") => {
+            !object["roleRef"]["name"].as_str().is_some_and(|name| name.ends_with("metrics-auth-role"))
+        }
         _ => true,
     });
     for object in objects {
@@ -37,11 +39,15 @@ pub fn without_metrics(objects: &mut Vec<Value>) {
 fn grants_metrics(role: &Value) -> bool {
     let is_about = |rule: &Value| {
         let reads = items(&rule["nonResourceURLs"]).iter().any(|url| url == "/metrics");
-        let asks = items(&rule["apiGroups"]).iter().any(|group| group == "authentication.k8s.io" || group == "authorization.k8s.io");
+        let asks = items(&rule["apiGroups"])
+            .iter()
+            .any(|group| group == "authentication.k8s.io" || group == "authorization.k8s.io");
         reads || asks
     };
     let rules = items(&role["rules"]);
-    let is_own = role["metadata"]["name"].as_str().is_some_and(|name| name.ends_with("metrics-auth-role") || name.ends_with("metrics-reader"));
+    let is_own = role["metadata"]["name"]
+        .as_str()
+        .is_some_and(|name| name.ends_with("metrics-auth-role") || name.ends_with("metrics-reader"));
     is_own && !rules.is_empty() && rules.iter().all(is_about)
 }
 

@@ -20,14 +20,14 @@ use serde_json::{Map, Value, json};
 
 pub use self::condition::MOST_SWITCHES;
 use self::condition::{Set, condition, join};
-use self::merge::{Part, Tree, merge};
-use self::names::Names;
 pub use self::manager::image;
+use self::merge::{Part, Tree, merge};
 pub use self::metrics::{serves_metrics, without_metrics};
+use self::names::Names;
 pub use self::same::{difference, normal};
 use self::template::{COLUMN, INDENT, Printer};
+pub use self::values::{Entry, completed, schema, text, unknown};
 use crate::yaml;
-pub use self::values::{Entry, completed, schema, text};
 
 /// An optional part of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,6 +108,14 @@ pub struct Operator {
     pub image: Option<(String, String)>,
 }
 
+impl Operator {
+    /// The rendering that `config/default` is.
+    pub fn by_default(&self) -> usize {
+        let on = self.switches.iter().enumerate().filter(|(_, (_, is_on))| *is_on);
+        on.fold(0, |rendering, (at, _)| rendering | 1 << at)
+    }
+}
+
 /// What opctl owns of a chart, and what it gives to the user.
 #[derive(Debug)]
 pub struct Chart {
@@ -138,6 +146,8 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     let printer = Printer { switches: &switches, actions: &actions };
     let everywhere = condition::all(switches.len());
     let mut values = values::common(operator);
+    let replicas = manager::replicas(&operator.renderings[operator.by_default()]);
+    values.set("manager.replicas", replicas.unwrap_or(1).into());
 
     let mut objects: BTreeMap<Id, Vec<(Set, Value)>> = BTreeMap::new();
     for (rendering, rendered) in operator.renderings.iter().enumerate() {
@@ -153,7 +163,12 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
         }
     }
     let selector = manager::find(&objects)?;
+    match selector.metrics_port {
+        Some(port) => values.set("metrics.port", port.into()),
+        None => values.entries.retain(|entry| entry.path != "metrics.port"),
+    }
     let bound = bound_roles(&objects);
+    let is_on = |wanted| operator.switches.iter().any(|(switch, _)| *switch == wanted);
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (id, variants) in &objects {
         let set = variants.iter().fold(0, |set, (one, _)| set | one);
@@ -165,6 +180,9 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
         if let Some(spec) = tree.get(&["spec"]) {
             select(spec, &selector.labels);
         }
+        if let Some(port) = selector.metrics_port {
+            manager::metrics_port(&mut tree, id, port);
+        }
         if *id == selector.id {
             manager::template(&mut tree, &operator.name, &mut values)?;
         }
@@ -175,20 +193,25 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
             "ServiceAccount" => annotate(&mut tree, "serviceAccount.annotations", &value),
             _ => {}
         }
-        if let Some(port) = selector.metrics_port {
-            manager::metrics_port(&mut tree, id, port);
-        }
         names.service_account(&mut tree, &selector.service_account);
-        let text = printer.object(&tree, set);
-        let text = match conditions.is_empty() {
-            true => text,
-            false => format!("{{{{- if {} }}}}\n{text}{{{{- end }}}}\n", join("and", conditions)),
-        };
+        let text = only_if(&conditions, printer.object(&tree, set));
+        if id.kind == "Service"
+            && variants.iter().any(|(_, object)| object["spec"]["selector"].as_object() == Some(&selector.labels))
+        {
+            let name = names.short(&id.name);
+            let test = connection(&operator.name, name, &names.in_template(&id.name), &port(&variants[0].1));
+            // Metrics are for some namespaces only.
+            if is_on(Switch::NetworkPolicy) && id.name.ends_with("metrics-service") {
+                conditions.push(format!("not {}", Switch::NetworkPolicy.expression()));
+            }
+            files.entry(format!("templates/tests/{name}.yaml")).or_default().push(only_if(&conditions, test));
+        }
         files.entry(format!("templates/{}/{}.yaml", folder(id), names.short(&id.name))).or_default().push(text);
     }
     let mut templates: BTreeMap<String, String> =
         files.into_iter().map(|(path, texts)| (path, format!("{header}\n{}", texts.join("---\n")))).collect();
-    templates.insert("templates/_helpers.tpl".into(), format!("{header}\n{}", names.helpers(&selector.service_account)));
+    templates
+        .insert("templates/_helpers.tpl".into(), format!("{header}\n{}", names.helpers(&selector.service_account)));
     Ok(Chart {
         templates,
         values: values.entries,
@@ -260,7 +283,9 @@ fn own_condition(id: &Id, bound: &[(String, String)]) -> Option<String> {
         "CustomResourceDefinition" => Some(".Values.crd.enabled".into()),
         "ServiceAccount" => Some(".Values.serviceAccount.enabled".into()),
         // For people rather than for the operator.
-        _ if is_role && !bound.contains(&(id.kind.clone(), id.name.clone())) => Some(".Values.rbac.helpers.enabled".into()),
+        _ if is_role && !bound.contains(&(id.kind.clone(), id.name.clone())) => {
+            Some(".Values.rbac.helpers.enabled".into())
+        }
         _ => None,
     }
 }
@@ -342,9 +367,59 @@ fn append(tree: &mut Tree, value: &str, line: &str) {
     }
 }
 
+/// The text of a template, under conditions.
+fn only_if(conditions: &[String], text: String) -> String {
+    match conditions {
+        [] => text,
+        conditions => format!("{{{{- if {} }}}}\n{text}{{{{- end }}}}\n", join("and", conditions.to_vec())),
+    }
+}
+
+/// The port of a Service, as its test has it.
+fn port(service: &Value) -> String {
+    match &service["spec"]["ports"][0] {
+        port if port["targetPort"] == "metrics" => "{{ .Values.metrics.port }}".into(),
+        port => port["port"].to_string(),
+    }
+}
+
+/// A Pod for `helm test` that connects to a Service. A Service leads to Pods that are ready, so one of them is.
+fn connection(chart: &str, name: &str, service: &str, port: &str) -> String {
+    format!(
+        r#"apiVersion: v1
+kind: Pod
+metadata:
+  annotations:
+    helm.sh/hook: test
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+  labels:
+    {{{{- include "{chart}.labels" . | nindent 4 }}}}
+  name: {service}-test
+  namespace: {{{{ .Release.Namespace | quote }}}}
+spec:
+  containers:
+  - name: {name}
+    image: {{{{ .Values.tests.image }}}}
+    command: [nc, -z, -w, "10", {service}, "{port}"]
+    securityContext:
+      allowPrivilegeEscalation: false
+      capabilities:
+        drop:
+        - ALL
+  restartPolicy: Never
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    seccompProfile:
+      type: RuntimeDefault
+"#
+    )
+}
+
 fn chart_file(name: &str) -> String {
     format!(
-        "apiVersion: v2\nname: {name}\ndescription: Installs {name} and the CRDs of its kinds.\ntype: application\n\
+        // Some names would be something else without quotes, such as `n`.
+        "apiVersion: v2\nname: {name:?}\ndescription: Installs {name} and the CRDs of its kinds.\ntype: application\n\
          # The version of the chart: raise it with each release.\nversion: 0.1.0\n# The version of the operator.\nappVersion: \"0.1.0\"\n"
     )
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::merge::Tree;
 use super::Operator;
+use super::merge::Tree;
 
 /// In place of what depends on the release. Letters alone, so YAML does not quote them.
 const FULL_NAME: &str = "OpctlFullName";
@@ -25,7 +25,9 @@ impl Names {
             // Others may have 253 characters.
             ["Service", "Deployment", "StatefulSet", "DaemonSet", "Job"].iter().any(|kind| object["kind"] == *kind)
         });
-        let names = names.filter_map(|object| object["metadata"]["name"].as_str()?.strip_prefix(operator.prefix.trim_end_matches('-')));
+        let names = names.filter_map(|object| {
+            object["metadata"]["name"].as_str()?.strip_prefix(operator.prefix.trim_end_matches('-'))
+        });
         Self {
             chart: operator.name.clone(),
             prefix: operator.prefix.clone(),
@@ -75,7 +77,9 @@ impl Names {
     /// A name as text of a template.
     pub fn in_template(&self, name: &str) -> String {
         let text = self.in_text(name);
-        self.actions().iter().fold(text, |text, (placeholder, action)| text.replace(placeholder, &format!("{{{{ {action} }}}}")))
+        self.actions()
+            .iter()
+            .fold(text, |text, (placeholder, action)| text.replace(placeholder, &format!("{{{{ {action} }}}}")))
     }
 
     /// Names begin where no name goes on: `system/PREFIX-serving-cert`, `PREFIX-webhook-service.NAMESPACE.svc`.
@@ -105,8 +109,10 @@ impl Names {
     pub fn service_account(&self, tree: &mut Tree, account: &str) {
         let name = self.in_text(account);
         visit(tree, &mut |tree| {
-            let is_subject = matches!(tree.get(&["kind"]), Some(Tree::Same(Value::String(kind))) if kind == "ServiceAccount");
-            let at: &[&[&str]] = if is_subject { &[&["name"], &["metadata", "name"]] } else { &[&["serviceAccountName"]] };
+            let is_subject =
+                matches!(tree.get(&["kind"]), Some(Tree::Same(Value::String(kind))) if kind == "ServiceAccount");
+            let at: &[&[&str]] =
+                if is_subject { &[&["name"], &["metadata", "name"]] } else { &[&["serviceAccountName"]] };
             for path in at {
                 if let Some(value) = tree.get(path)
                     && matches!(value, Tree::Same(Value::String(text)) if *text == name)
@@ -120,7 +126,8 @@ impl Names {
     /// `_helpers.tpl`.
     pub fn helpers(&self, account: &str) -> String {
         let chart = &self.chart;
-        let most = 63usize.saturating_sub(self.longest).max(16);
+        // Where kustomize's own names are too long, they stay as they are.
+        let most = 63usize.saturating_sub(self.longest).max(self.prefix.trim_end_matches('-').len()).max(16);
         let account = match self.in_text(account).split_once(FULL_NAME) {
             Some((before, after)) => format!("printf \"{before}%s{after}\" (include \"{chart}.fullname\" .)"),
             None => format!("{account:?}"),

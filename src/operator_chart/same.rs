@@ -16,9 +16,11 @@ fn without_release(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(without_release).collect(),
         Value::Object(entries) => {
             let is_of_release = |key: &str| RELEASE_LABELS.contains(&key) || key == "helm.sh/resource-policy";
-            let kept = entries.iter().filter(|(key, _)| !is_of_release(key)).map(|(key, value)| (key, without_release(value)));
+            let kept =
+                entries.iter().filter(|(key, _)| !is_of_release(key)).map(|(key, value)| (key, without_release(value)));
             // Labels that had no others.
-            let is_left = |key: &str, value: &Value| !["annotations", "labels"].contains(&key) || value != &serde_json::json!({});
+            let is_left =
+                |key: &str, value: &Value| !["annotations", "labels"].contains(&key) || value != &serde_json::json!({});
             kept.filter(|(key, value)| is_left(key, value)).map(|(key, value)| (key.clone(), value)).collect()
         }
         other => other.clone(),
@@ -27,7 +29,8 @@ fn without_release(value: &Value) -> Value {
 
 /// The first difference between two sets of normal objects: the object, and the field with both values.
 pub fn difference(wanted: &[Value], found: &[Value]) -> Option<String> {
-    let by_id = |objects: &[Value]| objects.iter().map(|object| (Id::of(object), object.clone())).collect::<BTreeMap<_, _>>();
+    let by_id =
+        |objects: &[Value]| objects.iter().map(|object| (Id::of(object), object.clone())).collect::<BTreeMap<_, _>>();
     let (wanted, mut found) = (by_id(wanted), by_id(found));
     for (id, wanted) in &wanted {
         let object = format!("{} `{}`", id.kind, id.name);
@@ -57,6 +60,9 @@ fn in_field(path: &str, wanted: &Value, found: &Value) -> Option<String> {
             items.find_map(|(at, (wanted, found))| in_field(&format!("{path}[{at}]"), wanted, found))
         }
         _ if wanted == found => None,
-        _ => Some(format!("`{}` is {wanted} in `config/default`, and {found} in the chart", path.trim_start_matches('.'))),
+        _ => Some(format!(
+            "`{}` is {wanted} in `config/default`, and {found} in the chart",
+            path.trim_start_matches('.')
+        )),
     }
 }

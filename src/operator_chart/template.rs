@@ -34,16 +34,22 @@ impl Printer<'_> {
             Tree::Same(value) => lines.extend(self.text(value).lines().map(|line| indented(column, line))),
             Tree::Map(entries) => {
                 for entry in entries {
-                    self.conditional(entry.set, within, column, lines, |within, lines| self.entry(entry, within, column, lines));
+                    self.conditional(entry.set, within, column, lines, |within, lines| {
+                        self.entry(entry, within, column, lines)
+                    });
                 }
             }
             Tree::List(items) => {
                 for item in items {
-                    self.conditional(item.set, within, column, lines, |within, lines| self.item(item, within, column, lines));
+                    self.conditional(item.set, within, column, lines, |within, lines| {
+                        self.item(item, within, column, lines)
+                    });
                 }
             }
             Tree::Choice(choices) => {
-                self.choice(choices, within, column, lines, |choice, within, lines| self.block(choice, within, column, lines));
+                self.choice(choices, within, column, lines, |choice, within, lines| {
+                    self.block(choice, within, column, lines)
+                });
             }
             Tree::Lines(own) => lines.extend(own_lines(own, column)),
         }
@@ -167,7 +173,9 @@ impl Printer<'_> {
     /// The line with actions in place of the placeholders. One that is a whole value is quoted: a namespace may be called `1`.
     fn line(&self, line: &str) -> String {
         self.actions.iter().fold(line.to_owned(), |line, (placeholder, action)| {
-            let before = line.strip_suffix(placeholder).filter(|before| before.is_empty() || before.ends_with(": ") || before.ends_with("- "));
+            let before = line
+                .strip_suffix(placeholder)
+                .filter(|before| before.is_empty() || before.ends_with(": ") || before.ends_with("- "));
             match before {
                 Some(before) => format!("{before}{{{{ {action} | quote }}}}"),
                 None => line.replace(placeholder, &format!("{{{{ {action} }}}}")),
@@ -187,5 +195,7 @@ fn indented(column: usize, line: &str) -> String {
 }
 
 fn own_lines(own: &[String], column: usize) -> impl Iterator<Item = String> + '_ {
-    own.iter().map(move |line| indented(column, &line.replace(INDENT, &(column + 2).to_string()).replace(COLUMN, &column.to_string())))
+    own.iter().map(move |line| {
+        indented(column, &line.replace(INDENT, &(column + 2).to_string()).replace(COLUMN, &column.to_string()))
+    })
 }

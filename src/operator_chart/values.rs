@@ -48,7 +48,12 @@ pub fn common(operator: &Operator) -> Values {
     let name = if stem == operator.name { "" } else { stem };
     let table: Vec<(&'static str, Value, &'static str, &'static [&'static str])> = vec![
         ("nameOverride", json!(name), "Instead of the chart's name, in the names of all objects", TEXT),
-        ("fullnameOverride", json!(""), "Instead of the release's and the chart's name, in the names of all objects", TEXT),
+        (
+            "fullnameOverride",
+            json!(""),
+            "Instead of the release's and the chart's name, in the names of all objects",
+            TEXT,
+        ),
         ("manager.replicas", json!(1), "With more than one, one of the replicas leads and the others wait", NUMBER),
         ("manager.image.repository", json!(repository), "", TEXT),
         ("manager.image.tag", json!(tag), "If it is empty, the appVersion of the chart", &["string", "number"]),
@@ -79,7 +84,12 @@ pub fn common(operator: &Operator) -> Values {
         ("serviceAccount.annotations", json!({}), "E.g. those by which a cloud provider grants permissions", OBJECT),
         ("serviceAccount.labels", json!({}), "", OBJECT),
         ("rbac.helpers.enabled", json!(true), "Roles for people: admin, editor and viewer of each kind", BOOL),
-        ("rbac.namespaced", json!(false), "Watch the namespace of the release, with Roles, instead of the cluster", BOOL),
+        (
+            "rbac.namespaced",
+            json!(false),
+            "Watch the namespace of the release, with Roles, instead of the cluster",
+            BOOL,
+        ),
         ("crd.enabled", json!(true), "Whether the chart creates the CRDs; helm upgrade upgrades them, too", BOOL),
         ("crd.keep", json!(true), "Whether helm uninstall keeps the CRDs, and so all objects of their kinds", BOOL),
         ("metrics.enabled", json!(true), "", BOOL),
@@ -88,6 +98,7 @@ pub fn common(operator: &Operator) -> Values {
         ("certManager.enabled", json!(false), "Certificates of cert-manager instead of the operator's own", BOOL),
         ("prometheus.enabled", json!(false), "A ServiceMonitor; it needs the CRDs of the Prometheus operator", BOOL),
         ("networkPolicy.enabled", json!(false), "Allow only connections to metrics and webhooks", BOOL),
+        ("tests.image", json!("busybox:1.37"), "For `helm test`; it needs `nc`", TEXT),
     ];
     let entries = table.into_iter().map(|(path, default, comment, r#type)| Entry { path, default, comment, r#type });
     let mut values = Values { entries: entries.collect() };
@@ -105,7 +116,7 @@ pub fn common(operator: &Operator) -> Values {
 /// The paths of the scalars in a value.
 fn paths(value: &Value) -> Vec<String> {
     match value {
-        Value::Object(entries) => entries
+        Value::Object(entries) if !entries.is_empty() => entries
             .iter()
             .flat_map(|(key, value)| {
                 let inner = paths(value).into_iter();
@@ -187,6 +198,18 @@ pub fn completed(text: &str, entries: &[Entry]) -> Result<Option<String>, String
     }
 }
 
+/// The paths of values that the chart does not have.
+pub fn unknown(text: &str, entries: &[Entry]) -> Vec<String> {
+    let Ok(own) = yaml::read::<Value>(text) else { return Vec::new() };
+    let is_known = |path: &str| {
+        let is_same = |known: &str| {
+            known == path || known.starts_with(&format!("{path}.")) || path.starts_with(&format!("{known}."))
+        };
+        path == "global" || path.starts_with("global.") || entries.iter().any(|entry| is_same(entry.path))
+    };
+    paths(&own).into_iter().filter(|path| !path.is_empty() && !is_known(path)).collect()
+}
+
 /// A value that is `null` or no mapping where there should be one is the user's decision.
 fn is_missing(own: &Value, entry: &Entry) -> bool {
     let mut at = own;
@@ -233,7 +256,11 @@ fn block_end(text: &str, keys: &[&str]) -> Option<usize> {
             }
             offset += line.len();
             // `key: {}` has no block.
-            if start.is_none() && line.strip_prefix(&head).is_some_and(|rest| rest.trim_start().is_empty() || rest.trim_start().starts_with('#')) {
+            if start.is_none()
+                && line
+                    .strip_prefix(&head)
+                    .is_some_and(|rest| rest.trim_start().is_empty() || rest.trim_start().starts_with('#'))
+            {
                 start = Some(offset);
             }
         }
@@ -243,7 +270,8 @@ fn block_end(text: &str, keys: &[&str]) -> Option<usize> {
     let block = &text[range.clone()];
     let kept: usize = {
         let lines: Vec<&str> = block.split_inclusive('\n').collect();
-        let is_content = |line: &&str| !line.trim().is_empty() && (keys.is_empty() || !line.trim_start().starts_with('#'));
+        let is_content =
+            |line: &&str| !line.trim().is_empty() && (keys.is_empty() || !line.trim_start().starts_with('#'));
         let last = lines.iter().rposition(is_content).map_or(0, |at| at + 1);
         lines[..last].iter().map(|line| line.len()).sum()
     };
@@ -265,7 +293,9 @@ pub fn schema(entries: &[Entry], comment: &str) -> String {
         while let Some(key) = keys.next() {
             at = &mut at["properties"][key];
             match keys.peek() {
-                Some(_) if at.is_null() => *at = json!({ "additionalProperties": false, "properties": {}, "type": "object" }),
+                Some(_) if at.is_null() => {
+                    *at = json!({ "additionalProperties": false, "properties": {}, "type": "object" })
+                }
                 Some(_) => {}
                 None => *at = leaf(entry),
             }

@@ -3,6 +3,9 @@
 //! Each part that `opctl edit` turns on and off is a value of the chart: the project is rendered with and without it, in memory, as
 //! that command would change it.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use clap::Args;
 use serde_json::Value;
 
@@ -46,6 +49,14 @@ pub struct ChartArgs {
     pub program: KubectlArgs,
 }
 
+impl ChartArgs {
+    /// Those of `opctl edit --plugins=helm/v2-alpha`.
+    pub fn of(output_dir: Option<&str>) -> Self {
+        let output_dir = output_dir.unwrap_or("dist").to_owned();
+        Self { image: None, output_dir, program: KubectlArgs { kubectl: None } }
+    }
+}
+
 const SCHEMA: &str = "values.schema.json";
 
 pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -60,19 +71,27 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
         operator.image = Some(split(&image.to_string()));
     }
     let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
-    let chart = operator_chart::chart(&operator, &header)
-        .map_err(|error| Refusal::new(error.message).help(error.help))?;
-    let plan = plan(&chart, &tree, &folder, &header)?;
-    let name = &operator.name;
+    let chart =
+        operator_chart::chart(&operator, &header).map_err(|error| Refusal::new(error.message).help(error.help))?;
+    let plan = plan(&chart, &tree, &folder, &header, &console.overwrite)?;
+    for path in
+        operator_chart::unknown(&tree.read(&format!("{folder}/values.yaml"))?.unwrap_or_default(), &chart.values)
+    {
+        console
+            .warn(&format!("`{folder}/values.yaml`: the chart has no value `{path}`, and helm refuses it; remove it"));
+    }
     let has_placeholder = operator.image.as_ref().is_none_or(|(repository, _)| repository == "controller");
     if has_placeholder && !tree.has(&format!("{folder}/values.yaml")) && console.mode == Mode::Apply {
         console.warn("the image in values.yaml is a placeholder; `--image` sets it");
     }
     let next = vec![Next::new(
-        format!("helm install {} {folder} --namespace {} --create-namespace", operator.prefix.trim_end_matches('-'), operator.namespace),
+        format!(
+            "helm install {} {folder} --namespace {} --create-namespace",
+            operator.prefix.trim_end_matches('-'),
+            operator.namespace
+        ),
         "installs the operator",
     )];
-    let _ = name;
     let task = Task { again: "run `opctl generate chart`", tree: &tree, folder: "", plan, next };
     let outcome = carry_out(&task, console)?;
     if console.mode == Mode::Check && outcome == Outcome::Done {
@@ -112,60 +131,67 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
             switches.push((switch, is_listed(&kustomization, component)));
         }
     }
-    let (mut trees, mut renderings) = (std::collections::BTreeMap::new(), Vec::new());
+    let image = operator_chart::image(&base).map(|image| split(&image));
+    let renderings = renderings(tree, &file, &switches, &quiet)?;
+    let mut renderer = Renderer::new(tree);
+    let kustomization = renderer.kustomization("config/default");
+    let text = |key| kustomization.as_ref().and_then(|it| it.node.text_at(&[key])).unwrap_or_default().to_owned();
+    let (prefix, namespace) = (text("namePrefix"), text("namespace"));
+    Ok(Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image })
+}
+
+/// What kustomize renders with each combination of the switches.
+fn renderings(
+    tree: &Tree,
+    file: &ProjectFile,
+    switches: &[(Switch, bool)],
+    quiet: &Console,
+) -> anyhow::Result<Vec<Vec<Value>>> {
+    let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+    let [has_webhooks, is_certified] = ["webhook-server", "certmanager"].map(|part| is_listed(&kustomization, part));
+    // The projects by their scope and certificates, which change more than a list.
+    let mut trees = BTreeMap::new();
+    let mut all = Vec::new();
     for rendering in 0..1_usize << switches.len() {
         let is_on = |wanted: Switch| {
             let at = switches.iter().position(|(switch, _)| *switch == wanted);
             at.map(|at| rendering >> at & 1 == 1)
         };
         let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
+        let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
         // Certificates are for webhooks.
-        let settings = (is_on(Switch::Namespaced), is_on(Switch::CertManager).filter(|_| webhooks));
-        if !trees.contains_key(&settings) {
-            let (namespaced, cert_manager) = settings;
-            let namespaced = namespaced.filter(|namespaced| *namespaced != file.namespaced);
-            let certified = is_listed(&kustomization, "certmanager");
-            let cert_manager = cert_manager.filter(|wanted| *wanted != certified);
-            let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
-            trees.insert(settings, changed(tree, &args, &quiet)?);
+        let cert_manager = is_on(Switch::CertManager).filter(|wanted| webhooks && *wanted != is_certified);
+        let mut tree = match trees.entry((namespaced, cert_manager)) {
+            Entry::Occupied(entry) => Tree::clone(entry.get()),
+            Entry::Vacant(entry) => {
+                let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
+                entry.insert(changed(tree, &args, quiet)?).clone()
+            }
+        };
+        let listed_if = |(switch, component): &(Switch, &str)| {
+            is_on(*switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
+        };
+        let mut edits: Vec<Edit> = COMPONENTS.iter().filter_map(listed_if).collect();
+        if has_webhooks && !webhooks {
+            let parts = [
+                ("components", "../webhook-server"),
+                ("components", "../certmanager"),
+                ("transformers", "../webhook/certificate"),
+            ];
+            edits.extend(parts.map(|(key, item)| listed((key, item.to_owned()), false)));
         }
-        let mut tree = trees[&settings].clone();
-        let mut text = tree.read(KUSTOMIZATION)?.unwrap_or_default();
-        let mut edits: Vec<Edit> = Vec::new();
-        for (switch, component) in COMPONENTS {
-            edits.extend(is_on(switch).map(|wanted| listed(("components", format!("../{component}")), wanted)));
-        }
-        if !webhooks && has_webhooks {
-            edits.push(listed(("components", "../webhook-server".into()), false));
-            edits.push(listed(("components", "../certmanager".into()), false));
-            edits.push(listed(("transformers", "../webhook/certificate".into()), false));
-        }
-        for edit in edits {
-            text = edit.apply(&text).map_err(|error| {
-                Refusal::new(format!("`{KUSTOMIZATION}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
-            })?;
-        }
+        let text = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+        let text = edits.iter().try_fold(text, |text, edit| edit.apply(&text)).map_err(|error| {
+            Refusal::new(format!("`{KUSTOMIZATION}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
+        })?;
         tree.lay_over(KUSTOMIZATION, text);
         let mut objects = objects(&tree)?;
         if is_on(Switch::Metrics) == Some(false) {
             operator_chart::without_metrics(&mut objects);
         }
-        renderings.push(objects);
+        all.push(objects);
     }
-    let text = |key: &str| -> anyhow::Result<String> {
-        let mut renderer = Renderer::new(tree);
-        let kustomization = renderer.kustomization("config/default");
-        Ok(kustomization.and_then(|it| Some(it.node.text_at(&[key])?.to_owned())).unwrap_or_default())
-    };
-    let image = operator_chart::image(&base).map(|image| split(&image));
-    Ok(Operator {
-        name: file.name.to_string(),
-        prefix: text("namePrefix")?,
-        namespace: text("namespace")?,
-        switches,
-        renderings,
-        image,
-    })
+    Ok(all)
 }
 
 const COMPONENTS: [(Switch, &str); 3] = [
@@ -235,7 +261,8 @@ fn split(image: &str) -> (String, String) {
     }
 }
 
-fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str) -> anyhow::Result<Plan> {
+/// `overwrite` are files of the user that are to begin anew.
+fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[String]) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let at = |path: &str| format!("{folder}/{path}");
     for (path, text) in &chart.templates {
@@ -247,18 +274,22 @@ fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str) -> anyhow::Resul
         }
     }
     plan.generate(at(SCHEMA), operator_chart::schema(&chart.values, header));
-    let own = [("Chart.yaml", &chart.chart), ("templates/NOTES.txt", &chart.notes), (".helmignore", &IGNORED.to_owned())];
-    for (path, text) in own.into_iter().filter(|(path, _)| !tree.has(&at(path))) {
+    let own =
+        [("Chart.yaml", &chart.chart), ("templates/NOTES.txt", &chart.notes), (".helmignore", &IGNORED.to_owned())];
+    let is_new = |path: &str| !tree.has(path) || overwrite.iter().any(|other| other == path);
+    for (path, text) in own.into_iter().filter(|(path, _)| is_new(&at(path))) {
         plan.scaffold(at(path), text.clone());
     }
     let path = at("values.yaml");
-    match tree.read(&path)? {
+    match tree.read(&path)?.filter(|_| !is_new(&path)) {
         None => plan.scaffold(path, operator_chart::text(&chart.values)),
         Some(before) => match operator_chart::completed(&before, &chart.values) {
             Ok(None) => {}
             Ok(Some(after)) => plan.edit(path, Edit::Lines { before, after }),
             Err(lines) => {
-                return Err(Refusal::new(format!("`{path}`: there is no place for new values")).help(format!("add these:\n{lines}")).into());
+                return Err(Refusal::new(format!("`{path}`: there is no place for new values"))
+                    .help(format!("add these:\n{lines}"))
+                    .into());
             }
         },
     }
@@ -270,7 +301,7 @@ const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_S
 /// Whether helm renders with the chart what kustomize does: as it is, and with each of the parts changed.
 fn compare(operator: &Operator, tree: &Tree, folder: &str, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
-    let base = operator.switches.iter().enumerate().fold(0, |base, (at, (_, is_on))| base | usize::from(*is_on) << at);
+    let base = operator.by_default();
     let all = operator.renderings.len() - 1;
     let flips = (0..operator.switches.len()).map(|switch| base ^ 1 << switch);
     let release = match operator.prefix.trim_end_matches('-') {
@@ -290,14 +321,18 @@ fn compare(operator: &Operator, tree: &Tree, folder: &str, args: &ChartArgs, con
         }
         if let Some((repository, tag)) = &operator.image {
             let (tag, digest) = tag.strip_prefix('@').map_or((tag.as_str(), ""), |digest| ("", digest));
-            merge(&mut values, &serde_json::json!({ "manager": { "image": { "repository": repository, "tag": tag, "digest": digest } } }));
+            merge(
+                &mut values,
+                &serde_json::json!({ "manager": { "image": { "repository": repository, "tag": tag, "digest": digest } } }),
+            );
         }
         let text = helm::template_in(release, &operator.namespace, &tree.root().join(folder), &values)
             .map_err(|error| Refusal::new(error.message).help(error.help))?;
         let found = operator_chart::objects(&text).map_err(Refusal::new)?;
         let wanted = match rendering == base {
             // What people apply, not what opctl takes it for.
-            true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?).map_err(Refusal::new)?,
+            true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
+                .map_err(Refusal::new)?,
             false => operator.renderings[rendering].clone(),
         };
         let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects));

@@ -1,6 +1,6 @@
 //! `opctl generate`: what a release of the operator needs, made of the project.
 
-mod chart;
+pub mod chart;
 
 use clap::Subcommand;
 
