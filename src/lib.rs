@@ -24,6 +24,7 @@ pub mod chart;
 pub mod cluster;
 pub mod compiled;
 pub mod config;
+pub mod dashboards;
 pub mod emit;
 pub mod grants;
 pub mod operator_chart;

@@ -8,14 +8,17 @@ use anyhow::Context;
 use clap::Args;
 
 use super::create_api::{api_of_resource, project_of};
-use super::error::{Refusal, Refusals};
+use super::error::{Diagnosed, Refusal, Refusals};
 use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
+use crate::dashboards;
 use crate::edit::Edit;
+use crate::emit;
 use crate::names::Namespace;
 use crate::plan::Plan;
 use crate::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, File, Inserted, Project};
+use crate::source;
 
 /// Turn optional parts of a project on or off
 ///
@@ -32,7 +35,11 @@ Examples:
   opctl edit --namespaced=false
 
   # Show what the use of cert-manager would change
-  opctl edit --cert-manager --diff")]
+  opctl edit --cert-manager --diff
+
+  # Generate Grafana dashboards; in CI, fail if they are out of date
+  opctl edit --grafana
+  opctl edit --grafana --check")]
 pub struct EditArgs {
     /// Watch one namespace, with a Role, instead of the whole cluster, with a ClusterRole
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -54,11 +61,15 @@ pub struct EditArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub network_policy: Option<bool>,
 
-    /// Have the Prometheus operator collect metrics, with a ServiceMonitor
+    /// Have the Prometheus operator collect metrics and evaluate alerts, with a ServiceMonitor and a PrometheusRule
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub prometheus: Option<bool>,
 
-    /// Those of other tools; `helm/v2-alpha` generates a chart of the operator.
+    /// Generate Grafana dashboards in `grafana`, also of the metrics that the operator registers itself
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub grafana: Option<bool>,
+
+    /// Those of other tools; `helm/v2-alpha` generates a chart of the operator, `grafana/v1-alpha` dashboards.
     #[arg(long, hide = true, value_name = "PLUGIN", value_delimiter = ',')]
     pub plugins: Vec<String>,
 
@@ -76,6 +87,10 @@ impl EditArgs {
         ]
     }
 
+    fn wants_grafana(&self) -> Option<bool> {
+        self.grafana.or_else(|| self.plugins.iter().any(|plugin| habits::is_grafana(plugin)).then_some(true))
+    }
+
     fn is_about_scope(&self) -> bool {
         self.namespaced.is_some() || !self.watch_namespace.is_empty()
     }
@@ -90,7 +105,8 @@ pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let tree = super::tree(&root);
     let components = args.components();
-    if !args.is_about_scope() && args.cert_manager.is_none() && components.iter().all(|(_, wanted)| wanted.is_none()) {
+    let parts = [args.cert_manager, args.wants_grafana()].into_iter().chain(components.map(|(_, wanted)| wanted));
+    if !args.is_about_scope() && parts.flatten().next().is_none() {
         list(&tree, components.map(|(name, _)| name), console)?;
         return Ok(Outcome::Done);
     }
@@ -140,10 +156,35 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
             ),
         }
     }
+    if let Some(wanted) = args.wants_grafana() {
+        dashboards(&mut plan, tree, file.name.as_str(), wanted, console)?;
+    }
     refusals.settle()?;
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&new)), console)?;
     Ok(plan)
 }
+
+/// Those that are not wanted are removed, unless they are the user's.
+fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, console: &Console) -> anyhow::Result<()> {
+    let header = format!("{}`opctl edit --grafana` makes it.", emit::OURS);
+    let mut custom = None;
+    if wanted {
+        let (metrics, warnings) = source::read_metrics(tree, "").map_err(|error| Diagnosed::from(vec![error]))?;
+        console.diagnose(&warnings);
+        plan.generate(DASHBOARD, dashboards::operator(name, &header));
+        custom = (!metrics.is_empty()).then(|| dashboards::custom(name, &metrics, &header));
+    } else {
+        plan.prune(DASHBOARD);
+    }
+    match custom {
+        Some(text) => plan.generate(OWN_METRICS, text),
+        None => plan.prune(OWN_METRICS),
+    }
+    Ok(())
+}
+
+const DASHBOARD: &str = "grafana/operator.json";
+const OWN_METRICS: &str = "grafana/custom.json";
 
 /// Shows each setting as the option that makes it so.
 fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result<()> {
@@ -157,6 +198,7 @@ fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result
     }
     options.push(format!("--cert-manager={}", is_listed("certmanager")));
     options.extend(components.map(|name| format!("--{name}={}", is_listed(name))));
+    options.push(format!("--grafana={}", tree.has(DASHBOARD)));
     console.print(&(options.join("\n") + "\n"));
     Ok(())
 }

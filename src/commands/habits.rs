@@ -105,11 +105,10 @@ const TABLE: &[(&str, Answer)] = &[
     ("create api|init --plugins hybrid", Accepted("every project may have controllers in Rust and for charts")),
     ("create api|create webhook|edit|init --plugins ansible", ANSIBLE),
     (
-        "create api|create webhook|edit|init --plugins grafana",
-        Refused(
-            "opctl has no Grafana dashboards yet; `opctl edit --prometheus` has the Prometheus operator collect the metrics",
-        ),
+        "create api|create webhook|init --plugins grafana",
+        Refused("`opctl edit --grafana` generates Grafana dashboards"),
     ),
+    ("edit --plugins grafana", Accepted("`--grafana` generates the dashboards")),
     ("create api|create webhook|edit|init --plugins autoupdate", UPDATE),
     ("create api|create webhook|edit|init --plugins manifests", OLM),
     ("create api|create webhook|edit|init --plugins scorecard", OLM),
@@ -311,6 +310,11 @@ fn plugin(key: &str) -> &str {
         "helm" if key.ends_with("-alpha") => "operator-chart",
         name => name,
     }
+}
+
+/// Whether a plugin of kubebuilder makes Grafana dashboards.
+pub fn is_grafana(key: &str) -> bool {
+    plugin(key) == "grafana"
 }
 
 /// Whether a plugin of kubebuilder makes a chart of the operator.

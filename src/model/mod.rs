@@ -276,3 +276,18 @@ pub enum Reach {
     /// Either, known only at run time.
     Unknown,
 }
+
+/// A metric that the project registers, beside those of `opctl-runtime`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    pub name: String,
+    pub help: String,
+    pub form: MetricForm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricForm {
+    Counter,
+    Gauge,
+    Histogram,
+}

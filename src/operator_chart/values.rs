@@ -96,7 +96,12 @@ pub fn common(operator: &Operator) -> Values {
         ("metrics.port", json!(8443), "", NUMBER),
         ("webhook.enabled", json!(true), "", BOOL),
         ("certManager.enabled", json!(false), "Certificates of cert-manager instead of the operator's own", BOOL),
-        ("prometheus.enabled", json!(false), "A ServiceMonitor; it needs the CRDs of the Prometheus operator", BOOL),
+        (
+            "prometheus.enabled",
+            json!(false),
+            "A ServiceMonitor and alerts; they need the CRDs of the Prometheus operator",
+            BOOL,
+        ),
         ("networkPolicy.enabled", json!(false), "Allow only connections to metrics and webhooks", BOOL),
         ("tests.image", json!("busybox:1.37"), "For `helm test`; it needs `nc`", TEXT),
     ];

@@ -26,6 +26,7 @@ mod macros;
 mod made;
 pub mod markers;
 mod methods;
+mod metrics;
 mod modules;
 mod numbers;
 mod package;
@@ -47,7 +48,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Operator, Underivable};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Metric, Operator, Underivable};
 use crate::project::{Tree, join};
 use crate::threads;
 
@@ -239,6 +240,16 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     }
     source.diagnostics.append(&mut found.diagnostics);
     source
+}
+
+/// The metrics that the package registers, and a warning for each that cannot be read.
+///
+/// # Errors
+///
+/// If there is no package.
+pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagnostic>), Diagnostic> {
+    let packages = operators(tree, folder)?;
+    Ok(metrics::read(&Modules::read_as(tree, &packages, Reading::Whole)))
 }
 
 /// Whether the source of the package can name this crate.

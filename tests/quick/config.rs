@@ -69,7 +69,8 @@ fn renamed_names_are_noticed() {
     let mut table = String::new();
     for path in project.files_below("config") {
         let text = project.read(&path).unwrap().unwrap();
-        if path.contains("/crd/bases/") {
+        // Neither names other objects.
+        if path.contains("/crd/bases/") || path.ends_with("/alerts.yaml") {
             continue;
         }
         for node in yaml::documents(&SourceFile::new(&path, text.as_str()), Dialect::Kustomize).unwrap() {

@@ -132,13 +132,14 @@ fn differences<'a>(a: &'a Files, b: &'a Files) -> Vec<&'a str> {
     differ
 }
 
-const TOGGLES: [(&str, &str); 6] = [
+const TOGGLES: [(&str, &str); 7] = [
     ("--namespaced", "--namespaced=false"),
     ("--watch-namespace=team-b,team-a", "--namespaced=false"),
     ("--cert-manager", "--cert-manager=false"),
     ("--leader-election", "--leader-election=false"),
     ("--network-policy", "--network-policy=false"),
     ("--prometheus", "--prometheus=false"),
+    ("--grafana", "--grafana=false"),
 ];
 
 #[test]

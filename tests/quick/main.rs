@@ -35,6 +35,8 @@ mod oracles;
 mod pod_template;
 #[path = "../common/project_with_webhooks.rs"]
 mod project_with_webhooks;
+#[path = "../common/prometheus.rs"]
+mod prometheus;
 #[path = "../common/recorder.rs"]
 mod recorder;
 #[path = "../common/roles.rs"]
@@ -61,6 +63,7 @@ mod cli;
 mod cli_reference;
 mod commands;
 mod config;
+mod dashboards;
 mod descriptions;
 mod docs;
 mod edit;

@@ -1,0 +1,401 @@
+//! Grafana dashboards (Grafana 10 or newer) of what `/metrics` shows: of every operator, and of the project's own metrics.
+
+use serde_json::{Value, json};
+
+use crate::model::{Metric, MetricForm};
+
+/// A graph, and its queries with their legends. `{pod}` selects the metrics of the chosen Pods, `{controller}` those of the chosen
+/// controllers; more matchers may follow: `{pod,code="403"}`. `[]` is the interval of rates.
+struct Panel<'a> {
+    title: &'a str,
+    /// As Grafana calls it.
+    unit: &'a str,
+    queries: Vec<(String, &'a str)>,
+    description: &'a str,
+}
+
+/// Width and height of a panel; a row has 24 columns.
+const SIZE: (usize, usize) = (8, 8);
+
+/// What the operator `name` does. `header` says that the file is generated.
+pub fn operator(name: &str, header: &str) -> String {
+    let mut rows: Vec<(&str, Vec<Panel>)> = Vec::new();
+    for (row, title, unit, queries, description) in OPERATOR {
+        if rows.last().is_none_or(|(last, _)| last != row) {
+            rows.push((row, Vec::new()));
+        }
+        let queries = queries.iter().map(|(expr, legend)| ((*expr).to_owned(), *legend)).collect();
+        rows.last_mut().expect("one was added").1.push(Panel { title, unit, queries, description });
+    }
+    text(name, name, header, &rows)
+}
+
+/// The metrics that the project registers.
+pub fn custom(name: &str, metrics: &[Metric], header: &str) -> String {
+    let panels = metrics.iter().map(|metric| {
+        let name = &metric.name;
+        let rate = |suffix: &str| format!("sum without ({TARGET}) (rate({name}{suffix}{{pod}}[]))");
+        let quantile = |quantile: &str| format!("histogram_quantile({quantile}, {})", rate("_bucket"));
+        let (unit, queries) = match metric.form {
+            MetricForm::Counter => ("cps", vec![(rate("_total"), AUTO)]),
+            MetricForm::Gauge => (unit(name), vec![(format!("{name}{{pod}}"), AUTO)]),
+            MetricForm::Histogram => {
+                let quantiles = [("0.5", "p50"), ("0.9", "p90"), ("0.99", "p99")];
+                (unit(name), quantiles.map(|(it, legend)| (quantile(it), legend)).into())
+            }
+        };
+        Panel { title: name, unit, queries, description: &metric.help }
+    });
+    text(&format!("{name}-custom"), &format!("{name}: own metrics"), header, &[("Own metrics", panels.collect())])
+}
+
+/// The labels of a target, which tell its Pods apart.
+const TARGET: &str = "container, endpoint, instance, pod, service";
+/// Grafana's legend of all labels that differ.
+const AUTO: &str = "__auto";
+
+/// Prometheus has the unit at the end of a name.
+fn unit(name: &str) -> &'static str {
+    match name {
+        name if name.ends_with("_seconds") => "s",
+        name if name.ends_with("_bytes") => "bytes",
+        name if name.ends_with("_ratio") => "percentunit",
+        _ => "short",
+    }
+}
+
+type Row = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
+
+/// Row, title, unit, queries, description. `tests/quick/dashboards.rs` compares the names with those of the runtime.
+const OPERATOR: &[Row] = &[
+    (
+        "Reconciles",
+        "Reconciles by result",
+        "ops",
+        &[(
+            "sum by (controller, result) (rate(controller_reconciles_total{controller}[]))",
+            "{{controller}} {{result}}",
+        )],
+        "Finished reconciles per second.",
+    ),
+    (
+        "Reconciles",
+        "Errors by reason",
+        "ops",
+        &[(
+            "sum by (controller, reason) (rate(controller_reconcile_failures_total{controller}[]))",
+            "{{controller}} {{reason}}",
+        )],
+        "Failed reconciles per second. The log has the error of each.",
+    ),
+    (
+        "Reconciles",
+        "Error ratio",
+        "percentunit",
+        &[(
+            "1 - (sum by (controller) (rate(controller_reconciles_total{controller,result=\"success\"}[])) \
+             or 0 * sum by (controller) (rate(controller_reconciles_total{controller}[]))) \
+             / sum by (controller) (rate(controller_reconciles_total{controller}[]))",
+            "{{controller}}",
+        )],
+        "Failed reconciles among all.",
+    ),
+    (
+        "Reconciles",
+        "Duration",
+        "s",
+        &[
+            (
+                "histogram_quantile(0.5, sum by (controller, le) \
+                 (rate(controller_reconcile_duration_seconds_bucket{controller}[])))",
+                "{{controller}} p50",
+            ),
+            (
+                "histogram_quantile(0.9, sum by (controller, le) \
+                 (rate(controller_reconcile_duration_seconds_bucket{controller}[])))",
+                "{{controller}} p90",
+            ),
+            (
+                "histogram_quantile(0.99, sum by (controller, le) \
+                 (rate(controller_reconcile_duration_seconds_bucket{controller}[])))",
+                "{{controller}} p99",
+            ),
+        ],
+        "Duration of reconciles, with the requests that they waited for.",
+    ),
+    (
+        "Reconciles",
+        "Active reconciles",
+        "short",
+        &[("sum by (controller) (controller_active_reconciles{controller})", "{{controller}}")],
+        "Running reconciles. The argument --concurrency limits them.",
+    ),
+    (
+        "Reconciles",
+        "Requeues and retries",
+        "ops",
+        &[
+            ("sum by (controller) (rate(controller_requeues_total{controller}[]))", "{{controller}} requeues"),
+            ("sum by (controller) (rate(controller_retries_total{controller}[]))", "{{controller}} retries"),
+        ],
+        "A successful reconcile may schedule another one; a failed one is retried.",
+    ),
+    (
+        "Reconciles",
+        "Time since the last success",
+        "s",
+        &[("time() - max by (controller) (controller_last_success_timestamp_seconds{controller})", "{{controller}}")],
+        "Time since the last successful reconcile.",
+    ),
+    (
+        "Reconciles",
+        "Undecodable objects",
+        "short",
+        &[(
+            "sum by (controller, kind, exported_namespace) (controller_undecodable_objects{controller})",
+            "{{kind}} {{exported_namespace}}",
+        )],
+        "Objects that are left out, since they do not fit their Rust type.",
+    ),
+    (
+        "Reconciles",
+        "Decode failures",
+        "ops",
+        &[(
+            "sum by (controller, kind) (rate(controller_decode_failures_total{controller}[]))",
+            "{{controller}} {{kind}}",
+        )],
+        "Received objects that do not fit their Rust type.",
+    ),
+    (
+        "API server",
+        "Requests by code",
+        "reqps",
+        &[("sum by (code) (rate(rest_client_requests_total{pod}[]))", "{{code}}")],
+        "Requests to the API server, by HTTP status.",
+    ),
+    (
+        "API server",
+        "Failed requests",
+        "reqps",
+        &[(
+            "sum by (verb, group, resource, code) (rate(rest_client_requests_total{pod,code!~\"[123]..\"}[]))",
+            "{{code}} {{verb}} {{resource}} {{group}}",
+        )],
+        "403 is a missing permission, 409 a conflict, 429 an overloaded API server; <error> is no answer.",
+    ),
+    (
+        "API server",
+        "Request latency (p99)",
+        "s",
+        &[(
+            "histogram_quantile(0.99, sum by (verb, resource, le) (rate(rest_client_request_duration_seconds_bucket{pod}[])))",
+            "{{verb}} {{resource}}",
+        )],
+        "Time until the answers of the API server began.",
+    ),
+    (
+        "API server",
+        "Retried requests",
+        "reqps",
+        &[(
+            "sum by (verb, group, code) (rate(rest_client_request_retries_total{pod}[]))",
+            "{{code}} {{verb}} {{group}}",
+        )],
+        "Requests sent again, since the API server was overloaded.",
+    ),
+    (
+        "API server",
+        "Restarted watches",
+        "ops",
+        &[(
+            "sum by (controller, kind) (rate(controller_watch_restarts_total{controller}[]))",
+            "{{controller}} {{kind}}",
+        )],
+        "Watches that failed and were started again.",
+    ),
+    (
+        "Webhooks",
+        "Requests to webhooks",
+        "reqps",
+        &[(
+            "sum by (path, operation, outcome) (rate(controller_webhook_requests_total{pod}[]))",
+            "{{path}} {{operation}} {{outcome}}",
+        )],
+        "Requests of the API server to webhooks.",
+    ),
+    (
+        "Webhooks",
+        "Duration of requests to webhooks",
+        "s",
+        &[
+            (
+                "histogram_quantile(0.5, sum by (path, le) (rate(controller_webhook_duration_seconds_bucket{pod}[])))",
+                "{{path}} p50",
+            ),
+            (
+                "histogram_quantile(0.99, sum by (path, le) (rate(controller_webhook_duration_seconds_bucket{pod}[])))",
+                "{{path}} p99",
+            ),
+        ],
+        "The API server waits for the answer.",
+    ),
+    (
+        "Process",
+        "Leader",
+        "short",
+        &[("controller_leader{pod}", "{{namespace}} {{pod}}")],
+        "1 for the replica that reconciles.",
+    ),
+    (
+        "Process",
+        "Version",
+        "short",
+        &[("sum by (namespace, version) (controller_build_info{pod})", "{{namespace}} {{version}}")],
+        "Replicas of each version.",
+    ),
+    ("Process", "CPU", "short", &[("rate(process_cpu_seconds_total{pod}[])", "{{namespace}} {{pod}}")], "Used cores."),
+    (
+        "Process",
+        "Memory",
+        "bytes",
+        &[("process_resident_memory_bytes{pod}", "{{namespace}} {{pod}}")],
+        "Resident memory.",
+    ),
+    (
+        "Process",
+        "File descriptors",
+        "short",
+        &[("process_open_fds{pod}", "{{namespace}} {{pod}}")],
+        "Open files and sockets.",
+    ),
+    (
+        "Process",
+        "Uptime",
+        "s",
+        &[("time() - process_start_time_seconds{pod}", "{{namespace}} {{pod}}")],
+        "Time since the start.",
+    ),
+];
+
+/// Its text, with the header as the first value.
+fn text(uid: &str, title: &str, header: &str, rows: &[(&str, Vec<Panel>)]) -> String {
+    let job = title.split(':').next().unwrap_or(title);
+    let dashboard = json!({
+        "$comment": header.trim_start_matches("# "),
+        "uid": uid,
+        "title": title,
+        "tags": ["operator"],
+        "schemaVersion": 39,
+        "editable": true,
+        "graphTooltip": 1,
+        "refresh": "30s",
+        "time": { "from": "now-1h", "to": "now" },
+        "templating": { "list": variables(job) },
+        "annotations": { "list": [version_annotation()] },
+        "panels": panels(rows),
+    });
+    format!("{dashboard:#}\n")
+}
+
+fn datasource() -> Value {
+    json!({ "type": "prometheus", "uid": "${datasource}" })
+}
+
+/// `job` begins with that of the ServiceMonitor, which is the name of the project.
+fn variables(job: &str) -> Vec<Value> {
+    let query = |name: &str, query: &str, current: &str| {
+        json!({
+            "name": name,
+            "label": name,
+            "type": "query",
+            "datasource": datasource(),
+            "definition": query,
+            "query": { "query": query, "refId": name },
+            "current": { "text": [if current == ALL { "All" } else { current }], "value": [current] },
+            "includeAll": true,
+            "allValue": ".*",
+            "multi": true,
+            "refresh": 2,
+            "sort": 1,
+        })
+    };
+    vec![
+        json!({ "name": "datasource", "label": "datasource", "type": "datasource", "query": "prometheus" }),
+        query("job", "label_values(controller_build_info, job)", job),
+        query("namespace", r#"label_values(controller_build_info{job=~"$job"}, namespace)"#, ALL),
+        query("pod", r#"label_values(controller_build_info{job=~"$job",namespace=~"$namespace"}, pod)"#, ALL),
+        query(
+            "controller",
+            r#"label_values(controller_reconciles_total{job=~"$job",namespace=~"$namespace"}, controller)"#,
+            ALL,
+        ),
+    ]
+}
+
+/// Grafana's name of all values.
+const ALL: &str = "$__all";
+
+/// Marks when another version starts.
+fn version_annotation() -> Value {
+    let at = |offset: &str| format!("sum by (namespace, version) (controller_build_info{{pod}}{offset})");
+    json!({
+        "name": "Versions",
+        "datasource": datasource(),
+        "enable": true,
+        "iconColor": "blue",
+        "expr": selected(&format!("{} unless {}", at(""), at(" offset 5m"))),
+        "titleFormat": "{{namespace}}: version {{version}}",
+        "step": "1m",
+    })
+}
+
+/// The panels from left to right, each row below a heading.
+fn panels(rows: &[(&str, Vec<Panel>)]) -> Vec<Value> {
+    let (width, height) = SIZE;
+    let mut all = Vec::new();
+    let mut y = 0;
+    for (title, panels) in rows {
+        let id = all.len() + 1;
+        let position = json!({ "x": 0, "y": y, "w": 24, "h": 1 });
+        all.push(
+            json!({ "id": id, "type": "row", "title": title, "gridPos": position, "collapsed": false, "panels": [] }),
+        );
+        y += 1;
+        for (line, panels) in panels.chunks(24 / width).enumerate() {
+            for (column, panel) in panels.iter().enumerate() {
+                let position = json!({ "x": column * width, "y": y + line * height, "w": width, "h": height });
+                all.push(graph(panel, all.len() + 1, position));
+            }
+        }
+        y += panels.len().div_ceil(24 / width) * height;
+    }
+    all
+}
+
+fn graph(panel: &Panel, id: usize, position: Value) -> Value {
+    let targets = panel.queries.iter().zip('A'..).map(|((expr, legend), letter)| {
+        json!({ "refId": letter.to_string(), "datasource": datasource(), "expr": selected(expr), "legendFormat": legend })
+    });
+    json!({
+        "id": id,
+        "type": "timeseries",
+        "title": panel.title,
+        "description": panel.description,
+        "datasource": datasource(),
+        "gridPos": position,
+        "targets": targets.collect::<Vec<_>>(),
+        "fieldConfig": {
+            "defaults": { "unit": panel.unit, "min": 0, "custom": { "fillOpacity": 10, "showPoints": "never" } },
+            "overrides": [],
+        },
+        "options": { "legend": { "displayMode": "list", "placement": "bottom" }, "tooltip": { "mode": "multi", "sort": "desc" } },
+    })
+}
+
+/// With what is chosen in the dashboard.
+fn selected(expr: &str) -> String {
+    let pod = r#"{job=~"$job",namespace=~"$namespace",pod=~"$pod""#;
+    let controller = format!(r#"{pod},controller=~"$controller""#);
+    expr.replace("{pod", pod).replace("{controller", &controller).replace("[]", "[$__rate_interval]")
+}
