@@ -15,6 +15,8 @@ mod guide;
 mod manager;
 #[path = "../common/mutants.rs"]
 mod mutants;
+#[path = "../common/prometheus.rs"]
+mod prometheus;
 #[path = "../common/recorder.rs"]
 mod recorder;
 #[path = "../common/sandbox.rs"]

@@ -16,6 +16,7 @@ mod metrics;
 mod mysrv;
 mod namespace;
 mod nginx;
+mod prometheus;
 mod scope;
 mod wiki;
 
