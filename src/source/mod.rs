@@ -29,6 +29,7 @@ mod methods;
 mod modules;
 mod numbers;
 mod package;
+mod quantities;
 mod reads;
 mod releases;
 mod requests;
@@ -38,6 +39,7 @@ mod serialized;
 mod shadows;
 mod skim;
 mod statements;
+mod texts;
 mod types;
 mod values;
 
