@@ -11,6 +11,7 @@ use syn::{
 };
 
 use super::constants::{Function, Owner};
+use super::known::Entry;
 use super::modules::{ModuleId, name};
 use super::numbers::{integer_type, range_of};
 use super::shadows::OF_ANY;
@@ -137,7 +138,7 @@ impl Deriver<'_> {
     pub fn struct_literal(&mut self, literal: &ExprStruct, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let path = ExprPath { attrs: Vec::new(), qself: literal.qself.clone(), path: literal.path.clone() };
         let Some(constructor) = self.constructor(&path, scope, hint)? else {
-            return self.not_evident(literal, scope);
+            return self.kubernetes_literal(literal, &path, scope);
         };
         let rest = match &literal.rest {
             Some(rest) => {
@@ -169,6 +170,50 @@ impl Deriver<'_> {
             fields.insert(key, value);
         }
         Ok(constructor.data(fields))
+    }
+
+    /// `LabelSelector { match_labels: Some(…), ..Default::default() }`, which writes no `None`.
+    fn kubernetes_literal(&mut self, literal: &ExprStruct, path: &ExprPath, scope: &Scope) -> Derived<Value> {
+        let known = match self.owner_of_all(path, scope) {
+            Some(ty) => self.meaning(&ty)?.map(|known| (ty, known)),
+            None => None,
+        };
+        let Some((ty, Resolved::Known { entry: Entry::Kubernetes(entry), .. })) = known else {
+            return self.not_evident(literal, scope);
+        };
+        let mut object = match &literal.rest {
+            Some(rest) => match self.evaluate(rest, scope, &Hint::exactly(ty))? {
+                Value::Json(Json::Object(object)) => object,
+                _ => return self.not_evident(rest, scope),
+            },
+            None => Default::default(),
+        };
+        for given in &literal.fields {
+            let syn::Member::Named(ident) = &given.member else { return self.not_evident(literal, scope) };
+            let field = entry.field(&name(ident));
+            let (property, required, ty) = self.or_not_evident(field, given, scope)?;
+            let ty = ty.and_then(|ty| syn::parse_str::<Type>(&ty).ok()).map(|ty| (ty, scope.clone()));
+            let ty = ty.filter(|ty| self.quietly(|deriver| deriver.meaning(ty)).is_ok());
+            let value = match (required, ty) {
+                (true, ty) => self.evaluate(&given.expr, scope, &Hint::of(ty.as_ref()))?,
+                (false, Some((ty, at))) => {
+                    let option = syn::parse_quote!(::std::option::Option<#ty>);
+                    self.evaluate(&given.expr, scope, &Hint::exactly((option, at)))?
+                }
+                (false, None) => self.evaluate(&given.expr, scope, &Hint::Unknown)?,
+            };
+            match (required, value) {
+                (false, Value::Option(None)) => _ = object.remove(property),
+                (false, Value::Option(Some(value))) => {
+                    _ = object.insert(property.into(), self.serialized(*value, given, scope)?);
+                }
+                (true, value) if !matches!(value, Value::Option(_)) => {
+                    _ = object.insert(property.into(), self.serialized(value, given, scope)?);
+                }
+                _ => return self.not_evident(given, scope),
+            }
+        }
+        Ok(Value::Json(object.into()))
     }
 
     /// Whether a path is `Some` of std.
@@ -441,15 +486,14 @@ impl Deriver<'_> {
                 let time = secs.zip(nanos).filter(|(_, nanos)| *nanos < 1_000_000_000);
                 self.or_not_evident(time.map(|(secs, nanos)| Value::Duration(Duration::new(secs, nanos))), expr, scope)
             }
+            ("Cow", "Owned" | "Borrowed", [value]) => self.evaluate(value, scope, &Hint::Unknown),
             ("IpAddr", "V4" | "V6", [value]) if path[0] == "std" => self.evaluate(value, scope, &Hint::Unknown),
             ("Ipv4Addr", "new", [_, _, _, _]) if path[0] == "std" => {
                 let bytes = all(arguments.iter().map(|byte| self.integer(byte, scope, "u8")))?;
                 let bytes: Vec<String> = bytes.iter().map(i128::to_string).collect();
                 Ok(Value::Json(bytes.join(".").into()))
             }
-            (_, "from_digit" | "from_u32" | "from_utf8" | "from_utf8_lossy" | "from_str_radix", _) | ("char", "from", _)
-                if path.len() == 1 =>
-            {
+            (_, "from_digit" | "from_u32" | "from_utf8" | "from_utf8_lossy" | "from_str_radix", _) | ("char", "from", _) => {
                 let value = self.text_made(of, &function, arguments, scope)?;
                 self.or_not_evident(value, expr, scope)
             }
@@ -496,7 +540,7 @@ impl Deriver<'_> {
             }
             // `u64::pow(2, 3)` is `2u64.pow(3)`.
             (own, method, [receiver, rest @ ..])
-                if path.len() == 1 && (integer_type(own).is_some() || WITH_METHODS.contains(&own)) =>
+                if path.len() == 1 && integer_type(own).is_some() || WITH_METHODS.contains(&own) =>
             {
                 let receiver = self.evaluate(receiver, scope, &Hint::exactly(ty))?;
                 let method = quote::format_ident!("{method}");
@@ -590,7 +634,16 @@ impl Deriver<'_> {
                     None => self.not_evident(expr, scope),
                 };
             }
-            (Value::Text(text), "to_owned" | "as_str", []) => Some(Value::Text(text)),
+            // Of what is written as a text, only paths are joined.
+            (Value::Json(Json::String(base)), "join", [part]) => {
+                let part = match self.evaluate(part, scope, &Hint::Text)? {
+                    Value::Text(part) | Value::Json(Json::String(part)) => Some(part),
+                    _ => None,
+                };
+                let joined = part.map(|part| std::path::Path::new(&base).join(part));
+                joined.and_then(|path| path.to_str().map(|path| Value::Json(path.into())))
+            }
+            (Value::Text(text), "to_owned" | "as_str" | "into_owned", []) => Some(Value::Text(text)),
             // `char::to_uppercase` is shown as the letters that it gives.
             (Value::List("iterator", list), "to_string", []) => super::methods::concatenated_texts(list).map(Value::Text),
             (value, "to_string", []) => super::macros::displayed(&value).map(Value::Text),
@@ -797,6 +850,7 @@ impl Deriver<'_> {
         }
         let returned = match &item.sig.output {
             ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
+            ReturnType::Type(_, ty) if is_plain_result(ty) => Hint::Unknown,
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
             ReturnType::Default => Hint::Unknown,
         };
@@ -864,6 +918,12 @@ fn is_default(path: &ExprPath) -> bool {
 
 fn is_default_trait(ty: &Typed) -> bool {
     matches!(&ty.0, Type::Path(path) if path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Default"))
+}
+
+/// `fmt::Result`, or another alias that says nothing of what it holds.
+fn is_plain_result(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Result" && last.arguments.is_none())
 }
 
 /// schemars' `Schema` is no type that a field has.

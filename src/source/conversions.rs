@@ -87,6 +87,7 @@ impl Deriver<'_> {
             "Value" => return self.converted(value, expr, scope, &Hint::Json),
             "IpAddr" | "Ipv4Addr" if path[0] == "std" => {
                 let bytes = match self.evaluate(value, scope, &Hint::List(Box::new(Hint::Number("u8"))))? {
+                    Value::Json(address) => return Ok(Value::Json(address)),
                     Value::List("array", list) => list.into_iter().map(|byte| match byte {
                         Value::Integer(byte, "u8") => u8::try_from(byte).ok(),
                         _ => None,
@@ -284,6 +285,7 @@ impl Deriver<'_> {
             return self.not_evident(closure, scope);
         }
         let mut inner = scope.clone();
+        inner.frozen = inner.store.len();
         for (parameter, value) in closure.inputs.iter().zip(values) {
             let pattern = match parameter {
                 Pat::Type(typed) => &typed.pat,
@@ -296,7 +298,7 @@ impl Deriver<'_> {
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), scope.clone())),
             ReturnType::Default => hint.clone(),
         };
-        self.evaluate(&closure.body, &inner, &hint)
+        self.closure_body(&closure.body, &inner, &hint)
     }
 
     /// What a `for` goes through, where that has an order.

@@ -29,6 +29,7 @@ mod methods;
 mod modules;
 mod numbers;
 mod package;
+mod panics;
 mod quantities;
 mod reads;
 mod releases;

@@ -74,6 +74,16 @@ impl Deriver<'_> {
         }
     }
 
+    /// The value of a closure's body, which may be left by `return` and `?`, and changes nothing of what is around it.
+    pub fn closure_body(&mut self, body: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        let exits = Exits { returned: hint, broken: &Hint::Unknown };
+        let flow = self.deeper(body, scope, |deriver| deriver.run(body, &mut scope.clone(), hint, exits))?;
+        match flow {
+            Flow::Value(value) | Flow::Return(value) => Ok(value),
+            Flow::Break(..) | Flow::Continue(_) => self.not_evident(body, scope),
+        }
+    }
+
     /// The value of an expression with blocks in it that changes nothing.
     pub fn run_apart(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let mut scope = scope.clone();
@@ -223,8 +233,12 @@ impl Deriver<'_> {
         exits: Exits<'_>,
     ) -> Derived<Flow> {
         let place = self.place(target, scope)?;
+        let counts = matches!(without_parens(&each.expr), Expr::MethodCall(call) if call.method == "enumerate");
+        let numbers = |count: usize| (0..count).map(|index| Value::Integer(index as i128, "usize")).collect();
+        let is_map = matches!(self.at(&place, scope), Some(Value::Map(..)));
         let (keys, count) = match self.at(&place, scope) {
-            Some(Value::List("array" | "Vec" | "VecDeque", list)) => (None, list.len()),
+            Some(Value::List("array" | "Vec" | "VecDeque", list)) => (counts.then(|| numbers(list.len())), list.len()),
+            Some(_) if counts => return self.not_evident(&each.expr, scope),
             Some(Value::Map("BTreeMap", entries)) => {
                 (Some(entries.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>()), entries.len())
             }
@@ -241,11 +255,11 @@ impl Deriver<'_> {
             Pat::Ident(ident) if ident.by_ref.is_none() && ident.mutability.is_none() && ident.subpat.is_none() => &ident.ident,
             pattern => return self.not_evident(pattern, scope),
         };
-        let hint = self.element(&place.hint, if keys.is_some() { 1 } else { 0 })?;
+        let hint = self.element(&place.hint, if is_map { 1 } else { 0 })?;
         for index in 0..count {
             self.step(each, scope)?;
             let mut parts = place.parts.clone();
-            parts.push(if keys.is_some() { Part::Entry(index) } else { Part::Index(index) });
+            parts.push(if is_map { Part::Entry(index) } else { Part::Index(index) });
             let element = Place { slot: place.slot, parts, hint: hint.clone() };
             let flow = self.nested(scope, |deriver, scope| {
                 if let (Some(pattern), Some(keys)) = (key_pattern, &keys) {
@@ -371,15 +385,22 @@ impl Deriver<'_> {
                 Ok(Some(Value::Unit))
             }
             ("replace", [new]) => {
-                let hint = if matches!(place.hint, Hint::Unknown) { Hint::like(&old) } else { place.hint.clone() };
+                let hint = match (&place.hint, &old) {
+                    (Hint::Unknown, Value::Text(_)) => Hint::Text,
+                    (Hint::Unknown, old) => Hint::like(old),
+                    (hint, _) => hint.clone(),
+                };
                 let new = self.evaluate(new, scope, &hint)?;
                 self.write(&place, new, expr, scope)?;
                 Ok(Some(old))
             }
             ("take", []) => {
-                let new = match place.hint.ty().cloned() {
-                    Some((ty, at)) => self.default_of(&ty, &at)?,
-                    None => return self.not_evident(expr, scope),
+                let new = match (place.hint.ty().cloned(), &old) {
+                    (Some((ty, at)), _) => self.default_of(&ty, &at)?,
+                    (None, Value::Text(_)) => Value::Text(String::new()),
+                    (None, Value::List(kind @ ("Vec" | "VecDeque" | "BTreeSet"), _)) => Value::List(kind, Vec::new()),
+                    (None, Value::Map(kind, _)) => Value::Map(kind, Vec::new()),
+                    _ => return self.not_evident(expr, scope),
                 };
                 self.write(&place, new, expr, scope)?;
                 Ok(Some(old))
@@ -391,7 +412,7 @@ impl Deriver<'_> {
     /// A method of the source that takes `&mut self` or `&mut place`; `None`: it is none.
     fn change_own(&mut self, call: &ExprMethodCall, scope: &mut Scope) -> Derived<Option<Value>> {
         let method = call.method.to_string();
-        if !names_place(&call.receiver) || self.may_be_of_own_trait(&method, scope) || !self.is_own_method(&method, scope) {
+        if !names_place(&call.receiver) || self.may_be_of_own_trait(&method, scope) {
             return Ok(None);
         }
         let Ok(Value::Data(data)) = self.quietly(|deriver| deriver.seen_through(&call.receiver, scope, &Hint::Unknown)) else {
@@ -1154,6 +1175,13 @@ impl Deriver<'_> {
                 text.push_str(&self.or_not_evident(new, node, scope)?);
                 Value::Unit
             }
+            (Value::Text(text), "drain", [range]) => {
+                let Expr::Range(range) = without_parens(range) else { return self.not_evident(call, scope) };
+                let range = self.span_of_range(range, text.len(), scope)?;
+                let range = Some(range).filter(|range| text.get(range.clone()).is_some());
+                let range = self.or_not_evident(range, node, scope)?;
+                Value::List("iterator", text.drain(range).map(Value::Char).collect())
+            }
             (Value::Text(text), "write_str", [new]) => {
                 text.push_str(&self.text(new, scope)?);
                 Value::Result(Some(Box::new(Value::Unit)))
@@ -1301,6 +1329,10 @@ fn changed_in_turn(expr: &Expr) -> Option<&Expr> {
         Expr::MethodCall(call) if ["iter_mut", "values_mut"].iter().any(|method| call.method == method) => {
             call.args.is_empty().then_some(&call.receiver)
         }
+        Expr::MethodCall(call) if call.method == "enumerate" && call.args.is_empty() => match &*call.receiver {
+            Expr::MethodCall(inner) if inner.method == "iter_mut" => changed_in_turn(&call.receiver),
+            _ => None,
+        },
         _ => None,
     }
 }

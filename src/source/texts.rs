@@ -199,7 +199,7 @@ impl Deriver<'_> {
         let Some(Resolved::Known { path, .. }) = self.meaning(ty)? else { return Ok(None) };
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         Ok(match path[..] {
-            ["String"] => Some(result(Some(text_value(text)))),
+            [.., "String"] => Some(result(Some(text_value(text)))),
             ["bool"] => Some(result(text.parse().ok().map(Value::Bool))),
             ["char"] => Some(result(text.parse().ok().map(Value::Char))),
             ["std", "net", "IpAddr"] => Some(result(normal::<std::net::IpAddr>(text))),

@@ -208,7 +208,11 @@ impl Deriver<'_> {
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
     pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         match self.if_needed(|deriver| deriver.evaluate(expr, scope, hint)) {
-            unknown @ Value::Unknown(_) if !has_no_effect(expr.to_token_stream(), scope) => self.known(unknown),
+            unknown @ Value::Unknown(_)
+                if !has_no_effect(expr.to_token_stream(), scope) || self.may_panic(expr.to_token_stream()) =>
+            {
+                self.known(unknown)
+            }
             value => Ok(value),
         }
     }
@@ -877,6 +881,7 @@ pub fn default_of_std(path: &[String]) -> Option<Value> {
         "PathBuf" => Value::Json(String::new().into()),
         "Option" => Value::Option(None),
         "PhantomData" => Value::Unit,
+        "Duration" if path[0] == "std" => Value::Duration(Default::default()),
         "Value" => Value::Json(Json::Null),
         _ => return super::conversions::collection(last, Vec::new()),
     })
