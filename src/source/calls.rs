@@ -464,9 +464,11 @@ impl Deriver<'_> {
                 self.integer(value, scope, "i32")?.to_string().parse().map_or(Json::Null, |number: i64| number.into()),
             )),
             ("IntOrString", "String", [value]) => Ok(Value::Json(self.text(value, scope)?.into())),
-            ("Duration", "from_secs" | "from_millis" | "from_micros" | "from_nanos" | "from_mins" | "from_hours", [value])
-                if path[0] == "std" =>
-            {
+            (
+                "Duration",
+                "from_secs" | "from_millis" | "from_micros" | "from_nanos" | "from_mins" | "from_hours",
+                [value],
+            ) if path[0] == "std" => {
                 let count = u64::try_from(self.integer(value, scope, "u64")?).ok();
                 let time = count.and_then(|count| {
                     Some(match function.as_str() {
@@ -493,7 +495,8 @@ impl Deriver<'_> {
                 let bytes: Vec<String> = bytes.iter().map(i128::to_string).collect();
                 Ok(Value::Json(bytes.join(".").into()))
             }
-            (_, "from_digit" | "from_u32" | "from_utf8" | "from_utf8_lossy" | "from_str_radix", _) | ("char", "from", _) => {
+            (_, "from_digit" | "from_u32" | "from_utf8" | "from_utf8_lossy" | "from_str_radix", _)
+            | ("char", "from", _) => {
                 let value = self.text_made(of, &function, arguments, scope)?;
                 self.or_not_evident(value, expr, scope)
             }
@@ -603,10 +606,12 @@ impl Deriver<'_> {
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
                 Hint::List(Box::new(self.element(hint, 0)?))
             }
-            ("ok" | "flatten", []) if matches!(hint, Hint::Type(_) | Hint::List(_)) => Hint::List(Box::new(match method.as_str() {
-                "ok" => self.element(hint, 0)?,
-                _ => Hint::List(Box::new(self.element(hint, 0)?)),
-            })),
+            ("ok" | "flatten", []) if matches!(hint, Hint::Type(_) | Hint::List(_)) => {
+                Hint::List(Box::new(match method.as_str() {
+                    "ok" => self.element(hint, 0)?,
+                    _ => Hint::List(Box::new(self.element(hint, 0)?)),
+                }))
+            }
             ("or" | "or_else" | "xor" | "map_err", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
             ("unwrap_or_else", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("filter" | "step_by" | "take_while" | "skip_while", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
@@ -645,7 +650,9 @@ impl Deriver<'_> {
             }
             (Value::Text(text), "to_owned" | "as_str" | "into_owned", []) => Some(Value::Text(text)),
             // `char::to_uppercase` is shown as the letters that it gives.
-            (Value::List("iterator", list), "to_string", []) => super::methods::concatenated_texts(list).map(Value::Text),
+            (Value::List("iterator", list), "to_string", []) => {
+                super::methods::concatenated_texts(list).map(Value::Text)
+            }
             (value, "to_string", []) => super::macros::displayed(&value).map(Value::Text),
             (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
                 Some(Value::Json(json))
@@ -695,8 +702,13 @@ impl Deriver<'_> {
                 }
             }
             (
-                one @ (Value::Integer(..) | Value::Text(_) | Value::Char(_) | Value::Bool(_) | Value::Duration(_)
-                | Value::Option(_) | Value::List("array" | "tuple" | "Vec", _)),
+                one @ (Value::Integer(..)
+                | Value::Text(_)
+                | Value::Char(_)
+                | Value::Bool(_)
+                | Value::Duration(_)
+                | Value::Option(_)
+                | Value::List("array" | "tuple" | "Vec", _)),
                 "cmp" | "partial_cmp" | "max" | "min",
                 [other],
             ) => {
@@ -832,7 +844,8 @@ impl Deriver<'_> {
                         Pat::Wild(_) => continue,
                         _ => return self.not_evident(expr, scope),
                     };
-                    let has_mut = mentions_mut(&*typed.ty) && !is_exclusive || is_exclusive && pattern.mutability.is_some();
+                    let has_mut =
+                        mentions_mut(&*typed.ty) && !is_exclusive || is_exclusive && pattern.mutability.is_some();
                     if pattern.by_ref.is_some() || pattern.subpat.is_some() || has_mut {
                         return self.not_evident(expr, scope);
                     }
@@ -861,7 +874,7 @@ impl Deriver<'_> {
 /// Whether a parameter is `&mut T` or `&mut self`, with no other exclusive reference in it.
 pub fn is_exclusive_parameter(input: &FnArg) -> bool {
     match input {
-        FnArg::Receiver(receiver) => receiver.mutability.is_some() && !matches!(receiver.kind, syn::ReceiverKind::Value),
+        FnArg::Receiver(receiver) => matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, Some(_))),
         FnArg::Typed(typed) => match &*typed.ty {
             Type::Reference(inner) => inner.mutability.is_some() && !mentions_mut(&*inner.elem),
             _ => false,

@@ -236,7 +236,10 @@ impl Deriver<'_> {
             // An item of a trait, `<Type as Trait>::item`, is none of the type's own.
             let ty = ((*itself.ty).clone(), scope.clone());
             if let [.., of, _] = &path.path.segments.iter().collect::<Vec<_>>()[..]
-                && matches!((of.ident.to_string().as_str(), last.as_str()), ("Default", "default") | ("JsonSchema", "json_schema"))
+                && matches!(
+                    (of.ident.to_string().as_str(), last.as_str()),
+                    ("Default", "default") | ("JsonSchema", "json_schema")
+                )
                 && !self.is_own_trait(&of.ident.to_string(), scope.module)
             {
                 return Some(Owner { ty, last });

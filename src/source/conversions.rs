@@ -88,10 +88,13 @@ impl Deriver<'_> {
             "IpAddr" | "Ipv4Addr" if path[0] == "std" => {
                 let bytes = match self.evaluate(value, scope, &Hint::List(Box::new(Hint::Number("u8"))))? {
                     Value::Json(address) => return Ok(Value::Json(address)),
-                    Value::List("array", list) => list.into_iter().map(|byte| match byte {
-                        Value::Integer(byte, "u8") => u8::try_from(byte).ok(),
-                        _ => None,
-                    }).collect::<Option<Vec<u8>>>(),
+                    Value::List("array", list) => list
+                        .into_iter()
+                        .map(|byte| match byte {
+                            Value::Integer(byte, "u8") => u8::try_from(byte).ok(),
+                            _ => None,
+                        })
+                        .collect::<Option<Vec<u8>>>(),
                     _ => None,
                 };
                 let bytes = bytes.and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
@@ -223,7 +226,10 @@ impl Deriver<'_> {
                 matches!(scope.store.get(*slot).map(|value| &**value), Some(Value::Function(..)))
             }
             Some(_) => false,
-            None => self.function(path, scope, None).is_some() || path.path.segments.len() > 1 && !self.is_constant_item(path, scope),
+            None => {
+                self.function(path, scope, None).is_some()
+                    || path.path.segments.len() > 1 && !self.is_constant_item(path, scope)
+            }
         }
     }
 
@@ -467,7 +473,9 @@ pub fn order(left: &Value, right: &Value) -> Option<Ordering> {
         (Value::Option(Some(_)), Value::Option(None)) => Some(Ordering::Greater),
         (Value::Option(Some(left)), Value::Option(Some(right))) => order(left, right),
         (Value::List("Reverse", left), Value::List("Reverse", right)) => Some(in_turn(left, right)?.reverse()),
-        (Value::List("array" | "tuple" | "Vec", left), Value::List("array" | "tuple" | "Vec", right)) => in_turn(left, right),
+        (Value::List("array" | "tuple" | "Vec", left), Value::List("array" | "tuple" | "Vec", right)) => {
+            in_turn(left, right)
+        }
         _ => None,
     }
 }

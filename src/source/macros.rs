@@ -3,10 +3,10 @@
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprMacro, Lit, Macro, Pat, Token};
 
+use super::constants::Function;
 use super::modules::{UsePath, name};
 use super::resolve::{Namespace, Target, resolve};
 use super::types::{Derived, Deriver, Scope, all};
-use super::constants::Function;
 use super::values::{Data, Hint, Value};
 
 impl Deriver<'_> {
@@ -75,14 +75,16 @@ impl Deriver<'_> {
                     let value: Expr = input.parse()?;
                     input.parse::<Token![,]>()?;
                     let pattern = Pat::parse_multi_with_leading_vert(input)?;
-                    let guard = if input.parse::<Option<Token![if]>>()?.is_some() { Some(input.parse()?) } else { None };
+                    let guard =
+                        if input.parse::<Option<Token![if]>>()?.is_some() { Some(input.parse()?) } else { None };
                     input.parse::<Option<Token![,]>>()?;
                     Ok((value, pattern, guard))
                 });
                 let Ok((value, pattern, guard)): syn::Result<(Expr, Pat, Option<Expr>)> = parts else {
                     return self.not_evident(expr, scope);
                 };
-                let guard = guard.map_or_else(|| syn::parse_quote!(true), |guard| quote::ToTokens::to_token_stream(&guard));
+                let guard =
+                    guard.map_or_else(|| syn::parse_quote!(true), |guard| quote::ToTokens::to_token_stream(&guard));
                 // A guard is asked for each of several patterns, as in a `match`.
                 let choice: Expr = syn::parse_quote!(match #value { #pattern if #guard => true, _ => false });
                 self.evaluate(&choice, scope, &Hint::Unknown)
@@ -199,12 +201,16 @@ impl Deriver<'_> {
             let mut spec = spec.trim_end().to_string();
             while let Some(end) = spec.find('$') {
                 let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-                let start = spec[..end].rfind(|letter| !is_part(letter)).map_or(0, |at| {
-                    at + spec[at..].chars().next().map_or(1, char::len_utf8)
-                });
+                let start = spec[..end]
+                    .rfind(|letter| !is_part(letter))
+                    .map_or(0, |at| at + spec[at..].chars().next().map_or(1, char::len_utf8));
                 let argument = &spec[start..end];
                 // A zero before a name is a flag.
-                let zeros = if argument.parse::<usize>().is_ok() { 0 } else { argument.len() - argument.trim_start_matches('0').len() };
+                let zeros = if argument.parse::<usize>().is_ok() {
+                    0
+                } else {
+                    argument.len() - argument.trim_start_matches('0').len()
+                };
                 let number = match value_of(self, &argument[zeros..])? {
                     Some(Value::Integer(number, _)) => number.to_string(),
                     _ => return self.not_evident(expr, scope),
@@ -268,9 +274,7 @@ impl Deriver<'_> {
             Value::Unit => Some("()".into()),
             Value::Option(None) => Some("None".into()),
             Value::Option(Some(value)) => Some(format!("Some({})", self.debugged(value)?)),
-            Value::List("array" | "Vec" | "VecDeque", list) => {
-                Some(format!("[{}]", self.all_debugged(list.iter())?))
-            }
+            Value::List("array" | "Vec" | "VecDeque", list) => Some(format!("[{}]", self.all_debugged(list.iter())?)),
             Value::List("BTreeSet", list) => Some(format!("{{{}}}", self.all_debugged(list.iter())?)),
             Value::List("tuple", list) if list.len() > 1 => Some(format!("({})", self.all_debugged(list.iter())?)),
             Value::Map("BTreeMap", entries) => {
@@ -372,7 +376,8 @@ fn formatted_as(value: &Value, spec: &str) -> Option<String> {
         return None;
     }
     // Zeros go behind the sign and the base.
-    let (sign, digits) = if text.starts_with('-') { text.split_at(1) } else { (if plus { "+" } else { "" }, text.as_str()) };
+    let (sign, digits) =
+        if text.starts_with('-') { text.split_at(1) } else { (if plus { "+" } else { "" }, text.as_str()) };
     let sign = format!("{sign}{}", if alternate { base } else { "" });
     let (text, digits) = (format!("{sign}{digits}"), digits.to_string());
     let missing = width.saturating_sub(text.chars().count());

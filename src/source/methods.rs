@@ -90,7 +90,9 @@ impl Deriver<'_> {
                 _ => None,
             },
             (value, "ok_or" | "ok_or_else", [_]) => Some(Value::Result(value)),
-            (Some(value), "is_none_or", [function]) => Some(self.called(function, vec![*value], scope, &Hint::Unknown)?),
+            (Some(value), "is_none_or", [function]) => {
+                Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
+            }
             (None, "is_none_or", [_]) => Some(Value::Bool(true)),
             (Some(value), "is_some_and", [function]) => {
                 Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
@@ -158,7 +160,9 @@ impl Deriver<'_> {
                 Some(self.called(function, vec![*value], scope, hint.unless_free())?)
             }
             (None, "map_or", [other, _]) => Some(self.evaluate(other, scope, hint.unless_free())?),
-            (Some(value), "is_ok_and", [function]) => Some(self.called(function, vec![*value], scope, &Hint::Unknown)?),
+            (Some(value), "is_ok_and", [function]) => {
+                Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
+            }
             (None, "is_ok_and", [_]) => Some(Value::Bool(false)),
             _ => None,
         })
@@ -213,7 +217,9 @@ impl Deriver<'_> {
             ("split_at", [at]) if is_indexed => {
                 let at = usize::try_from(self.integer(at, scope, "usize")?).ok();
                 let parts = at.and_then(|at| list.split_at_checked(at));
-                parts.map(|(left, right)| tuple([Value::List("array", left.to_vec()), Value::List("array", right.to_vec())]))
+                parts.map(|(left, right)| {
+                    tuple([Value::List("array", left.to_vec()), Value::List("array", right.to_vec())])
+                })
             }
             ("split_first", []) if is_indexed => Some(option(
                 list.split_first().map(|(first, rest)| tuple([first.clone(), Value::List("array", rest.to_vec())])),
@@ -226,12 +232,18 @@ impl Deriver<'_> {
                 let Value::List("array" | "Vec", part) = self.evaluate(part, scope, &hint)? else { return Ok(None) };
                 let from = if method == "starts_with" { Some(0) } else { list.len().checked_sub(part.len()) };
                 match from.and_then(|from| list.get(from..from + part.len())) {
-                    Some(same) => self.equal(&Value::List("array", same.to_vec()), &Value::List("array", part)).map(Value::Bool),
+                    Some(same) => {
+                        self.equal(&Value::List("array", same.to_vec()), &Value::List("array", part)).map(Value::Bool)
+                    }
                     None => Some(Value::Bool(false)),
                 }
             }
-            ("union" | "intersection" | "difference" | "is_subset" | "is_superset" | "is_disjoint", [other]) if kind == "BTreeSet" => {
-                let Value::List("BTreeSet", other) = self.evaluate(other, scope, &Hint::Unknown)? else { return Ok(None) };
+            ("union" | "intersection" | "difference" | "is_subset" | "is_superset" | "is_disjoint", [other])
+                if kind == "BTreeSet" =>
+            {
+                let Value::List("BTreeSet", other) = self.evaluate(other, scope, &Hint::Unknown)? else {
+                    return Ok(None);
+                };
                 let Some(mine) = within(&list, &other) else { return Ok(None) };
                 let Some(theirs) = within(&other, &list) else { return Ok(None) };
                 let kept = |wanted: bool| {
@@ -286,7 +298,12 @@ impl Deriver<'_> {
     }
 
     /// The value of a key. `None`: whether keys are equal is not known.
-    pub fn entry_of(&mut self, entries: Vec<(Value, Value)>, key: &Expr, scope: &Scope) -> Derived<Option<Option<Value>>> {
+    pub fn entry_of(
+        &mut self,
+        entries: Vec<(Value, Value)>,
+        key: &Expr,
+        scope: &Scope,
+    ) -> Derived<Option<Option<Value>>> {
         let hint = entries.first().map_or(Hint::Unknown, |(key, _)| Hint::like(key));
         let key = self.evaluate(key, scope, &hint)?;
         let mut found = None;
@@ -397,7 +414,8 @@ impl Deriver<'_> {
                         _ => return Ok(None),
                     }
                 }
-                let sides = super::conversions::collection(&kind, held).zip(super::conversions::collection(&kind, others));
+                let sides =
+                    super::conversions::collection(&kind, held).zip(super::conversions::collection(&kind, others));
                 sides.map(|(held, others)| tuple([held, others]))
             }
             ("unzip", []) if call.turbofish.is_none() => {
@@ -410,7 +428,8 @@ impl Deriver<'_> {
                     _ => None,
                 });
                 let Some((lefts, rights)) = pairs.collect::<Option<(Vec<_>, Vec<_>)>>() else { return Ok(None) };
-                let sides = super::conversions::collection(&left, lefts).zip(super::conversions::collection(&right, rights));
+                let sides =
+                    super::conversions::collection(&left, lefts).zip(super::conversions::collection(&right, rights));
                 sides.map(|(left, right)| tuple([left, right]))
             }
             ("max_by_key" | "min_by_key", [function]) => {

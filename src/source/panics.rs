@@ -61,7 +61,8 @@ fn called(tokens: TokenStream, names: &mut BTreeSet<String>) -> bool {
         match tree {
             TokenTree::Ident(ident) => {
                 let ident = name(&ident);
-                panics |= is_panic(&ident, matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!'));
+                panics |=
+                    is_panic(&ident, matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!'));
                 names.insert(ident);
             }
             TokenTree::Group(group) => panics |= called(group.stream(), names),

@@ -62,22 +62,31 @@ impl Deriver<'_> {
             ("ilog2", []) if number > 0 => Some(of_u32(number.ilog2())),
             ("ilog10", []) if number > 0 => Some(of_u32(number.ilog10())),
             ("isqrt", []) if number >= 0 => Some(Value::Integer(number.isqrt(), ty)),
-            ("is_ascii_digit" | "is_ascii_alphabetic" | "is_ascii_alphanumeric" | "is_ascii_uppercase" | "is_ascii_lowercase"
-            | "is_ascii_whitespace" | "is_ascii_punctuation", []) if ty == "u8" => {
+            (
+                "is_ascii_digit"
+                | "is_ascii_alphabetic"
+                | "is_ascii_alphanumeric"
+                | "is_ascii_uppercase"
+                | "is_ascii_lowercase"
+                | "is_ascii_whitespace"
+                | "is_ascii_punctuation",
+                [],
+            ) if ty == "u8" => {
                 u8::try_from(number).ok().and_then(|byte| super::texts::of_char(byte.into(), method, arguments))
             }
             ("to_ascii_uppercase" | "to_ascii_lowercase", []) if ty == "u8" => u8::try_from(number).ok().map(|byte| {
-                let byte = if method == "to_ascii_uppercase" { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
+                let byte =
+                    if method == "to_ascii_uppercase" { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
                 Value::Integer(byte.into(), ty)
             }),
-            ("next_multiple_of", [_]) if ty.starts_with('u') => right
-                .filter(|right| *right > 0)
-                .and_then(|right| in_range((number + right - 1) / right * right, ty)),
+            ("next_multiple_of", [_]) if ty.starts_with('u') => {
+                right.filter(|right| *right > 0).and_then(|right| in_range((number + right - 1) / right * right, ty))
+            }
             ("try_into", []) => {
                 let to = self.element(hint, 0)?;
-                self.number_of(&to)?.and_then(integer_type).and_then(|to| {
-                (!to.ends_with("128")).then(|| Value::Result(in_range(number, to).map(Box::new)))
-                })
+                self.number_of(&to)?
+                    .and_then(integer_type)
+                    .and_then(|to| (!to.ends_with("128")).then(|| Value::Result(in_range(number, to).map(Box::new))))
             }
             ("rem_euclid", [_]) => right
                 .filter(|right| *right != 0 && *right != -1)
@@ -152,11 +161,13 @@ impl Deriver<'_> {
         }
         Ok(match number {
             Value::Single(number) => {
-                let others = others.into_iter().map(|other| if let Value::Single(other) = other { Some(other) } else { None });
+                let others =
+                    others.into_iter().map(|other| if let Value::Single(other) = other { Some(other) } else { None });
                 others.collect::<Option<Vec<_>>>().and_then(|others| method!(number, &others[..], Value::Single))
             }
             Value::Double(number) => {
-                let others = others.into_iter().map(|other| if let Value::Double(other) = other { Some(other) } else { None });
+                let others =
+                    others.into_iter().map(|other| if let Value::Double(other) = other { Some(other) } else { None });
                 others.collect::<Option<Vec<_>>>().and_then(|others| method!(number, &others[..], Value::Double))
             }
             _ => None,
@@ -170,7 +181,8 @@ impl Deriver<'_> {
         arguments: &[&Expr],
         scope: &Scope,
     ) -> Derived<Option<Value>> {
-        let integer = |number: u128, ty: &'static str| i128::try_from(number).ok().and_then(|number| in_range(number, ty));
+        let integer =
+            |number: u128, ty: &'static str| i128::try_from(number).ok().and_then(|number| in_range(number, ty));
         Ok(match (method, arguments) {
             ("as_secs", []) => integer(time.as_secs().into(), "u64"),
             ("as_millis", []) => integer(time.as_millis(), "u128"),

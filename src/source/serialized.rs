@@ -161,7 +161,9 @@ impl Deriver<'_> {
                 self.steps += size_of_json(&json);
                 Ok(json)
             }
-            Value::List(..) | Value::Ordering(_) | Value::Function(..) | Value::Result(_) | Value::Unknown(_) => self.not_evident(node, scope),
+            Value::List(..) | Value::Ordering(_) | Value::Function(..) | Value::Result(_) | Value::Unknown(_) => {
+                self.not_evident(node, scope)
+            }
         }
     }
 

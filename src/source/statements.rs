@@ -252,7 +252,9 @@ impl Deriver<'_> {
             _ => return self.not_evident(&each.pat, scope),
         };
         let ident = match value_pattern {
-            Pat::Ident(ident) if ident.by_ref.is_none() && ident.mutability.is_none() && ident.subpat.is_none() => &ident.ident,
+            Pat::Ident(ident) if ident.by_ref.is_none() && ident.mutability.is_none() && ident.subpat.is_none() => {
+                &ident.ident
+            }
             pattern => return self.not_evident(pattern, scope),
         };
         let hint = self.element(&place.hint, if is_map { 1 } else { 0 })?;
@@ -415,7 +417,8 @@ impl Deriver<'_> {
         if !names_place(&call.receiver) || self.may_be_of_own_trait(&method, scope) {
             return Ok(None);
         }
-        let Ok(Value::Data(data)) = self.quietly(|deriver| deriver.seen_through(&call.receiver, scope, &Hint::Unknown)) else {
+        let Ok(Value::Data(data)) = self.quietly(|deriver| deriver.seen_through(&call.receiver, scope, &Hint::Unknown))
+        else {
             return Ok(None);
         };
         let Some(function) = self.method(&data, &method) else { return Ok(None) };
@@ -503,12 +506,15 @@ impl Deriver<'_> {
         if has_attributes(function.item.block.to_token_stream()) {
             return Ok(None);
         }
-        let body = Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block: (*function.item.block).clone() });
+        let body =
+            Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block: (*function.item.block).clone() });
         let flow = self.deeper(&body, scope, |deriver| {
             deriver.run_block(&function.item.block, &mut inner, &Hint::Unknown, Exits::NONE)
         })?;
         Ok(match (flow, inner.store.get(slot).map(|value| (**value).clone())) {
-            (Flow::Value(Value::Result(Some(_))) | Flow::Return(Value::Result(Some(_))), Some(Value::Text(text))) => Some(text),
+            (Flow::Value(Value::Result(Some(_))) | Flow::Return(Value::Result(Some(_))), Some(Value::Text(text))) => {
+                Some(text)
+            }
             _ => None,
         })
     }
@@ -1135,7 +1141,11 @@ impl Deriver<'_> {
             (Value::List("Vec" | "array" | "VecDeque", list), "rotate_left" | "rotate_right", [by]) => {
                 let by = usize::try_from(self.integer(by, scope, "usize")?).ok().filter(|by| *by <= list.len());
                 let by = self.or_not_evident(by, node, scope)?;
-                if method == "rotate_left" { list.rotate_left(by) } else { list.rotate_right(by) }
+                if method == "rotate_left" {
+                    list.rotate_left(by)
+                } else {
+                    list.rotate_right(by)
+                }
                 Value::Unit
             }
             (Value::List("Vec" | "array", list), "sort_by" | "sort_unstable_by", [function]) => {
@@ -1149,7 +1159,8 @@ impl Deriver<'_> {
                 Value::Option(option.replace(Box::new(self.evaluate(new, scope, &element)?)))
             }
             (Value::Text(text), "insert" | "insert_str", [at, new]) => {
-                let at = usize::try_from(self.integer(at, scope, "usize")?).ok().filter(|at| text.is_char_boundary(*at));
+                let at =
+                    usize::try_from(self.integer(at, scope, "usize")?).ok().filter(|at| text.is_char_boundary(*at));
                 let at = self.or_not_evident(at, node, scope)?;
                 match (method.as_str(), self.evaluate(new, scope, &Hint::Unknown)?) {
                     ("insert", Value::Char(new)) => text.insert(at, new),

@@ -293,15 +293,25 @@ pub fn of_char(letter: char, method: &str, arguments: &[&Expr]) -> Option<Value>
         ("is_uppercase", []) if letter.is_ascii() => Value::Bool(letter.is_uppercase()),
         ("is_lowercase", []) if letter.is_ascii() => Value::Bool(letter.is_lowercase()),
         ("is_whitespace", []) if letter.is_ascii() => Value::Bool(letter.is_whitespace()),
-        ("to_uppercase", []) if letter.is_ascii() => Value::List("iterator", vec![Value::Char(letter.to_ascii_uppercase())]),
-        ("to_lowercase", []) if letter.is_ascii() => Value::List("iterator", vec![Value::Char(letter.to_ascii_lowercase())]),
+        ("to_uppercase", []) if letter.is_ascii() => {
+            Value::List("iterator", vec![Value::Char(letter.to_ascii_uppercase())])
+        }
+        ("to_lowercase", []) if letter.is_ascii() => {
+            Value::List("iterator", vec![Value::Char(letter.to_ascii_lowercase())])
+        }
         _ => return None,
     })
 }
 
 /// `char::from_digit`, `String::from_utf8` and the like: a function of a type that makes a text or a letter.
 impl Deriver<'_> {
-    pub fn text_made(&mut self, of: &str, function: &str, arguments: &[&Expr], scope: &Scope) -> Derived<Option<Value>> {
+    pub fn text_made(
+        &mut self,
+        of: &str,
+        function: &str,
+        arguments: &[&Expr],
+        scope: &Scope,
+    ) -> Derived<Option<Value>> {
         Ok(match (of, function, arguments) {
             ("char", "from_digit", [digit, radix]) => {
                 let (digit, radix) = (self.integer(digit, scope, "u32")?, self.integer(radix, scope, "u32")?);
@@ -319,7 +329,9 @@ impl Deriver<'_> {
             },
             ("String", "from_utf8" | "from_utf8_lossy", [bytes]) | ("str", "from_utf8", [bytes]) => {
                 let of_bytes = Hint::List(Box::new(Hint::Number("u8")));
-                let Value::List("array" | "Vec", list) = self.evaluate(bytes, scope, &of_bytes)? else { return Ok(None) };
+                let Value::List("array" | "Vec", list) = self.evaluate(bytes, scope, &of_bytes)? else {
+                    return Ok(None);
+                };
                 let bytes = list.into_iter().map(|byte| match byte {
                     Value::Integer(byte, _) => u8::try_from(byte).ok(),
                     _ => None,
@@ -331,7 +343,8 @@ impl Deriver<'_> {
             (number, "from_str_radix", [text, radix]) => {
                 let Some(ty) = integer_type(number).filter(|ty| !ty.ends_with("128")) else { return Ok(None) };
                 let text = self.text(text, scope)?;
-                let radix = u32::try_from(self.integer(radix, scope, "u32")?).ok().filter(|radix| (2..=36).contains(radix));
+                let radix =
+                    u32::try_from(self.integer(radix, scope, "u32")?).ok().filter(|radix| (2..=36).contains(radix));
                 let is_negative = ty.starts_with('u') && text.starts_with('-');
                 radix.map(|radix| {
                     let number = i128::from_str_radix(&text, radix).ok().filter(|_| !is_negative);

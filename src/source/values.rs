@@ -9,14 +9,18 @@
 //! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Methods** (`methods`) of std's values are those of a table. An iterator is the list of what it gives.
+//! - **Methods** of std's values are those of tables (`methods`, `texts`, `quantities`). An iterator is the list of what it
+//!   gives. A closure or a function that is handed on is a value, and runs where it is called. `{}` and `{:?}` of a type of
+//!   the source are what its only `Display` writes, and what the derive of `Debug` does.
 //! - **Statements** (`statements`). Assignments, and methods such as `list.push(…)`, change a local, a field or an element of it.
 //!   They are only evaluated where they run once and in order: as statements, behind `let … =`, and in conditions. Elsewhere, also
-//!   in a closure, an expression changes nothing. `&mut` is refused, so nothing is changed by another name. Loops are run, up to
-//!   a number of steps. The constants and functions of a block see no locals.
+//!   in a closure, an expression changes nothing. `&mut` stands only for an argument, a receiver and the elements of a `for`:
+//!   the place is the function's or the body's own while that runs, and is put back ([`Local::Exclusive`]). All else with
+//!   `&mut` is refused, so nothing is changed by another name. Loops are run, up to a number of steps. The constants and
+//!   functions of a block see no locals.
 //! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
 //!   unless one of them is evaluated or it is a literal, and a field that is not needed unless it can neither reach a local nor
-//!   leave the body.
+//!   leave the body. The functions of the source that either reaches must not panic as far as it shows (`panics`).
 //! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
@@ -561,7 +565,9 @@ impl Deriver<'_> {
                     }
                     scope.hold(&binding.ident, middle, Hint::Unknown, false);
                 }
-                for (part, value) in parts.elems.iter().filter(|part| rest_of(part).is_none()).zip(first.iter().chain(last)) {
+                for (part, value) in
+                    parts.elems.iter().filter(|part| rest_of(part).is_none()).zip(first.iter().chain(last))
+                {
                     if !self.matches(part, value, scope)? {
                         return Ok(false);
                     }

@@ -246,7 +246,10 @@ fn rust_type(schema: &Value) -> Option<String> {
         ("number", Some("double")) => "f64".into(),
         ("array", None) => format!("::std::vec::Vec<{}>", rust_type(&schema["items"])?),
         ("object", None) => {
-            format!("::std::collections::BTreeMap<::std::string::String, {}>", rust_type(&schema["additionalProperties"])?)
+            format!(
+                "::std::collections::BTreeMap<::std::string::String, {}>",
+                rust_type(&schema["additionalProperties"])?
+            )
         }
         _ => return None,
     })
