@@ -713,11 +713,13 @@ impl Deriver<'_> {
                 [other],
             ) => {
                 let other = self.evaluate(other, scope, &Hint::like(&one))?;
-                super::conversions::order(&one, &other).and_then(|order| match method.as_str() {
-                    "cmp" => Some(Value::Ordering(order)),
-                    "partial_cmp" => Some(Value::Option(Some(Box::new(Value::Ordering(order))))),
-                    "max" => Some(if order.is_gt() { one } else { other }),
-                    _ => Some(if order.is_gt() { other } else { one }),
+                super::conversions::order(&one, &other).map(|order| match method.as_str() {
+                    "cmp" => Value::Ordering(order),
+                    "partial_cmp" => Value::Option(Some(Box::new(Value::Ordering(order)))),
+                    "max" if order.is_gt() => one,
+                    "max" => other,
+                    _ if order.is_gt() => other,
+                    _ => one,
                 })
             }
             (Value::Double(one), "partial_cmp", [other]) => match self.evaluate(other, scope, &Hint::Number("f64"))? {
