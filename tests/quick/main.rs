@@ -92,3 +92,4 @@ mod undecodable;
 mod versions;
 mod webhook;
 mod webhook_project;
+mod workflows;
