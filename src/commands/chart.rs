@@ -53,6 +53,8 @@ pub struct ChartArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
     pub scaffold: scaffold::Chart,
+    /// Beside the one that is scaffolded, or in its place: names and texts.
+    pub samples: Vec<(String, String)>,
     /// Below the folder of the chart.
     pub files: Files,
     /// The text of `permissions.rs`.
@@ -68,9 +70,18 @@ pub struct Fetched {
     workspace: Workspace,
     chart: Chart,
     files: Files,
+    /// The name of its folder in `helm-charts`.
+    folder: String,
     /// The user's.
     values: Value,
     kinds: Vec<(String, String, String)>,
+    adopted: Option<Imported>,
+}
+
+/// What another operator had for the kind of a chart.
+pub struct Imported {
+    pub adopted: scaffold::Adopted,
+    pub samples: Vec<(String, String)>,
 }
 
 /// The options that are of no use without a chart, or beside one.
@@ -148,7 +159,24 @@ pub fn fetch(args: &mut CreateApiArgs, console: &Console) -> anyhow::Result<Opti
     args.version.get_or_insert_with(|| "v1alpha1".into());
     args.kind.get_or_insert_with(|| chart.name.to_upper_camel_case());
     (args.resource, args.controller) = (Some(true), Some(true));
-    Ok(Some(Fetched { workspace, chart, files, values, kinds }))
+    Ok(Some(Fetched { workspace, folder: chart.name.clone(), chart, files, values, kinds, adopted: None }))
+}
+
+/// The chart of another operator: a folder or an archive.
+pub fn import(
+    path: &Path,
+    folder: &str,
+    values: Value,
+    kinds: &[String],
+    imported: Imported,
+) -> anyhow::Result<Fetched> {
+    refuse_other_helm()?;
+    let kinds = kinds.iter().map(|text| kind(text)).collect::<Result<_, _>>()?;
+    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let files = helm::fetch(&Source::Path(path.to_owned()), &workspace);
+    let files = unless_interrupted(files, &workspace)?;
+    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    Ok(Fetched { workspace, folder: folder.to_owned(), chart, files, values, kinds, adopted: Some(imported) })
 }
 
 impl Fetched {
@@ -160,22 +188,24 @@ impl Fetched {
         project: &ProjectFile,
         console: &Console,
     ) -> anyhow::Result<Operator> {
-        let Self { workspace, chart, files, values, kinds } = &self;
-        let folder = chart.name.clone();
-        if let Some(other) = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(&folder))
-        {
+        let Self { workspace, chart, files, folder, values, kinds, adopted } = self;
+        let other = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(&folder));
+        // Several kinds of an operator-sdk project may have one chart.
+        if let Some(other) = other.filter(|_| adopted.is_none()) {
             let refusal = Refusal::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
             return Err(refusal.help("a chart has one kind; rename the chart in a copy of it, in Chart.yaml").into());
         }
-        let (spec, gaps) = chart::schema(chart).map_err(Refusal::from)?;
-        let base = merged(chart::required(&spec), values);
-        let known = known(project, kinds);
-        let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, console), workspace)?;
-        let permissions = chart::permissions(chart, &renders, &known).map_err(refusals)?;
-        for concern in chart::concerns(chart, &renders, &known) {
+        let (spec, gaps) = chart::schema(&chart).map_err(Refusal::from)?;
+        let base = merged(chart::required(&spec), &values);
+        let known = known(project, &kinds);
+        let renders = unless_interrupted(renders(&workspace.chart(), &chart, &base, console), &workspace)?;
+        let permissions = chart::permissions(&chart, &renders, &known).map_err(refusals)?;
+        for concern in chart::concerns(&chart, &renders, &known) {
             console.warn(&concern);
         }
         permissions.notes.iter().for_each(|note| console.warn(note));
+        let sample = chart::sample(&spec, &base);
+        let (spec, gaps) = if adopted.is_some() { (spec.opened(), Vec::new()) } else { (spec, gaps) };
         if !gaps.is_empty() && console.verbosity > super::console::Verbosity::Quiet {
             let list: String =
                 gaps.iter().map(|gap| format!("\n  {}{}: {}", gap.file, gap.pointer, gap.reason)).collect();
@@ -185,7 +215,6 @@ impl Fetched {
             ));
         }
         let chart::Types { fields, others, has_map, has_value } = chart::types(resource.kind.as_str(), &spec);
-        let sample = chart::sample(&spec, &base);
         let mut options = Map::from_iter([("helmChart".to_owned(), json!(folder))]);
         for (key, value) in [("helmChartRepo", &args.helm_chart_repo), ("helmChartVersion", &args.helm_chart_version)] {
             options.extend(value.as_ref().map(|value| (key.to_owned(), json!(value))));
@@ -193,10 +222,12 @@ impl Fetched {
         if !args.helm_kinds.is_empty() {
             options.insert("helmKinds".into(), json!(args.helm_kinds));
         }
+        let (adopted, samples) = adopted.map(|imported| (imported.adopted, imported.samples)).unzip();
         Ok(Operator {
-            permissions: text(&folder, files, &permissions.text),
-            scaffold: scaffold::Chart { folder, fields, others, has_map, has_value, sample },
-            files: self.files,
+            permissions: text(&folder, &files, &permissions.text),
+            scaffold: scaffold::Chart { folder, fields, others, has_map, has_value, sample, adopted },
+            samples: samples.unwrap_or_default(),
+            files,
             options,
             is_first: project.resources.iter().all(|it| folder_of(it).is_none()),
         })
@@ -445,7 +476,7 @@ fn permissions_of(
     let sample = documents::values(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
     let (spec, _) = chart::schema(&chart)?;
     let base = merged(chart::required(&spec), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));
-    let folder = tree.root().join(path_of(&chart.name));
+    let folder = tree.root().join(path_of(folder_of(resource).unwrap_or(&chart.name)));
     let renders = renders(&folder, &chart, &base, console)?;
     Ok(chart::permissions(&chart, &renders, &known(project, &kinds)).map_err(refusals)?.text)
 }
