@@ -12,7 +12,7 @@ use super::wiring::WiringArgs;
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
 use crate::edit::Edit;
 use crate::names::{Group, Plural};
-use crate::plan::{Change, Plan, Step};
+use crate::plan::{Change, Plan, Step, checksum};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above, workspace_above};
 use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
@@ -160,8 +160,47 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(fetched) = fetched {
         request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
     }
+    if let Some(earlier) = chart::earlier(&args, &request, &file, &tree, console)? {
+        return update(&request, &earlier, &file, &tree, console);
+    }
     let may_be_again = args.external.external_crd.is_none();
     fulfil(std::slice::from_ref(&request), may_be_again, next(&request), &file, &tree, console)
+}
+
+/// Replaces what a request was by what it is. Edits stay where the two are equal, and are conflicts elsewhere.
+fn update(
+    request: &Request,
+    earlier: &Request,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let project = project_of(file, tree)?;
+    let [mut before, mut plan] = [Plan::default(), Plan::default()];
+    add(&mut before, &project, earlier);
+    add(&mut plan, &project, request);
+    for (path, change) in before.changes {
+        let Change::Scaffold(old) = change else { continue };
+        match plan.changes.remove(&path) {
+            Some(Change::Scaffold(new)) if new == old => {}
+            Some(Change::Scaffold(new)) => {
+                let edit = Edit::Lines { before: old, after: new };
+                let text = tree.read(&path)?.unwrap_or_default();
+                match path.starts_with("config/samples/") && edit.apply(&text).is_err() {
+                    true => console.note(&format!("kept `{path}`, which was edited")),
+                    false => plan.edit(path, edit),
+                }
+            }
+            Some(other) => _ = plan.changes.insert(path, other),
+            None => {
+                let folder = "helm-charts".to_owned();
+                plan.changes.insert(path, Change::Vendor { folder, text: None, written: Some(checksum(&old)) });
+            }
+        }
+    }
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree, folder: "", plan, next: next(request) }, console)
 }
 
 /// Adds everything that the requests change to the project, in one plan.

@@ -146,36 +146,33 @@ pub struct Adopted {
     pub period: Option<u64>,
     /// As in `kubectl --selector`.
     pub selector: Option<String>,
-    /// As in `helm --set`: paths and values.
-    pub set: Vec<(String, String)>,
     /// The calls that say so, as rustfmt writes them.
     calls: Vec<String>,
 }
 
 impl Adopted {
+    /// `method` sets a value at a path.
     pub fn new(
         finalizer: &'static str,
         period: Option<u64>,
         selector: Option<String>,
-        set: Vec<(String, String)>,
+        method: &str,
+        set: &[(String, String)],
     ) -> Self {
         let period_call = period.map(|period| match period % 1000 {
             0 => format!(".period(Duration::from_secs({}))", period / 1000),
             _ => format!(".period(Duration::from_millis({period}))"),
         });
         let selector_call =
-            selector.iter().map(|selector| format!(".config(watcher::Config::default().labels({selector:?}))"));
-        let set_calls = set.iter().map(|(path, value)| match format!(".set({path:?}, {value:?})") {
+            selector.as_ref().map(|selector| format!(".config(watcher::Config::default().labels({selector:?}))"));
+        let set_calls = set.iter().map(|(path, value)| match format!(".{method}({path:?}, {value:?})") {
             // Of 100 columns, the call is indented by 8.
             line if line.chars().count() <= 92 => line,
-            _ => format!(".set(\n            {path:?},\n            {value:?},\n        )"),
+            _ => format!(".{method}(\n            {path:?},\n            {value:?},\n        )"),
         });
-        let calls = std::iter::once(format!(".finalizer({finalizer:?})"))
-            .chain(period_call)
-            .chain(selector_call)
-            .chain(set_calls)
-            .collect();
-        Self { finalizer, period, selector, set, calls }
+        let first = [Some(format!(".finalizer({finalizer:?})")), period_call, selector_call];
+        let calls = first.into_iter().flatten().chain(set_calls).collect();
+        Self { finalizer, period, selector, calls }
     }
 }
 

@@ -86,7 +86,7 @@ fn refuse_files(folder: &Path) -> Result<(), Refusal> {
 }
 
 /// A project with their name, and a domain that all groups end in.
-fn new_project(source: &HelmProject, found: &mut Vec<Diagnostic>) -> Result<ProjectFile, Refusals> {
+fn new_project(source: &HelmProject, found: &mut Vec<Diagnostic>) -> anyhow::Result<ProjectFile> {
     let names = source.names.clone().unwrap_or_default();
     let groups: BTreeSet<&str> = source.watches.iter().map(|watch| watch.group.as_str()).collect();
     let is_below = |domain: &str| groups.iter().all(|group| label(group, domain).is_some());
@@ -96,6 +96,9 @@ fn new_project(source: &HelmProject, found: &mut Vec<Diagnostic>) -> Result<Proj
         let message = "the groups of the watches have no domain in common";
         let help = "create a project for each domain with `opctl init`, and import the watches of each group there";
         found.push(Diagnostic::error("OP482", message).at(watch.group_span.clone(), "").help(help));
+    }
+    if found.iter().any(Diagnostic::is_error) {
+        return Err(Diagnosed::from(std::mem::take(found)).into());
     }
     let mut refusals = Refusals::default();
     let name = refusals.check(ProjectName::parse(&names.project_name).map_err(|error| {
@@ -112,7 +115,7 @@ fn new_project(source: &HelmProject, found: &mut Vec<Diagnostic>) -> Result<Proj
             descriptions: Descriptions::default(),
             resources: Vec::new(),
         }),
-        _ => Err(refusals),
+        _ => Err(refusals.into()),
     }
 }
 
@@ -231,17 +234,21 @@ fn operator(
     (folder, path): (&str, &Path),
     console: &Console,
 ) -> anyhow::Result<chart::Operator> {
-    let finalizer = match source.names.as_ref().is_some_and(|names| names.is_hybrid()) {
-        true => "uninstall-helm-release",
-        false => "helm.sdk.operatorframework.io/uninstall-release",
+    // Hybrid projects use helm-operator-plugins.
+    let (finalizer, set) = match source.names.as_ref().is_some_and(|names| names.is_hybrid()) {
+        true => ("uninstall-helm-release", "set"),
+        false => ("helm.sdk.operatorframework.io/uninstall-release", "set_string"),
     };
     let (mut samples, spec) = source.samples(watch);
-    if let Some((name, _)) = samples.first_mut() {
-        *name = api_of_resource(resource).sample();
+    let usual = api_of_resource(resource).sample();
+    if samples.iter().all(|(name, _)| *name != usual)
+        && let Some((name, _)) = samples.first_mut()
+    {
+        *name = usual;
     }
-    let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), watch.overrides.clone());
+    let adopted = scaffold::Adopted::new(finalizer, watch.period, watch.selector.clone(), set, &watch.overrides);
     let values = if spec.is_object() { spec } else { json!({}) };
-    let fetched = chart::import(path, folder, values, &args.helm_kinds, Imported { adopted, samples })?;
+    let fetched = chart::import(path, folder, values, &args.helm_kinds, Imported { adopted: Some(adopted), samples })?;
     let chart = chart::ChartArgs { helm_kinds: args.helm_kinds.clone(), ..chart::ChartArgs::default() };
     fetched.operator(&chart, resource, file, console)
 }

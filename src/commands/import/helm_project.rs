@@ -37,7 +37,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Hybrid projects use helm-operator-plugins, whose finalizer is another one.
+    /// They use helm-operator-plugins.
     pub fn is_hybrid(&self) -> bool {
         self.layout.to_string().contains("hybrid.helm")
     }

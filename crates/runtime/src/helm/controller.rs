@@ -105,7 +105,18 @@ impl<K: Kind> ChartController<K> {
     /// If the path is none.
     #[must_use]
     pub fn set(mut self, path: &str, value: &str) -> Self {
-        self.settings.push(Setting::new(path, value));
+        self.settings.push(Setting::new(path, value, false));
+        self
+    }
+
+    /// The same as `helm --set-string`: the value is a text, even if it is a number.
+    ///
+    /// # Panics
+    ///
+    /// If the path is none.
+    #[must_use]
+    pub fn set_string(mut self, path: &str, value: &str) -> Self {
+        self.settings.push(Setting::new(path, value, true));
         self
     }
 
@@ -180,6 +191,12 @@ impl<K: Kind> ChartController<K> {
         })
     }
 
+    /// Those that are the same for all objects.
+    fn set_values(&self) -> Result<Value> {
+        let mut values = json!({});
+        self.settings.iter().try_for_each(|setting| setting.apply(&mut values)).map(|()| values)
+    }
+
     async fn values_of(&self, object: &Object<K>, ctx: &Arc<Context>) -> Result<Value> {
         let mut values = json!({});
         if let Some(sources) = &self.sources {
@@ -196,7 +213,7 @@ impl<K: Kind> ChartController<K> {
             spec @ Value::Object(_) => merge(&mut values, spec.clone()),
             _ => return Err(Error::new("InvalidSpec", "`spec` is not an object").permanent()),
         }
-        self.settings.iter().try_for_each(|setting| setting.apply(&mut values))?;
+        merge(&mut values, self.set_values()?);
         match &self.values {
             Some(change) => change(Arc::new(object.typed()?), ctx.clone(), values).await,
             None => Ok(values),
@@ -263,8 +280,10 @@ impl<K: Kind> ChartController<K> {
     async fn check(self: Arc<Self>, ctx: Context) -> Result<(), manager::Error> {
         ctx.helm.check().await?;
         let chart = ctx.helm.chart(&self.chart).map(drop);
-        let set = |()| self.settings.iter().try_for_each(|setting| setting.apply(&mut json!({})));
-        chart.and_then(set).map_err(|error| manager::Error::Other(error.to_string().into()))
+        chart
+            .and_then(|()| self.set_values())
+            .map(drop)
+            .map_err(|error| manager::Error::Other(error.to_string().into()))
     }
 }
 

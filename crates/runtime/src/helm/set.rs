@@ -1,4 +1,4 @@
-//! One value for one place, as `helm --set PATH=VALUE` reads both; the value may name environment variables.
+//! One value for one place, as `helm --set PATH=VALUE` and `--set-string` read both; the value may name environment variables.
 
 use std::env;
 use std::iter::Peekable;
@@ -15,6 +15,8 @@ pub(super) struct Setting {
     steps: Vec<Step>,
     /// Variables are not replaced yet.
     value: String,
+    /// `3` is a text, too.
+    is_string: bool,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -27,10 +29,10 @@ impl Setting {
     /// # Panics
     ///
     /// If the path is none: the same every time, so that the first test finds it.
-    pub fn new(path: &str, value: &str) -> Self {
+    pub fn new(path: &str, value: &str, is_string: bool) -> Self {
         let steps = steps(path)
             .unwrap_or_else(|| panic!("`{path}` is no path of a value, such as `image.tag` or `hosts[0].name`"));
-        Self { path: path.to_owned(), steps, value: value.to_owned() }
+        Self { path: path.to_owned(), steps, value: value.to_owned(), is_string }
     }
 
     /// Puts the value into these.
@@ -39,13 +41,13 @@ impl Setting {
         let place = self.steps.iter().fold(values, |place, step| match step {
             Step::Key(key) => {
                 if !place.is_object() {
-                    *place = Map::new().into();
+                    *place = Value::Object(Map::new());
                 }
                 &mut place[key]
             }
             Step::Index(index) => {
                 if !place.is_array() {
-                    *place = Vec::new().into();
+                    *place = Value::Array(Vec::new());
                 }
                 let items = place.as_array_mut().expect("it was made one");
                 if items.len() <= *index {
@@ -63,7 +65,8 @@ impl Setting {
             |why: String| Error::new("InvalidValues", format!("the value `{}` cannot be set: {why}", self.path));
         let text = expanded(&self.value, &|name| env::var(name).ok())
             .map_err(|name| error(format!("the environment variable `{name}` is missing")))?;
-        parsed(&text).ok_or_else(|| error("a comma or a brace in it is not preceded by a backslash".to_owned()))
+        parsed(&text, if self.is_string { Value::String } else { typed })
+            .ok_or_else(|| error("a comma or a brace in it is not preceded by a backslash".to_owned()))
     }
 }
 
@@ -101,7 +104,7 @@ fn until(letters: &mut Peekable<Chars>, ends: &[char]) -> String {
 }
 
 /// A list in braces, or a value.
-fn parsed(text: &str) -> Option<Value> {
+fn parsed(text: &str, typed: fn(String) -> Value) -> Option<Value> {
     let mut letters = text.chars().peekable();
     if letters.next_if_eq(&'{').is_none() {
         let value = until(&mut letters, &[',']);
@@ -180,7 +183,7 @@ mod tests {
             ("nothing", ""),
             ("ratio", "1.5"),
         ] {
-            Setting::new(path, value).apply(&mut values).unwrap();
+            Setting::new(path, value, false).apply(&mut values).unwrap();
         }
         let expected = json!({
             "image": { "tag": "1", "repository": "web" },
@@ -195,8 +198,10 @@ mod tests {
             "ratio": "1.5",
         });
         assert_eq!(values, expected);
+        Setting::new("replicas", "{3,null}", true).apply(&mut values).unwrap();
+        assert_eq!(values["replicas"], json!(["3", "null"]));
         for text in ["a,b", "{a", "{a}b"] {
-            assert_eq!(parsed(text), None, "{text}");
+            assert_eq!(parsed(text, typed), None, "{text}");
         }
         for path in ["", "a.", ".a", "a=b", "a[x]", "a[0", "a[0]b", "a,b"] {
             assert_eq!(steps(path), None, "{path}");
@@ -211,7 +216,7 @@ mod tests {
         assert_eq!(expand("web:${TAG}-alpine"), Ok("web:1.2-alpine".to_owned()));
         assert_eq!(expand("$TAG/$ 5$"), Ok("1.2/$ 5$".to_owned()));
         assert_eq!(expand("${OTHER}"), Err("OTHER".to_owned()));
-        let error = Setting::new("image.tag", "${OPCTL_NOT_SET}").apply(&mut json!({})).unwrap_err().to_string();
+        let error = Setting::new("image.tag", "${OPCTL_NOT_SET}", true).apply(&mut json!({})).unwrap_err().to_string();
         assert!(error.contains("`image.tag`") && error.contains("`OPCTL_NOT_SET` is missing"), "{error}");
     }
 }
