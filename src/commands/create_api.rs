@@ -12,7 +12,7 @@ use super::wiring::WiringArgs;
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
 use crate::edit::Edit;
 use crate::names::{Group, Plural};
-use crate::plan::{Change, Plan, Step, checksum};
+use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above, workspace_above};
 use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
@@ -192,10 +192,7 @@ fn update(
                 }
             }
             Some(other) => _ = plan.changes.insert(path, other),
-            None => {
-                let folder = "helm-charts".to_owned();
-                plan.changes.insert(path, Change::Vendor { folder, text: None, written: Some(checksum(&old)) });
-            }
+            None => _ = plan.changes.insert(path, Change::Remove(old)),
         }
     }
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;

@@ -7,6 +7,9 @@ use super::text::newline;
 
 /// Replaces the lines of `before` that `after` has otherwise.
 pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError> {
+    if text == before {
+        return Ok(after.into());
+    }
     let [old, new]: [Vec<&str>; 2] = [before, after].map(|text| text.lines().collect());
     let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(a, b)| a == b).count();

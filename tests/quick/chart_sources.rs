@@ -101,7 +101,7 @@ fn a_repository_may_want_a_password() {
         succeeds(&sandbox, "grep ^version helm-charts/plain/Chart.yaml; grep -r helmChart PROJECT"),
         format!("version: 1.1.0\n    helmChart: plain\n    helmChartRepo: {url}\n    helmChartVersion: ^1.0\n")
     );
-    assert_eq!(run(&sandbox, "grep -rl secret --exclude-dir=runtime .").1, "");
+    assert_eq!(run(&sandbox, "grep -rl reader:secret --exclude-dir=runtime .").1, "");
 
     let sandbox = project();
     let add = format!("helm repo add local {url} --username reader --password secret");
@@ -191,7 +191,7 @@ fn a_newer_version_replaces_what_was_not_edited() {
     ];
     assert_eq!(changed.lines().collect::<Vec<_>>(), expected, "{said}");
     succeeds(&sandbox, "grep -q 'pub message' src/api/web/v1/site.rs && opctl check && opctl manifests --check");
-    assert!(fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap().contains("helmChartVersion: 1.1.0\n"));
+    assert!(fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap().contains("helmChartVersion: \"1.1.0\"\n"));
     // Edits elsewhere stay, and those in the way are conflicts.
     succeeds(&sandbox, "sed -i 's/How many Pods/So many Pods/' helm-charts/plain/values.yaml src/api/web/v1/site.rs");
     succeeds(&sandbox, &create("2.0.0"));
@@ -249,7 +249,7 @@ fn charts_come_from_a_registry() {
     let sandbox = project();
     let Some(registry) = Registry::start(&sandbox.root()) else { return };
     let charts = format!("oci://{}/charts", registry.address);
-    // helm talks to a registry on this machine without TLS only if it is asked to, but a name that is no address of it.
+    // helm has to be asked to, even for a registry on this machine.
     let push = format!("for chart in ../repo/*.tgz; do helm push $chart {charts} --plain-http || exit 1; done");
     succeeds(&sandbox, &push);
     succeeds(&sandbox, &format!("{CREATE} {charts}/plain --helm-chart-version '~1.0'"));
