@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use heck::ToUpperCamelCase;
 use serde_json::{Map, Value, json};
@@ -23,7 +22,6 @@ use crate::names::{Group, Kind, Plural};
 use crate::plan::{ApplyError, checksum};
 use crate::project::{ProjectFile, Resource, Tree};
 use crate::scaffold;
-use crate::yaml;
 
 /// A Helm chart that becomes a kind.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -230,7 +228,7 @@ impl Fetched {
             ));
         }
         let mut options = Map::from_iter([("helmChart".to_owned(), json!(folder))]);
-        let repo = args.helm_chart_repo.as_deref().map(without_credentials);
+        let repo = args.helm_chart_repo.as_deref().map(helm::without_credentials);
         for (key, value) in [("helmChartRepo", repo), ("helmChartVersion", args.helm_chart_version.clone())] {
             options.extend(value.map(|value| (key.to_owned(), json!(value))));
         }
@@ -278,7 +276,10 @@ pub fn earlier(
     let folder = &operator.scaffold.folder;
     let has_it = project.find(&new.resource).is_some_and(|known| folder_of(known) == Some(folder));
     let old = tree.read(&format!("{}/Chart.yaml", path_of(folder)))?.filter(|_| has_it);
-    let version = |text: Option<&String>| Some(yaml::read::<Value>(text?).ok()?["version"].as_str()?.to_owned());
+    let version = |text: Option<&String>| {
+        let metadata = documents::values(text?).ok()?;
+        Some(metadata.first()?["version"].as_str()?.to_owned())
+    };
     let reference = args.chart.helm_chart.as_deref().unwrap_or_default();
     let (Some(old), Source::Remote { reference, repo, .. }) = (version(old.as_ref()), source(reference, args)?) else {
         return Ok(None);
@@ -291,22 +292,19 @@ pub fn earlier(
     let workspace = Workspace::create().map_err(Refusal::from)?;
     let files = helm::fetch(&Source::Remote { reference, repo, version: Some(old.clone()) }, &workspace);
     progress.clear();
-    let files = unless_interrupted(files, &workspace)
-        .with_context(|| format!("`{}` has version {old}, which shows what was edited there", path_of(folder)))?;
+    let files = files.map_err(|HelmError { message, help }| {
+        let folder = path_of(folder);
+        HelmError {
+            message: format!("`{folder}` has version {old}, without which edits there are not known: {message}"),
+            help,
+        }
+    });
+    let files = unless_interrupted(files, &workspace)?;
     let chart = Chart::parse(&files).map_err(Refusal::from)?;
     let values = args.chart.helm_values.as_deref().map_or_else(|| Ok(json!({})), user_values)?;
     let imported = operator.scaffold.adopted.as_ref().map(|_| Imported::again());
     let fetched = Fetched { workspace, chart, files, folder: folder.clone(), values, kinds: Vec::new(), imported };
     Ok(Some(Request { chart: Some(fetched.described(&new.resource)?), ..new.clone() }))
-}
-
-/// `https://charts.example.com` of `https://user:password@charts.example.com`: PROJECT is committed.
-fn without_credentials(url: &str) -> String {
-    let parts = url.split_once("://").and_then(|(scheme, rest)| {
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        Some(format!("{scheme}://{}{path}", authority.rsplit_once('@')?.1))
-    });
-    parts.unwrap_or_else(|| url.to_owned())
 }
 
 /// The folder of a kind's chart in `helm-charts`.

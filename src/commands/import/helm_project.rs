@@ -11,7 +11,6 @@ use super::watches::{self, Watch};
 use crate::commands::error::Refusal;
 use crate::compiled::documents;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::yaml;
 
 pub struct HelmProject {
     pub dir: PathBuf,
@@ -62,7 +61,11 @@ impl HelmProject {
         let file = SourceFile::new(path.display().to_string(), text);
         let watches = watches::read(&file, found);
         let names = match read(&dir.join("PROJECT")) {
-            Some(file) => parsed(&file, yaml::read(&file.text), found),
+            Some(file) => {
+                let values = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+                let names = values.into_iter().next().map(serde_json::from_value);
+                names.and_then(|names| parsed(&file, names, found))
+            }
             None => None,
         };
         let mut crds = Vec::new();
