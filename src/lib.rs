@@ -26,6 +26,8 @@ pub mod compiled;
 pub mod config;
 pub mod emit;
 pub mod grants;
+pub mod operator_chart;
+pub mod reference;
 pub mod scaffold;
 pub mod source;
 

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::create_api::{api_of_resource, project_of};
 use super::error::{Refusal, Refusals};
-use super::{Console, Outcome, Task, carry_out, lock, manifests};
+use super::{Console, Outcome, Task, carry_out, generate, habits, lock, manifests};
 use crate::edit::Edit;
 use crate::names::Namespace;
 use crate::plan::Plan;
@@ -21,7 +21,7 @@ use crate::scaffold::{self, File, Inserted, Project};
 ///
 /// Changes only the lines that the option is about, and regenerates the manifests. Turning a part on and off again leaves the
 /// project as it was. Without options, lists what is on.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = "\
 Examples:
   # List what is on
@@ -57,32 +57,62 @@ pub struct EditArgs {
     /// Have the Prometheus operator collect metrics, with a ServiceMonitor
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub prometheus: Option<bool>,
+
+    /// Those of other tools; `helm/v2-alpha` generates a chart of the operator.
+    #[arg(long, hide = true, value_name = "PLUGIN", value_delimiter = ',')]
+    pub plugins: Vec<String>,
+
+    /// The folder for that chart's folder `chart`.
+    #[arg(long, hide = true, value_name = "DIR", requires = "plugins")]
+    pub output_dir: Option<String>,
 }
 
-const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
+impl EditArgs {
+    fn components(&self) -> [(&'static str, Option<bool>); 3] {
+        [
+            ("leader-election", self.leader_election),
+            ("network-policy", self.network_policy),
+            ("prometheus", self.prometheus),
+        ]
+    }
+
+    fn is_about_scope(&self) -> bool {
+        self.namespaced.is_some() || !self.watch_namespace.is_empty()
+    }
+}
+
+pub const KUSTOMIZATION: &str = "config/default/kustomization.yaml";
 
 pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
+    if args.plugins.iter().any(|plugin| habits::is_operator_chart(plugin)) {
+        return generate::chart::run(&generate::chart::ChartArgs::of(args.output_dir.as_deref()), console);
+    }
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let tree = super::tree(&root);
-    let components = [
-        ("leader-election", args.leader_election),
-        ("network-policy", args.network_policy),
-        ("prometheus", args.prometheus),
-    ];
-    let is_scope = args.namespaced.is_some() || !args.watch_namespace.is_empty();
-    if !is_scope && args.cert_manager.is_none() && components.iter().all(|(_, wanted)| wanted.is_none()) {
+    let components = args.components();
+    if !args.is_about_scope() && args.cert_manager.is_none() && components.iter().all(|(_, wanted)| wanted.is_none()) {
         list(&tree, components.map(|(name, _)| name), console)?;
         return Ok(Outcome::Done);
     }
     let _lock = lock(&root, console)?;
-    let file = ProjectFile::read(&tree)?;
+    let plan = plan(args, &tree, console)?;
+    let task =
+        Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: Vec::new() };
+    carry_out(&task, console)
+}
+
+/// All that becomes of a project with these settings, manifests included.
+pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+    let components = args.components();
+    let is_scope = args.is_about_scope();
+    let file = ProjectFile::read(tree)?;
     let new = scope(args, &file)?;
-    let project = project_of(&new, &tree)?;
+    let project = project_of(&new, tree)?;
     let mut plan = Plan::default();
     if is_scope {
         let old = other_scope(&file, &new);
         edit_project(&mut plan, &old, &new);
-        change(&mut plan, scoped(&project_of(&old, &tree)?, &file), scoped(&project, &file));
+        change(&mut plan, scoped(&project_of(&old, tree)?, &file), scoped(&project, &file));
         if !old.namespaces.is_empty() && new.namespaces.is_empty() {
             // Listed again below if a marker names a namespace.
             for (key, folder) in manifests::KEEPERS {
@@ -103,7 +133,7 @@ pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     if let Some(wanted) = args.cert_manager {
         match tree.has(webhook::LIST) {
-            true => certify(&mut plan, &tree, &project, wanted),
+            true => certify(&mut plan, tree, &project, wanted),
             false => refusals.push(
                 Refusal::new("`--cert-manager` is for webhooks, and the project has none")
                     .help("`opctl create webhook --cert-manager` creates one that uses it"),
@@ -111,21 +141,15 @@ pub fn run(args: &EditArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     refusals.settle()?;
-    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&new)), console)?;
-    let task =
-        Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: Vec::new() };
-    carry_out(&task, console)
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&new)), console)?;
+    Ok(plan)
 }
 
 /// Shows each setting as the option that makes it so.
 fn list(tree: &Tree, components: [&str; 3], console: &Console) -> anyhow::Result<()> {
     let file = ProjectFile::read(tree)?;
     let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
-    let is_listed = |folder: &str| {
-        listed(("components", format!("../{folder}")), true)
-            .apply(&kustomization)
-            .is_ok_and(|text| text == kustomization)
-    };
+    let is_listed = |folder: &str| is_listed(&kustomization, folder);
     let mut options = vec![format!("--namespaced={}", file.namespaced)];
     if !file.namespaces.is_empty() {
         let names: Vec<&str> = file.namespaces.iter().map(Namespace::as_str).collect();
@@ -231,7 +255,14 @@ fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
     change(plan, before.files, after.files);
 }
 
-fn listed((key, item): (&str, String), wanted: bool) -> Edit {
+/// Whether a kustomization has the component in a folder beside it.
+pub fn is_listed(kustomization: &str, folder: &str) -> bool {
+    let edit = listed(("components", format!("../{folder}")), true);
+    edit.apply(kustomization).is_ok_and(|text| text == kustomization)
+}
+
+/// Lists an item under a key, or takes it out.
+pub fn listed((key, item): (&str, String), wanted: bool) -> Edit {
     let key = key.to_owned();
     if wanted { Edit::YamlListItem { key, item } } else { Edit::NoYamlListItem { key, item } }
 }

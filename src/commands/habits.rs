@@ -23,9 +23,7 @@ const ANSIBLE: Answer = Refused(
 );
 const APPEND: Answer =
     Refused("later source files start with the text in `hack/boilerplate.txt`: edit that file, and `LICENSE`");
-const CHART: Answer = Refused(
-    "opctl has no Helm charts yet; `opctl build-installer --image IMAGE` writes dist/install.yaml for `kubectl apply --server-side`",
-);
+const CHART: Answer = Refused("`opctl generate chart` generates a chart of the operator");
 const CRATE: Answer = Refused("`cargo add CRATE` adds the crate that has the type of `--external-type PATH`");
 const DOMAIN: Answer =
     Refused("with `--external-type PATH`, `--group` is the whole group, e.g. `--group cert-manager.io`");
@@ -68,8 +66,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("edit --license LICENSE", APPEND),
     ("edit --license-file FILE", APPEND),
     ("edit --owner OWNER", APPEND),
-    ("edit --manifests FILE", CHART),
-    ("edit --output-dir DIR", CHART),
+    ("edit --manifests FILE", Accepted("the chart is always made of `config/default`")),
     // Flags of `create api` and `create webhook`.
     ("create api|create webhook --make[=BOOL]", MAKE),
     ("create api|create webhook|edit|init --force[=BOOL]", OVERWRITE),
@@ -94,7 +91,8 @@ const TABLE: &[(&str, Answer)] = &[
     ),
     ("create api|create webhook|edit|init --plugins base", Accepted("projects have the same layout, in Rust")),
     ("create api|create webhook|edit|init --plugins kustomize", Accepted("`config` always is for kustomize")),
-    ("create api|create webhook|edit|init --plugins operator-chart", CHART),
+    ("create api|create webhook|init --plugins operator-chart", CHART),
+    ("edit --plugins operator-chart", Accepted("`opctl generate chart` does this, too")),
     (
         "create webhook|edit --plugins helm",
         Refused(
@@ -145,7 +143,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("generate packagemanifests", OLM),
     ("generate k8s", Refused("nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy")),
     ("generate openapi", Refused("nothing needs to be generated: the CRDs of `opctl manifests` have the schemas")),
-    ("generate", MANIFESTS),
+    ("generate crds|generate manifests|generate rbac", MANIFESTS),
     (
         "olm",
         Refused(
@@ -318,6 +316,11 @@ fn plugin(key: &str) -> &str {
         "helm" if key.ends_with("-alpha") => "operator-chart",
         name => name,
     }
+}
+
+/// Whether a plugin of kubebuilder makes a chart of the operator.
+pub fn is_operator_chart(key: &str) -> bool {
+    plugin(key) == "operator-chart"
 }
 
 /// The row with the most words counts: `run bundle` before `run`.

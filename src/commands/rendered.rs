@@ -23,6 +23,11 @@ pub fn project() -> anyhow::Result<PathBuf> {
 
 /// The objects of `config/default`, with the image substituted.
 pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> anyhow::Result<Vec<Object>> {
+    Ok(cluster::objects(&text(tree, kubectl, image)?)?)
+}
+
+/// The same as text.
+pub fn text(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> anyhow::Result<String> {
     if !has_kustomization(tree, "config/default") {
         return Err(Refusal::new("there is no `config/default/kustomization.yaml` in the project")
             .help("it lists all that is deployed; bring it back, e.g. from version control")
@@ -31,7 +36,7 @@ pub fn whole(tree: &Tree, kubectl: &Kubectl, image: ImageSubstitution) -> anyhow
     }
     let mut rendered = render(tree, kubectl, "config/default")?;
     substitute_image(&mut rendered, image)?;
-    Ok(cluster::objects(&rendered)?)
+    Ok(rendered)
 }
 
 /// The CRDs alone; at least one.

@@ -211,9 +211,10 @@ fn is_ours(text: &str, policy: &Policy) -> bool {
     !policy.header.is_empty() && without_mark(text).starts_with(without_mark(policy.header))
 }
 
-/// A comment begins with `#` in YAML, and with `//` in Rust.
+/// A comment begins with `#` in YAML, with `//` in Rust, with `<!--` in Markdown, and is the first value in JSON.
 fn without_mark(text: &str) -> &str {
-    text.trim_start_matches(['\u{feff}', '#', '/', ' '])
+    let text = text.strip_prefix("{\n  \"$comment\": \"").unwrap_or(text);
+    text.trim_start_matches(['\u{feff}', '#', '/', '<', '!', '-', ' '])
 }
 
 /// The text with CRLF where the file on disk has it (a checkout by git on Windows), so that it can be equal.

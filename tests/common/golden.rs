@@ -51,8 +51,12 @@ pub fn folder() -> PathBuf {
 
 /// Whether all of its programs are there; says so if not.
 pub fn can_be_made(name: &str) -> bool {
-    let needs_helm = fs::read_to_string(path(name)).unwrap().contains("It needs helm 4.");
-    !needs_helm || has_helm(&format!("the golden project `{name}`"))
+    has_what_it_needs(&format!("the golden project `{name}`"), &fs::read_to_string(path(name)).unwrap())
+}
+
+/// Whether all programs are there that a recipe says it needs; says that something is not tested if not.
+pub fn has_what_it_needs(tested: &str, recipe: &str) -> bool {
+    !recipe.contains("It needs helm 4.") || has_helm(tested)
 }
 
 /// Whether there is a helm that renders charts; says that something is not tested if not.

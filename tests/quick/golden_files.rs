@@ -217,6 +217,9 @@ fn the_examples_have_not_drifted_from_the_scaffold() {
         let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples").join(format!("{name}.txt"));
         let recipe = fs::read_to_string(&recipe).unwrap_or_else(|error| panic!("{}: {error}", recipe.display()));
         let (head, its_own) = recipe.split_once("\n\n").unwrap();
+        if !golden::has_what_it_needs(&format!("the example `{name}`"), head) {
+            continue;
+        }
         let its_own: BTreeSet<&str> = its_own.lines().collect();
         let sandbox = beside_the_runtime(name);
         golden::commands(head).iter().for_each(|command| shell(&sandbox, command));

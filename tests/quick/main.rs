@@ -82,6 +82,7 @@ mod markers_reference;
 mod objects;
 mod plan;
 mod rbac;
+mod reference;
 mod registry;
 mod release;
 mod releases;

@@ -46,6 +46,18 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<Files, HelmError>
     Ok(files)
 }
 
+/// What helm renders of a chart for a namespace, with its CRDs and without its tests.
+///
+/// # Errors
+///
+/// If helm is missing, or does not render the chart with these values.
+pub fn template_in(release: &str, namespace: &str, chart: &Path, values: &Value) -> Result<String, HelmError> {
+    let folder = chart.display().to_string();
+    let arguments = ["template", release, &folder, "--namespace", namespace, "--skip-tests", "--values", "-"];
+    run(&arguments, &values.to_string())
+        .map_err(|failure| failure.into_error("helm does not render the chart", "`helm template --debug` shows more"))
+}
+
 /// What helm renders of the chart in a folder as a release of this name: with its hooks and CRDs, without its tests. It assumes that the
 /// cluster serves the versions and kinds in `served`.
 ///

@@ -8,6 +8,7 @@ use std::process::Command;
 use super::example::Example;
 use crate::common;
 use crate::control_plane::skipped;
+use crate::golden::has_helm;
 use crate::workdir;
 
 #[test]
@@ -20,7 +21,8 @@ fn every_example_passes_its_integration_test() {
         symlink(Path::new(&assets).join(name), programs.path().join(name)).unwrap();
     }
     let _cargo = workdir::lock_cargo();
-    for folder in ["application", "hpa", "label-operator", "memcached", "mysrv"] {
+    let of_charts: &[_] = if has_helm("integration tests of charts") { &["nginx", "wiki"] } else { &[] };
+    for folder in ["application", "hpa", "label-operator", "memcached", "mysrv"].iter().chain(of_charts) {
         let mut make = common::for_operators(Command::new("make"));
         make.current_dir(Example { folder, name: "" }.path()).args(["test-integration"]);
         make.env("OPCTL", env!("CARGO_BIN_EXE_opctl")).env("OPCTL_CACHE", cache.path());

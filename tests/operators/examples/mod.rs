@@ -5,6 +5,7 @@
 #![cfg(unix)]
 
 mod application;
+mod charts;
 mod dev;
 mod example;
 mod hpa;
@@ -14,7 +15,9 @@ mod memcached;
 mod metrics;
 mod mysrv;
 mod namespace;
+mod nginx;
 mod scope;
+mod wiki;
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -6,26 +6,34 @@ use serde_json::Value;
 
 use crate::control_plane::ControlPlane;
 
-/// Its Pods must pass the Pod Security Standard "restricted".
-pub struct Namespace<'a>(&'a ControlPlane);
+pub struct Namespace<'a> {
+    cluster: &'a ControlPlane,
+    name: &'static str,
+}
 
 impl<'a> Namespace<'a> {
+    /// Its Pods must pass the Pod Security Standard "restricted".
     pub fn create(cluster: &'a ControlPlane) -> Self {
-        cluster.kubectl(&["create", "namespace", "zoo"], "");
+        let namespace = Self::unrestricted(cluster, "zoo");
         cluster.kubectl(&["label", "namespace", "zoo", "pod-security.kubernetes.io/enforce=restricted"], "");
-        Self(cluster)
+        namespace
+    }
+
+    pub fn unrestricted(cluster: &'a ControlPlane, name: &'static str) -> Self {
+        cluster.kubectl(&["create", "namespace", name], "");
+        Self { cluster, name }
     }
 
     pub fn run(&self, arguments: &[&str]) -> String {
-        self.0.kubectl(&[&["-n", "zoo"], arguments].concat(), "")
+        self.cluster.kubectl(&[&["-n", self.name], arguments].concat(), "")
     }
 
     pub fn apply(&self, object: &Value) {
-        self.0.kubectl(&["-n", "zoo", "apply", "-f", "-"], &object.to_string());
+        self.cluster.kubectl(&["-n", self.name, "apply", "-f", "-"], &object.to_string());
     }
 
     pub fn try_apply(&self, object: &Value) -> Output {
-        self.0.run(&["-n", "zoo", "apply", "-f", "-"], &object.to_string())
+        self.cluster.run(&["-n", self.name, "apply", "-f", "-"], &object.to_string())
     }
 
     /// An object; null when there is none.

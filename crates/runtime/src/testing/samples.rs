@@ -5,13 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
-use kube::runtime::wait::{await_condition, conditions};
+use kube::runtime::wait::{Condition, await_condition, conditions};
 use kube::{Client, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::options;
@@ -22,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Runs an operator on the cluster of KUBECONFIG and checks that the cluster accepts its CRDs, that the samples in `config/samples` of
 /// the project in this folder are valid, and that those which have a controller become Ready.
 ///
-/// The samples are in a namespace of their own, which is deleted in the end; the CRDs stay. Where nothing but an API server runs, the test
-/// stands in for the controller of Deployments: it makes their replicas available.
+/// The samples are in a namespace of their own, which is deleted in the end, and may refer to each other; the CRDs stay. Where nothing but
+/// an API server runs, the test stands in for the controllers of Deployments and Jobs: replicas become available, and Jobs complete.
 ///
 /// # Panics
 ///
@@ -56,7 +58,7 @@ pub async fn samples_become_ready(
         ended = Manager::new(operator).start(client.clone(), options, runnables) => {
             Err(format!("the manager ended: {ended:?}"))
         }
-        error = make_available(&client, &namespace) => Err(format!("Deployments cannot be listed: {error}")),
+        error = stand_in(&client, &namespace) => Err(format!("Deployments and Jobs cannot be listed: {error}")),
         outcome = samples.try_all(&namespace) => outcome,
     };
     let deleted = namespaces.delete(&namespace, &DeleteParams::default()).await;
@@ -64,38 +66,56 @@ pub async fn samples_become_ready(
     outcome.unwrap_or_else(|why| panic!("{why}"));
 }
 
-/// Makes the replicas of a Deployment available that no controller looks at for some seconds.
-async fn make_available(client: &Client, namespace: &str) -> kube::Error {
-    let api = Api::<Deployment>::namespaced(client.clone(), namespace);
+/// Finishes the Deployments and Jobs that no controller looks at for some seconds.
+async fn stand_in(client: &Client, namespace: &str) -> kube::Error {
+    let resources = [ApiResource::erase::<Deployment>(&()), ApiResource::erase::<Job>(&())];
+    let apis = resources.map(|resource| Api::<DynamicObject>::namespaced_with(client.clone(), namespace, &resource));
     let mut before = BTreeSet::new();
     loop {
-        let deployments = match api.list(&ListParams::default()).await {
-            Ok(deployments) => deployments,
-            Err(error) => return error,
-        };
         let mut ignored = BTreeSet::new();
-        for deployment in deployments {
-            let (name, generation) = (deployment.name_any(), deployment.metadata.generation);
-            let status = deployment.status.clone().unwrap_or_default();
-            if status.observed_generation == generation {
-                continue;
+        for api in &apis {
+            let objects = match api.list(&ListParams::default()).await {
+                Ok(objects) => objects,
+                Err(error) => return error,
+            };
+            for object in objects {
+                let Some(status) = finished(&object) else { continue };
+                let (name, version) = (object.name_any(), (object.uid(), object.metadata.generation));
+                if before.contains(&version) {
+                    let patch = Patch::Merge(json!({ "status": status }));
+                    // It may be gone by now.
+                    let _ = api.patch_status(&name, &PatchParams::default(), &patch).await;
+                }
+                ignored.insert(version);
             }
-            // The type of `spec` differs from one version of Kubernetes to the next.
-            let replicas = serde_json::to_value(&deployment).unwrap_or_default()["spec"]["replicas"].take();
-            if before.contains(&(name.clone(), generation)) {
-                let status = json!({
-                    "observedGeneration": generation, "replicas": replicas, "updatedReplicas": replicas,
-                    "readyReplicas": replicas, "availableReplicas": replicas,
-                });
-                let patch = Patch::Merge(json!({ "status": status }));
-                // It may be gone by now.
-                let _ = api.patch_status(&name, &PatchParams::default(), &patch).await;
-            }
-            ignored.insert((name, generation));
         }
         before = ignored;
         sleep(Duration::from_secs(2)).await;
     }
+}
+
+/// The status that its controller would give a Deployment or a Job in the end; nothing if the controller knows it.
+fn finished(object: &DynamicObject) -> Option<Value> {
+    let (spec, status, generation) = (&object.data["spec"], &object.data["status"], object.metadata.generation);
+    let now = Timestamp::now().to_string();
+    let condition =
+        |name: &str, why: &str| json!({ "type": name, "status": "True", "reason": why, "lastTransitionTime": now });
+    // The API server sets it; in a list, objects do not tell their kind.
+    let is_job = !spec["completionMode"].is_null();
+    if is_job {
+        let is_known = spec["suspend"] == true || !status["startTime"].is_null();
+        let conditions = ["SuccessCriteriaMet", "Complete"].map(|type_| condition(type_, "CompletionsReached"));
+        return (!is_known)
+            .then(|| json!({ "startTime": now, "completionTime": now, "succeeded": 1, "conditions": conditions }));
+    }
+    let replicas = &spec["replicas"];
+    (status["observedGeneration"].as_i64() != generation).then(|| {
+        json!({
+            "observedGeneration": generation, "replicas": replicas, "updatedReplicas": replicas,
+            "readyReplicas": replicas, "availableReplicas": replicas,
+            "conditions": [condition("Available", "MinimumReplicasAvailable"), condition("Progressing", "NewReplicaSetAvailable")],
+        })
+    })
 }
 
 /// Applies a CRD and waits until the API server serves it.
@@ -118,32 +138,53 @@ struct Samples<'a> {
 }
 
 impl Samples<'_> {
-    /// Creates the samples in the order of their files, and waits for those that a controller reconciles.
+    /// Creates the samples in the order of their files, waits for those that a controller reconciles, and deletes them.
     async fn try_all(&self, namespace: &str) -> Result<(), String> {
-        for (index, (file, sample)) in self.read().into_iter().enumerate() {
-            let types = sample.types.clone().expect("a sample has a kind");
-            let gvk = GroupVersionKind::try_from(types).expect("a sample has a version");
-            let is_its_own =
-                |crd: &&CustomResourceDefinition| crd.spec.group == gvk.group && crd.spec.names.kind == gvk.kind;
-            let Some(crd) = self.crds.iter().find(is_its_own) else {
-                // What later samples refer to; it is deleted with the namespace.
-                let api = Api::namespaced_with(self.client.clone(), namespace, &ApiResource::from_gvk(&gvk));
-                let created = api.create(&PostParams::default(), &sample).await;
-                created.map_err(|error| format!("{file}: the API server refuses it: {error}"))?;
-                continue;
-            };
-            let resource = ApiResource::from_gvk_with_plural(&gvk, &crd.spec.names.plural);
-            let api = match crd.spec.scope.as_str() {
-                "Namespaced" => Api::namespaced_with(self.client.clone(), namespace, &resource),
-                _ => Api::all_with(self.client.clone(), &resource),
-            };
-            let name = format!("{namespace}-{index}");
-            let outcome = try_one(&api, sample, &name, self.names.contains(&crd.name_any())).await;
-            // While the operator runs: an object with its finalizer waits for it.
-            let deleted = delete(&api, &name).await;
-            outcome.and(deleted).map_err(|error| format!("{file}: {error}"))?;
+        let mut created = Vec::new();
+        let mut outcome = Ok(());
+        for (file, sample) in self.read() {
+            outcome = self
+                .create(sample, namespace)
+                .await
+                .map(|sample| created.push((file.clone(), sample)))
+                .map_err(in_file(&file));
+            if outcome.is_err() {
+                break;
+            }
         }
-        Ok(())
+        for (file, sample) in created.iter().filter(|(_, sample)| sample.is_reconciled) {
+            if outcome.is_ok() {
+                outcome = sample.becomes_ready().await.map_err(in_file(file));
+            }
+        }
+        // While the operator runs: an object with its finalizer waits for it.
+        for (file, sample) in created.iter().rev() {
+            outcome = outcome.and(sample.delete().await.map_err(in_file(file)));
+        }
+        outcome
+    }
+
+    async fn create(&self, mut sample: DynamicObject, namespace: &str) -> Result<Sample, String> {
+        let types = sample.types.clone().expect("a sample has a kind");
+        let gvk = GroupVersionKind::try_from(types).expect("a sample has a version");
+        let is_its_own =
+            |crd: &&CustomResourceDefinition| crd.spec.group == gvk.group && crd.spec.names.kind == gvk.kind;
+        // One that is not the operator's is what others refer to.
+        let crd = self.crds.iter().find(is_its_own);
+        let resource = match crd {
+            Some(crd) => ApiResource::from_gvk_with_plural(&gvk, &crd.spec.names.plural),
+            None => ApiResource::from_gvk(&gvk),
+        };
+        let api = if crd.is_some_and(|crd| crd.spec.scope == "Cluster") {
+            sample.metadata.name = Some(format!("{namespace}-{}", sample.name_any()));
+            Api::all_with(self.client.clone(), &resource)
+        } else {
+            Api::namespaced_with(self.client.clone(), namespace, &resource)
+        };
+        let created = api.create(&PostParams::default(), &sample).await;
+        created.map_err(|error| format!("the API server refuses it: {error}"))?;
+        let is_reconciled = crd.is_some_and(|crd| self.names.contains(&crd.name_any()));
+        Ok(Sample { api, name: sample.name_any(), is_reconciled })
     }
 
     /// The samples, by file name.
@@ -155,33 +196,35 @@ impl Samples<'_> {
     }
 }
 
-/// Creates one object, called `name`, and waits until it is Ready if it is `reconciled`.
-async fn try_one(
-    api: &Api<DynamicObject>,
-    mut sample: DynamicObject,
-    name: &str,
-    reconciled: bool,
-) -> Result<(), String> {
-    sample.metadata.name = Some(name.to_owned());
-    api.create(&PostParams::default(), &sample).await.map_err(|error| format!("the API server refuses it: {error}"))?;
-    if reconciled {
-        timeout(PATIENCE, await_condition(api.clone(), name, is_ready))
-            .await
-            .map_err(|_| format!("it is not Ready after {PATIENCE:?}"))?
-            .map_err(|error| format!("it cannot be watched: {error}"))?;
-    }
-    Ok(())
+fn in_file(file: &str) -> impl Fn(String) -> String {
+    move |error| format!("{file}: {error}")
 }
 
-/// Deletes an object and waits until it is gone.
-async fn delete(api: &Api<DynamicObject>, name: &str) -> Result<(), String> {
-    api.delete(name, &DeleteParams::default()).await.map_err(|error| format!("it cannot be deleted: {error}"))?;
-    let is_gone = |object: Option<&DynamicObject>| object.is_none();
-    timeout(PATIENCE, await_condition(api.clone(), name, is_gone))
-        .await
-        .map_err(|_| format!("it is not deleted after {PATIENCE:?}"))?
-        .map_err(|error| format!("it cannot be watched: {error}"))?;
-    Ok(())
+/// An object in the cluster.
+struct Sample {
+    api: Api<DynamicObject>,
+    name: String,
+    is_reconciled: bool,
+}
+
+impl Sample {
+    async fn becomes_ready(&self) -> Result<(), String> {
+        self.becomes(is_ready, "Ready").await
+    }
+
+    async fn delete(&self) -> Result<(), String> {
+        let deleted = self.api.delete(&self.name, &DeleteParams::default()).await;
+        deleted.map_err(|error| format!("it cannot be deleted: {error}"))?;
+        self.becomes(|object: Option<&DynamicObject>| object.is_none(), "deleted").await
+    }
+
+    async fn becomes(&self, condition: impl Condition<DynamicObject>, what: &str) -> Result<(), String> {
+        timeout(PATIENCE, await_condition(self.api.clone(), &self.name, condition))
+            .await
+            .map_err(|_| format!("it is not {what} after {PATIENCE:?}"))?
+            .map_err(|error| format!("it cannot be watched: {error}"))?;
+        Ok(())
+    }
 }
 
 fn is_ready(object: Option<&DynamicObject>) -> bool {

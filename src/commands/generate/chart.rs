@@ -1,0 +1,359 @@
+//! `opctl generate chart`: a Helm chart that installs the operator.
+//!
+//! Each part that `opctl edit` turns on and off is a value of the chart: the project is rendered with and without it, in memory, as
+//! that command would change it.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::super::edit::{self, EditArgs, KUSTOMIZATION, is_listed, listed};
+use super::super::error::Refusal;
+use super::super::kubectl::{self, KubectlArgs};
+use super::super::rendered::{self, ImageSubstitution};
+use super::super::{Console, Next, Outcome, Task, carry_out, lock, resolve, tree};
+use crate::compiled::helm;
+use crate::config::render::Renderer;
+use crate::edit::Edit;
+use crate::emit;
+use crate::names::Image;
+use crate::operator_chart::{self, Chart, Operator, Switch};
+use crate::plan::{Mode, Plan};
+use crate::project::{ProjectFile, Tree, join};
+
+/// Generate a Helm chart of the operator
+///
+/// The chart is made of config/default. The parts that `opctl edit` turns on and off are values, as are the usual fields of the
+/// Deployment. opctl owns the templates and rewrites them; Chart.yaml, values.yaml and NOTES.txt are yours, and templates that you add.
+/// With --check, helm must also render with the chart what kubectl renders with kustomize.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl generate chart --image registry.example.com/memcached-operator:v1
+  helm install memcached-operator dist/chart --namespace memcached-operator-system --create-namespace
+
+  # In CI: fail if the chart is out of date, or does not install what config/default does
+  opctl generate chart --check")]
+pub struct ChartArgs {
+    /// The image of the operator, for a new values.yaml
+    #[arg(long)]
+    pub image: Option<String>,
+
+    /// The folder for the chart's folder `chart`
+    #[arg(long, value_name = "DIR", default_value = "dist")]
+    pub output_dir: String,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
+}
+
+impl ChartArgs {
+    /// Those of `opctl edit --plugins=helm/v2-alpha`.
+    pub fn of(output_dir: Option<&str>) -> Self {
+        let output_dir = output_dir.unwrap_or("dist").to_owned();
+        Self { image: None, output_dir, program: KubectlArgs { kubectl: None } }
+    }
+}
+
+const SCHEMA: &str = "values.schema.json";
+
+pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let root = rendered::project()?;
+    let _lock = lock(&root, console)?;
+    let tree = tree(&root);
+    let folder = join(args.output_dir.trim_end_matches('/'), "chart");
+    let image = args.image.as_deref().map(Image::parse).transpose().map_err(Refusal::from)?;
+    let mut operator = operator(&tree, console)?;
+    let own_image = operator.image.clone();
+    if let Some(image) = image {
+        operator.image = Some(split(&image.to_string()));
+    }
+    let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
+    let chart =
+        operator_chart::chart(&operator, &header).map_err(|error| Refusal::new(error.message).help(error.help))?;
+    let plan = plan(&chart, &tree, &folder, &header, &console.overwrite)?;
+    for path in
+        operator_chart::unknown(&tree.read(&format!("{folder}/values.yaml"))?.unwrap_or_default(), &chart.values)
+    {
+        console
+            .warn(&format!("`{folder}/values.yaml`: the chart has no value `{path}`, and helm refuses it; remove it"));
+    }
+    let has_placeholder = operator.image.as_ref().is_none_or(|(repository, _)| repository == "controller");
+    if has_placeholder && !tree.has(&format!("{folder}/values.yaml")) && console.mode == Mode::Apply {
+        console.warn("the image in values.yaml is a placeholder; `--image` sets it");
+    }
+    let next = vec![Next::new(
+        format!(
+            "helm install {} {folder} --namespace {} --create-namespace",
+            operator.prefix.trim_end_matches('-'),
+            operator.namespace
+        ),
+        "installs the operator",
+    )];
+    let task = Task { again: "run `opctl generate chart`", tree: &tree, folder: "", plan, next };
+    let outcome = carry_out(&task, console)?;
+    if console.mode == Mode::Check && outcome == Outcome::Done {
+        operator.image = own_image;
+        compare(&operator, &tree, &folder, args, console)?;
+    }
+    Ok(outcome)
+}
+
+/// The operator with each combination of its parts.
+fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
+    let file = ProjectFile::read(tree)?;
+    let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+    let quiet = console.collecting(false);
+    let base = objects(tree)?;
+    let mut switches = Vec::new();
+    if file.namespaces.is_empty() && offered(tree, &scope(!file.namespaced), &quiet, "rbac.namespaced", console) {
+        switches.push((Switch::Namespaced, file.namespaced));
+    }
+    let has_webhooks = is_listed(&kustomization, "webhook-server");
+    let converts = |object: &Value| object["spec"]["conversion"]["strategy"] == "Webhook";
+    if has_webhooks {
+        // Without its webhook, a kind with several versions could not be read.
+        if !base.iter().any(converts) {
+            switches.push((Switch::Webhooks, true));
+        }
+        let certified = is_listed(&kustomization, "certmanager");
+        if offered(tree, &certificates(!certified), &quiet, "certManager.enabled", console) {
+            switches.push((Switch::CertManager, certified));
+        }
+    }
+    if base.iter().any(operator_chart::serves_metrics) {
+        switches.push((Switch::Metrics, true));
+    }
+    for (switch, component) in COMPONENTS {
+        if tree.has(&format!("config/{component}/kustomization.yaml")) {
+            switches.push((switch, is_listed(&kustomization, component)));
+        }
+    }
+    let image = operator_chart::image(&base).map(|image| split(&image));
+    let renderings = renderings(tree, &file, &switches, &quiet)?;
+    let mut renderer = Renderer::new(tree);
+    let kustomization = renderer.kustomization("config/default");
+    let text = |key| kustomization.as_ref().and_then(|it| it.node.text_at(&[key])).unwrap_or_default().to_owned();
+    let (prefix, namespace) = (text("namePrefix"), text("namespace"));
+    Ok(Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image })
+}
+
+/// What kustomize renders with each combination of the switches.
+fn renderings(
+    tree: &Tree,
+    file: &ProjectFile,
+    switches: &[(Switch, bool)],
+    quiet: &Console,
+) -> anyhow::Result<Vec<Vec<Value>>> {
+    let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+    let [has_webhooks, is_certified] = ["webhook-server", "certmanager"].map(|part| is_listed(&kustomization, part));
+    // The projects by their scope and certificates, which change more than a list.
+    let mut trees = BTreeMap::new();
+    let mut all = Vec::new();
+    for rendering in 0..1_usize << switches.len() {
+        let is_on = |wanted: Switch| {
+            let at = switches.iter().position(|(switch, _)| *switch == wanted);
+            at.map(|at| rendering >> at & 1 == 1)
+        };
+        let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
+        let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
+        // Certificates are for webhooks.
+        let cert_manager = is_on(Switch::CertManager).filter(|wanted| webhooks && *wanted != is_certified);
+        let mut tree = match trees.entry((namespaced, cert_manager)) {
+            Entry::Occupied(entry) => Tree::clone(entry.get()),
+            Entry::Vacant(entry) => {
+                let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
+                entry.insert(changed(tree, &args, quiet)?).clone()
+            }
+        };
+        let listed_if = |(switch, component): &(Switch, &str)| {
+            is_on(*switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
+        };
+        let mut edits: Vec<Edit> = COMPONENTS.iter().filter_map(listed_if).collect();
+        if has_webhooks && !webhooks {
+            let parts = [
+                ("components", "../webhook-server"),
+                ("components", "../certmanager"),
+                ("transformers", "../webhook/certificate"),
+            ];
+            edits.extend(parts.map(|(key, item)| listed((key, item.to_owned()), false)));
+        }
+        let text = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+        let text = edits.iter().try_fold(text, |text, edit| edit.apply(&text)).map_err(|error| {
+            Refusal::new(format!("`{KUSTOMIZATION}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
+        })?;
+        tree.lay_over(KUSTOMIZATION, text);
+        let mut objects = objects(&tree)?;
+        if is_on(Switch::Metrics) == Some(false) {
+            operator_chart::without_metrics(&mut objects);
+        }
+        all.push(objects);
+    }
+    Ok(all)
+}
+
+const COMPONENTS: [(Switch, &str); 3] = [
+    (Switch::Prometheus, "prometheus"),
+    (Switch::NetworkPolicy, "network-policy"),
+    (Switch::LeaderElection, "leader-election"),
+];
+
+fn scope(namespaced: bool) -> EditArgs {
+    EditArgs { namespaced: Some(namespaced), ..EditArgs::default() }
+}
+
+fn certificates(cert_manager: bool) -> EditArgs {
+    EditArgs { cert_manager: Some(cert_manager), ..EditArgs::default() }
+}
+
+/// Whether a part can be switched; if not, the chart has it as it is.
+fn offered(tree: &Tree, args: &EditArgs, quiet: &Console, value: &str, console: &Console) -> bool {
+    match changed(tree, args, quiet) {
+        Ok(_) => true,
+        Err(error) => {
+            console.warn(&format!("the chart has no value `{value}`: {error:#}"));
+            false
+        }
+    }
+}
+
+/// The project as `opctl edit` would leave it.
+fn changed(tree: &Tree, args: &EditArgs, quiet: &Console) -> anyhow::Result<Tree> {
+    let mut changed = tree.clone();
+    if args.namespaced.is_none() && args.cert_manager.is_none() {
+        return Ok(changed);
+    }
+    let plan = edit::plan(args, tree, quiet)?;
+    let steps = resolve(&plan, tree, "", quiet)?;
+    super::super::conflicts(&steps).settle()?;
+    for step in steps {
+        if let Some(text) = step.after {
+            changed.lay_over(step.path, text);
+        }
+    }
+    Ok(changed)
+}
+
+/// What kustomize renders of `config/default`.
+fn objects(tree: &Tree) -> anyhow::Result<Vec<Value>> {
+    let mut renderer = Renderer::new(tree);
+    let render = renderer.render("config/default", &[]);
+    if !render.is_closed {
+        return Err(Refusal::new("opctl cannot render `config/default` by itself, which a chart requires")
+            .help("resources from the network, plugins and kustomize's own charts are not supported")
+            .help("`opctl check` shows what is wrong under `config`")
+            .into());
+    }
+    Ok(render.objects.iter().map(|object| object.node.json()).collect())
+}
+
+/// Repository and tag, or `@` and a digest.
+fn split(image: &str) -> (String, String) {
+    if let Some((repository, digest)) = image.split_once('@') {
+        return (repository.into(), format!("@{digest}"));
+    }
+    let start = image.rfind('/').map_or(0, |slash| slash + 1);
+    match image[start..].split_once(':') {
+        Some((name, tag)) => (format!("{}{name}", &image[..start]), tag.into()),
+        None => (image.into(), "latest".into()),
+    }
+}
+
+/// `overwrite` are files of the user that are to begin anew.
+fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[String]) -> anyhow::Result<Plan> {
+    let mut plan = Plan::default();
+    let at = |path: &str| format!("{folder}/{path}");
+    for (path, text) in &chart.templates {
+        plan.generate(at(path), text.clone());
+    }
+    for path in tree.files_below(&at("templates")) {
+        if !plan.changes.contains_key(&path) && tree.read(&path)?.is_some_and(|text| text.starts_with(header)) {
+            plan.prune(path);
+        }
+    }
+    plan.generate(at(SCHEMA), operator_chart::schema(&chart.values, header));
+    let own =
+        [("Chart.yaml", &chart.chart), ("templates/NOTES.txt", &chart.notes), (".helmignore", &IGNORED.to_owned())];
+    let is_new = |path: &str| !tree.has(path) || overwrite.iter().any(|other| other == path);
+    for (path, text) in own.into_iter().filter(|(path, _)| is_new(&at(path))) {
+        plan.scaffold(at(path), text.clone());
+    }
+    let path = at("values.yaml");
+    match tree.read(&path)?.filter(|_| !is_new(&path)) {
+        None => plan.scaffold(path, operator_chart::text(&chart.values)),
+        Some(before) => match operator_chart::completed(&before, &chart.values) {
+            Ok(None) => {}
+            Ok(Some(after)) => plan.edit(path, Edit::Lines { before, after }),
+            Err(lines) => {
+                return Err(Refusal::new(format!("`{path}`: there is no place for new values"))
+                    .help(format!("add these:\n{lines}"))
+                    .into());
+            }
+        },
+    }
+    Ok(plan)
+}
+
+const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_Store\n.idea/\n.vscode/\n";
+
+/// Whether helm renders with the chart what kustomize does: as it is, and with each of the parts changed.
+fn compare(operator: &Operator, tree: &Tree, folder: &str, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
+    let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
+    let base = operator.by_default();
+    let all = operator.renderings.len() - 1;
+    let flips = (0..operator.switches.len()).map(|switch| base ^ 1 << switch);
+    let release = match operator.prefix.trim_end_matches('-') {
+        "" => operator.name.as_str(),
+        stem => stem,
+    };
+    let mut compared = 0;
+    let mut renderings: Vec<usize> = [base, 0, all].into_iter().chain(flips).collect();
+    renderings.dedup();
+    for rendering in renderings {
+        let mut values = serde_json::json!({});
+        let mut parts = Vec::new();
+        for (at, (switch, _)) in operator.switches.iter().enumerate() {
+            let is_on = rendering >> at & 1 == 1;
+            merge(&mut values, &switch.values(is_on));
+            parts.push(format!("{} {}", switch.name(), if is_on { "on" } else { "off" }));
+        }
+        if let Some((repository, tag)) = &operator.image {
+            let (tag, digest) = tag.strip_prefix('@').map_or((tag.as_str(), ""), |digest| ("", digest));
+            merge(
+                &mut values,
+                &serde_json::json!({ "manager": { "image": { "repository": repository, "tag": tag, "digest": digest } } }),
+            );
+        }
+        let text = helm::template_in(release, &operator.namespace, &tree.root().join(folder), &values)
+            .map_err(|error| Refusal::new(error.message).help(error.help))?;
+        let found = operator_chart::objects(&text).map_err(Refusal::new)?;
+        let wanted = match rendering == base {
+            // What people apply, not what opctl takes it for.
+            true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
+                .map_err(Refusal::new)?,
+            false => operator.renderings[rendering].clone(),
+        };
+        let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects));
+        if let Some(difference) = operator_chart::difference(&wanted, &found) {
+            return Err(Refusal::new(format!("the chart does not install what `config/default` does: {difference}"))
+                .help(format!("compared with {}", parts.join(", ")))
+                .help("values.yaml may have other defaults than `config`; otherwise this is a defect of opctl")
+                .into());
+        }
+        compared += 1;
+    }
+    console.info(&format!("helm renders the same objects as kustomize, with {compared} combinations of values"));
+    Ok(())
+}
+
+/// Lays the values of an object over another one.
+fn merge(values: &mut Value, other: &Value) {
+    match (values, other) {
+        (Value::Object(values), Value::Object(other)) => {
+            other.iter().for_each(|(key, value)| merge(values.entry(key).or_insert(Value::Null), value));
+        }
+        (values, other) => *values = other.clone(),
+    }
+}

@@ -1,0 +1,248 @@
+//! `opctl generate chart`: helm renders with the chart what kustomize does, and installs, upgrades and uninstalls it on a real API server.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::control_plane::ControlPlane;
+use crate::golden::{self, Golden, has_helm, shell};
+use crate::sandbox::Sandbox;
+
+/// A project with a webhook, which has its chart.
+fn project() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    shell(&sandbox, "opctl -q init shop --domain example.com --api depot/v1/Rack");
+    sandbox.folder.push("shop");
+    shell(&sandbox, "opctl -q create webhook --group depot --version v1 --kind Rack --validation");
+    shell(&sandbox, "opctl -q generate chart --image registry.example.com/shop:v1");
+    sandbox
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+/// Runs helm against an API server.
+fn helm(cluster: &ControlPlane, folder: &Path, line: &str) -> Output {
+    let mut command = std::process::Command::new("helm");
+    command.args(line.split_whitespace()).current_dir(folder).env("KUBECONFIG", &cluster.kubeconfig);
+    command.output().unwrap()
+}
+
+#[test]
+fn charts_of_all_golden_projects_render_what_kustomize_does() {
+    if !has_helm("the charts of golden projects") {
+        return;
+    }
+    let mut compared = 0;
+    for name in golden::names().into_iter().filter(|name| golden::can_be_made(name)) {
+        let sandbox = Golden::read(&name).make(|_, _| {});
+        // Workspaces have their projects further down.
+        if !sandbox.folder.join("PROJECT").is_file() {
+            continue;
+        }
+        shell(&sandbox, "opctl -q generate chart --image registry.example.com/it:v1 && opctl generate chart --check");
+        shell(&sandbox, "helm lint --strict dist/chart");
+        compared += 1;
+    }
+    assert!(compared > 8, "{compared}");
+
+    // With two versions of a kind, whose CRD names the webhook's Service.
+    let sandbox = project();
+    shell(&sandbox, "opctl -q create api --group depot --version v2 --kind Rack --controller=false");
+    shell(&sandbox, "opctl -q create webhook --group depot --version v2 --kind Rack --conversion --spoke v1");
+    // Without the webhook, one of the versions would be unreadable. The first chart had the value.
+    let output = sandbox.command("opctl").args(["generate", "chart"]).output().unwrap();
+    assert!(output.status.success() && said(&output).contains("no value `webhook.enabled`"), "{}", said(&output));
+    shell(&sandbox, "sed -i '/^webhook:/,/enabled/d' dist/chart/values.yaml && opctl generate chart --check");
+    shell(&sandbox, "helm lint --strict dist/chart");
+}
+
+#[test]
+fn parts_that_are_turned_on_are_on_in_the_chart_too() {
+    if !has_helm("the values of a chart") {
+        return;
+    }
+    let sandbox = project();
+    shell(&sandbox, "rm -r dist && opctl -q edit --cert-manager --prometheus --network-policy --leader-election");
+    shell(&sandbox, "opctl -q generate chart && opctl generate chart --check");
+    let values = fs::read_to_string(sandbox.folder.join("dist/chart/values.yaml")).unwrap();
+    for wanted in ["replicas: 2", "certManager:\n  # Cert", "prometheus:\n  # A"] {
+        assert!(values.contains(wanted), "{wanted}: {values}");
+    }
+    for part in ["certManager", "prometheus", "networkPolicy"] {
+        let (_, text) = values.split_once(&format!("{part}:\n")).unwrap();
+        assert!(text.lines().nth(1).unwrap().contains("enabled: true"), "{part}: {values}");
+    }
+}
+
+#[test]
+fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
+    if !has_helm("the chart of an operator") {
+        return;
+    }
+    let Some(cluster) = ControlPlane::start("operator-chart", 1) else { return };
+    let sandbox = project();
+    let folder = &sandbox.folder;
+    let run = |line: &str| {
+        let output = helm(&cluster, folder, line);
+        assert!(output.status.success(), "{line}: {}", said(&output));
+    };
+    let json = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').chain(["-o", "json"]).collect();
+        serde_json::from_str::<Value>(&cluster.kubectl(&arguments, "")).unwrap()
+    };
+    // Nobody answers: the operator does not run here.
+    let quiet = "--set webhook.enabled=false";
+
+    // Each combination of values is accepted. The kinds of others are known by name only.
+    for (kind, plural, group) in [
+        ("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
+        ("Certificate", "certificates", "cert-manager.io"),
+        ("Issuer", "issuers", "cert-manager.io"),
+    ] {
+        let schema = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
+        let singular = kind.to_lowercase();
+        let crd = format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: {plural}.{group}}}, \
+             spec: {{group: {group}, scope: Namespaced, names: {{kind: {kind}, plural: {plural}, singular: {singular}}}, \
+             versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}]}}}}"
+        );
+        cluster.kubectl(&["apply", "-f", "-"], &crd);
+        cluster.kubectl(&["wait", "--for=condition=Established", "crd", &format!("{plural}.{group}")], "");
+    }
+    for values in [
+        "certManager.enabled=true,prometheus.enabled=true,networkPolicy.enabled=true,manager.replicas=2",
+        "rbac.namespaced=true,metrics.enabled=false",
+        "crd.enabled=false,serviceAccount.enabled=false,serviceAccount.name=mine,rbac.helpers.enabled=false",
+        "manager.envOverrides.RUST_LOG=debug,manager.args={--concurrency=3},metrics.port=9000,manager.image.tag=2",
+        "manager.tolerations[0].operator=Exists,manager.pod.labels.team=depot,manager.annotations.team=depot,\
+         manager.strategy.type=Recreate,manager.imagePullSecrets[0].name=secret,fullnameOverride=depot",
+    ] {
+        run(&format!("install --dry-run=server shop dist/chart --namespace shop --create-namespace --set {values}"));
+    }
+
+    // A typo in a value is an error, and nothing is installed.
+    let typo =
+        helm(&cluster, folder, "install shop dist/chart --namespace shop --create-namespace --set manager.replica=2");
+    assert!(!typo.status.success() && said(&typo).contains("replica"), "{}", said(&typo));
+
+    // Two releases beside each other, in their namespaces.
+    run(&format!(
+        "install shop dist/chart --namespace shop --create-namespace {quiet} --set manager.envOverrides.RUST_LOG=debug"
+    ));
+    run(&format!(
+        "install stall dist/chart --namespace stall --create-namespace {quiet} --set crd.enabled=false,rbac.namespaced=true"
+    ));
+    let deployment = json("--namespace stall get deployment stall-shop-controller-manager");
+    let pod = &deployment["spec"]["template"]["spec"];
+    assert_eq!(pod["serviceAccountName"], "stall-shop-controller-manager");
+    assert_eq!(deployment["spec"]["selector"]["matchLabels"]["app.kubernetes.io/instance"], "stall");
+    let variables = pod["containers"][0]["env"].to_string();
+    assert!(variables.contains("WATCH_NAMESPACE") && !variables.contains("WEBHOOK_SERVICE"), "{variables}");
+    let deployment = json("--namespace shop get deployment shop-controller-manager");
+    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+    assert_eq!(container["image"], "registry.example.com/shop:v1");
+    assert!(container["env"].to_string().contains(r#"{"name":"RUST_LOG","value":"debug"}"#), "{container}");
+    // A namespaced operator has no rights in other namespaces.
+    let may = |release: &str, namespace: &str| {
+        let user = format!(
+            "--as=system:serviceaccount:{release}:{}",
+            if release == "shop" { "shop-controller-manager" } else { "stall-shop-controller-manager" }
+        );
+        let output =
+            cluster.run(&["auth", "can-i", "list", "racks.depot.example.com", "--namespace", namespace, &user], "");
+        String::from_utf8(output.stdout).unwrap().trim() == "yes"
+    };
+    assert_eq!([may("shop", "default"), may("stall", "stall"), may("stall", "default")], [true, true, false]);
+
+    // A change of a CRD reaches the cluster with an upgrade, and leaves it with a rollback.
+    cluster.kubectl(
+        &["apply", "-f", "-"],
+        "{apiVersion: depot.example.com/v1, kind: Rack, metadata: {name: one, namespace: default}, spec: {}}",
+    );
+    let source = folder.join("src/api/depot/v1/rack.rs");
+    let text = fs::read_to_string(&source).unwrap();
+    let (before, after) = text.split_once("pub struct RackSpec {\n").unwrap();
+    fs::write(
+        &source,
+        format!("{before}pub struct RackSpec {{\n    /// How high it is.\n    pub height: Option<i32>,\n{after}"),
+    )
+    .unwrap();
+    shell(&sandbox, "opctl -q manifests && opctl -q generate chart");
+    let height = || {
+        json("get crd racks.depot.example.com")
+            .pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/height")
+            .cloned()
+    };
+    assert!(height().is_none());
+    run(&format!("upgrade shop dist/chart --namespace shop {quiet}"));
+    assert!(height().is_some());
+    run("rollback shop 1 --namespace shop");
+    assert!(height().is_none());
+
+    // What was written down is not lost with the operator.
+    run("uninstall shop --namespace shop");
+    run("uninstall stall --namespace stall");
+    assert_eq!(json("get racks --namespace default")["items"].as_array().unwrap().len(), 1);
+    assert_eq!(json("get deployments --all-namespaces")["items"].as_array().unwrap().len(), 0);
+    run(&format!("install shop dist/chart --namespace shop {quiet} --set crd.keep=false"));
+    run("uninstall shop --namespace shop");
+    cluster.kubectl(&["wait", "--for=delete", "--timeout=30s", "crd", "racks.depot.example.com"], "");
+}
+
+#[test]
+fn what_the_user_changed_stays() {
+    if !has_helm("a chart that is generated again") {
+        return;
+    }
+    let sandbox = project();
+    let chart = sandbox.folder.join("dist/chart");
+    let read = |path: &str| fs::read_to_string(chart.join(path)).unwrap();
+    let write = |path: &str, text: String| fs::write(chart.join(path), text).unwrap();
+    let opctl = |arguments: &[&str]| {
+        let output = sandbox.command("opctl").args(["generate", "chart"]).args(arguments).output().unwrap();
+        (output.status.code(), said(&output))
+    };
+
+    // Own values, a value that an older chart lacked, an own template, and a template whose object is gone.
+    let values = read("values.yaml").replace("replicas: 1", "replicas: 3 # for us").replace("  port: 8443\n", "");
+    write("values.yaml", format!("# Ours\n{values}"));
+    write("templates/own.yaml", "{{/* Ours */}}\n".into());
+    write("templates/rbac/gone.yaml", read("templates/rbac/manager-role.yaml"));
+    write("Chart.yaml", read("Chart.yaml").replace("0.1.0", "1.2.3"));
+    write("templates/_helpers.tpl", read("templates/_helpers.tpl") + "junk");
+    let (code, said) = opctl(&["--check"]);
+    assert_eq!(code, Some(1), "{said}");
+    let (code, said) = opctl(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(
+        read("values.yaml"),
+        format!(
+            "# Ours\n{}",
+            values.replace("metrics:\n  enabled: true\n", "metrics:\n  enabled: true\n  port: 8443\n")
+        )
+    );
+    assert!(read("Chart.yaml").contains("1.2.3") && !read("templates/_helpers.tpl").contains("junk"));
+    assert!(chart.join("templates/own.yaml").is_file() && !chart.join("templates/rbac/gone.yaml").exists());
+
+    // Another number of replicas is another deployment than that of config/default, but for the comparison it is set.
+    let (code, said) = opctl(&["--check"]);
+    assert_eq!(code, Some(0), "{said}");
+
+    // A template that is no longer opctl's, and a chart that never was.
+    let role = read("templates/rbac/manager-role.yaml");
+    write("templates/rbac/manager-role.yaml", role.split_once('\n').unwrap().1.into());
+    let (code, said) = opctl(&[]);
+    assert!(
+        code == Some(1) && said.contains("manager-role.yaml`: not ours") && said.contains("nothing was written"),
+        "{said}"
+    );
+    write("templates/rbac/manager-role.yaml", role);
+    write("values.yaml", "manager: [".into());
+    let (code, said) = opctl(&[]);
+    assert!(code == Some(1) && said.contains("values.yaml"), "{said}");
+}
