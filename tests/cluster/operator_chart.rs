@@ -11,6 +11,16 @@ use crate::control_plane::ControlPlane;
 use crate::golden::{self, Golden, has_helm, shell};
 use crate::sandbox::Sandbox;
 
+#[test]
+fn the_chart_and_the_reference_of_an_example_are_up_to_date() {
+    if !has_helm("the chart of an example") {
+        return;
+    }
+    let mut sandbox = Sandbox::new();
+    sandbox.folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached");
+    shell(&sandbox, "opctl generate chart --check && opctl generate docs --check");
+}
+
 /// A project with a webhook, which has its chart.
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
