@@ -94,3 +94,4 @@ mod undecodable;
 mod versions;
 mod webhook;
 mod webhook_project;
+mod workflows;
