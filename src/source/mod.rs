@@ -29,6 +29,8 @@ mod methods;
 mod modules;
 mod numbers;
 mod package;
+mod panics;
+mod quantities;
 mod reads;
 mod releases;
 mod requests;
@@ -38,6 +40,7 @@ mod serialized;
 mod shadows;
 mod skim;
 mod statements;
+mod texts;
 mod types;
 mod values;
 

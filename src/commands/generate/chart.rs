@@ -268,11 +268,18 @@ fn split(image: &str) -> (String, Option<String>) {
 fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[String]) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let at = |path: &str| format!("{folder}/{path}");
+    let templates = tree.files_below(&at("templates"));
+    let is_ours = |path: &String| tree.read(path).is_ok_and(|text| text.is_some_and(|text| text.starts_with(header)));
+    if tree.has(&at("Chart.yaml")) && !templates.iter().any(is_ours) {
+        return Err(Refusal::new(format!("`{folder}` has a chart that `opctl generate chart` did not make"))
+            .help("`--output-dir DIR` chooses another folder")
+            .into());
+    }
     for (path, text) in &chart.templates {
         plan.generate(at(path), text.clone());
     }
-    for path in tree.files_below(&at("templates")) {
-        if !plan.changes.contains_key(&path) && tree.read(&path)?.is_some_and(|text| text.starts_with(header)) {
+    for path in templates.into_iter().filter(|path| is_ours(path)) {
+        if !plan.changes.contains_key(&path) {
             plan.prune(path);
         }
     }
