@@ -1,5 +1,5 @@
 //! `opctl create api --helm-chart` with charts of repositories and registries, with and without credentials, and newer versions of them.
-//! It needs helm 4, and `registry` of the CNCF project distribution for the registry.
+//! It needs helm 4, and `registry` of google/go-containerregistry for the registry.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -211,16 +211,12 @@ struct Registry {
 }
 
 impl Registry {
-    fn start(folder: &Path) -> Option<Self> {
+    fn start() -> Option<Self> {
         let address = crate::mirror::closed();
-        let config = format!(
-            "version: 0.1\nlog: {{level: error}}\nstorage: {{inmemory: {{}}}}\nhttp: {{addr: \"{address}\"}}\n"
-        );
-        let file = folder.join("registry.yaml");
-        fs::write(&file, config).unwrap();
+        let (_, port) = address.rsplit_once(':').unwrap();
         let quiet = Stdio::null;
         let started =
-            Command::new("registry").arg("serve").arg(&file).stdout(quiet()).stderr(quiet()).stdin(quiet()).spawn();
+            Command::new("registry").args(["-port", port]).stdout(quiet()).stderr(quiet()).stdin(quiet()).spawn();
         let Ok(process) = started else {
             skipped("a chart of a registry", "there is no `registry` on the PATH");
             return None;
@@ -247,7 +243,7 @@ fn charts_come_from_a_registry() {
         return;
     }
     let sandbox = project();
-    let Some(registry) = Registry::start(&sandbox.root()) else { return };
+    let Some(registry) = Registry::start() else { return };
     let charts = format!("oci://{}/charts", registry.address);
     // helm has to be asked to, even for a registry on this machine.
     let push = format!("for chart in ../repo/*.tgz; do helm push $chart {charts} --plain-http || exit 1; done");
