@@ -49,6 +49,8 @@ type Reason = String;
 const RBAC: &str = "rbac.authorization.k8s.io";
 /// What helm does with objects, and the operator that watches them.
 const VERBS: &str = "create;delete;get;list;patch;watch";
+/// Helm never deletes what is in `crds`.
+const VERBS_FOR_CRDS: &str = "create;get;list;patch;watch";
 
 /// The permissions for these renderings of a chart.
 ///
@@ -104,21 +106,24 @@ pub fn permissions(chart: &Chart, renders: &[Render], known: &Known) -> Result<P
     }
 
     let mut rules: BTreeSet<(Reason, String)> = BTreeSet::new();
-    let mut resources: BTreeMap<(Reason, String), BTreeSet<String>> = BTreeMap::new();
+    let mut resources: BTreeMap<(Reason, String, &str), BTreeSet<String>> = BTreeMap::new();
     let mut errors = Vec::new();
     for ((group, kind), reasons) in &kinds {
         match known.plural(group, kind) {
-            Some(plural) => _ = resources.entry((reasons.text(), group.clone())).or_default().insert(plural.to_owned()),
+            Some(plural) => {
+                let verbs = if reasons.are_crds() { VERBS_FOR_CRDS } else { VERBS };
+                resources.entry((reasons.text(), group.clone(), verbs)).or_default().insert(plural.to_owned());
+            }
             None => errors.push(unknown(group, kind, reasons)),
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
-    for ((reason, group), plurals) in resources {
+    for ((reason, group, verbs), plurals) in resources {
         let plurals: Vec<&str> = plurals.iter().map(String::as_str).collect();
         let group = if group.is_empty() { "core" } else { &group };
-        rules.insert((reason, format!("groups={group},resources={},verbs={VERBS}", plurals.join(";"))));
+        rules.insert((reason, format!("groups={group},resources={},verbs={verbs}", plurals.join(";"))));
     }
 
     let mut granted: BTreeMap<(&str, String), Reasons> = BTreeMap::new();
@@ -192,6 +197,11 @@ impl Reasons {
 
     fn unrendered(template: &str) -> Self {
         Self([(template.to_owned(), Some("which no rendering included".into()))].into())
+    }
+
+    /// Whether all are in the folder `crds` of a chart.
+    fn are_crds(&self) -> bool {
+        self.0.keys().all(|template| template.starts_with("crds/") || template.contains("/crds/"))
     }
 
     fn text(&self) -> Reason {

@@ -1,6 +1,7 @@
 //! The spec of a sample object: what the chart requires, and as comments what users often change.
 //!
-//! A sample that set every default would pin it: better ones of a later version of the chart would change nothing.
+//! A sample that set every default would pin it: better ones of a later version of the chart would change nothing. One value is set in any
+//! case, so that the comments below it become values without another edit.
 
 use serde_json::{Map, Value, json};
 
@@ -41,6 +42,10 @@ fn any(kind: &Kind) -> Value {
 /// The text behind `spec:`, with these values and with defaults as comments; without a newline at the end.
 pub fn sample(object: &Object, values: &Value) -> String {
     let mut text = String::new();
+    let values = match values.as_object().is_none_or(Map::is_empty) {
+        true => &usual(object),
+        false => values,
+    };
     match values.as_object().is_none_or(Map::is_empty) {
         true => text.push_str(" {}\n"),
         false => {
@@ -56,6 +61,20 @@ pub fn sample(object: &Object, values: &Value) -> String {
         text.extend(defaults.iter().map(|line| format!("  # {line}\n")));
     }
     text.trim_end().to_owned()
+}
+
+/// The default that users change most.
+fn usual(object: &Object) -> Value {
+    let is_usual = |field: &&Field| ["replicaCount", "replicas"].contains(&field.name.as_str());
+    let has_line = |field: &&Field| has_own_default(field) && line(&field.name, &field.schema).is_some();
+    let (number, any) = (object.fields.iter().filter(is_usual), object.fields.iter());
+    let usual = number.chain(any).find(has_line);
+    usual.map(|field| (field.name.clone(), json!(field.schema.default))).into_iter().collect::<Map<_, _>>().into()
+}
+
+/// The names of objects are derived from that of the release.
+fn has_own_default(field: &Field) -> bool {
+    !field.name.ends_with("Override")
 }
 
 /// How many lines of defaults there are at most.
@@ -78,7 +97,8 @@ const OFTEN: [&str; 12] = [
 
 fn defaults(object: &Object, values: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    for Field { name, schema, .. } in object.fields.iter().filter(|field| values.get(&field.name).is_none()) {
+    for field in object.fields.iter().filter(|field| values.get(&field.name).is_none()) {
+        let Field { name, schema, .. } = field;
         let key = yaml::scalar(&name.as_str().into());
         match &schema.kind {
             Kind::Object(object) => {
@@ -92,7 +112,7 @@ fn defaults(object: &Object, values: &Value) -> Vec<String> {
                     lines.extend(below);
                 }
             }
-            _ if name.ends_with("Override") || lines.len() == MOST => {}
+            _ if !has_own_default(field) || lines.len() == MOST => {}
             _ => lines.extend(line(name, schema)),
         }
     }

@@ -52,6 +52,19 @@ pub struct Object {
     pub is_open: bool,
 }
 
+impl Object {
+    /// The same fields, which take any value.
+    #[must_use]
+    pub fn opened(self) -> Self {
+        let fields = self.fields.into_iter().map(|field| Field {
+            schema: Schema { kind: Kind::Any, ..field.schema },
+            is_required: false,
+            ..field
+        });
+        Self { fields: fields.collect(), is_open: true }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     pub name: String,

@@ -51,11 +51,11 @@ pub fn types(kind: &str, spec: &Object) -> Types {
     printer.types
 }
 
-/// What may be anything.
+/// What may be anything, also null: that removes a default, and the API server would drop it.
 const ANY: &str = "
 // Any value: the chart does not tell its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]
+#[schemars(extend(\"nullable\" = true, \"x-kubernetes-preserve-unknown-fields\" = true))]
 pub struct AnyValue(pub Value);
 ";
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Refusal, Refusals};
+use super::request::Request;
 use super::{Console, counted};
 use crate::chart::{self, Chart, ChartError, Known, Render};
 use crate::compiled::documents;
@@ -53,6 +54,8 @@ pub struct ChartArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
     pub scaffold: scaffold::Chart,
+    /// Beside the one that is scaffolded, or in its place: names and texts.
+    pub samples: Vec<(String, String)>,
     /// Below the folder of the chart.
     pub files: Files,
     /// The text of `permissions.rs`.
@@ -68,10 +71,30 @@ pub struct Fetched {
     workspace: Workspace,
     chart: Chart,
     files: Files,
+    /// The name of its folder in `helm-charts`.
+    folder: String,
     /// The user's.
     values: Value,
     kinds: Vec<(String, String, String)>,
+    imported: Option<Imported>,
 }
+
+/// What another operator had for the kind of a chart.
+#[derive(Default)]
+pub struct Imported {
+    pub adopted: Option<scaffold::Adopted>,
+    pub samples: Vec<(String, String)>,
+}
+
+impl Imported {
+    /// For a kind that was imported before: only its type depends on that.
+    fn again() -> Self {
+        Self { adopted: Some(scaffold::Adopted::default()), samples: Vec::new() }
+    }
+}
+
+/// The option of a kind in PROJECT that takes any value.
+const IMPORTED: &str = "helmImported";
 
 /// The options that are of no use without a chart, or beside one.
 pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
@@ -148,27 +171,47 @@ pub fn fetch(args: &mut CreateApiArgs, console: &Console) -> anyhow::Result<Opti
     args.version.get_or_insert_with(|| "v1alpha1".into());
     args.kind.get_or_insert_with(|| chart.name.to_upper_camel_case());
     (args.resource, args.controller) = (Some(true), Some(true));
-    Ok(Some(Fetched { workspace, chart, files, values, kinds }))
+    Ok(Some(Fetched { workspace, folder: chart.name.clone(), chart, files, values, kinds, imported: None }))
+}
+
+/// The chart of another operator: a folder or an archive.
+pub fn import(
+    path: &Path,
+    folder: &str,
+    values: Value,
+    kinds: &[String],
+    imported: Imported,
+) -> anyhow::Result<Fetched> {
+    refuse_other_helm()?;
+    let kinds = kinds.iter().map(|text| kind(text)).collect::<Result<_, _>>()?;
+    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let files = helm::fetch(&Source::Path(path.to_owned()), &workspace);
+    let files = unless_interrupted(files, &workspace)?;
+    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    Ok(Fetched { workspace, folder: folder.to_owned(), chart, files, values, kinds, imported: Some(imported) })
 }
 
 impl Fetched {
     /// Renders the chart, and derives everything from it.
     pub fn operator(
-        self,
+        mut self,
         args: &ChartArgs,
         resource: &Resource,
         project: &ProjectFile,
         console: &Console,
     ) -> anyhow::Result<Operator> {
-        let Self { workspace, chart, files, values, kinds } = &self;
-        let folder = chart.name.clone();
-        if let Some(other) = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(&folder))
-        {
+        if project.find(resource).is_some_and(|known| known.options.contains_key(IMPORTED)) {
+            self.imported.get_or_insert_with(Imported::again);
+        }
+        let Self { workspace, chart, folder, kinds, .. } = &self;
+        let other = project.resources.iter().find(|it| !it.is_same(resource) && folder_of(it) == Some(folder));
+        // Several kinds of an operator-sdk project may have one chart.
+        if let Some(other) = other.filter(|_| self.imported.is_none()) {
             let refusal = Refusal::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
             return Err(refusal.help("a chart has one kind; rename the chart in a copy of it, in Chart.yaml").into());
         }
         let (spec, gaps) = chart::schema(chart).map_err(Refusal::from)?;
-        let base = merged(chart::required(&spec), values);
+        let base = merged(chart::required(&spec), &self.values);
         let known = known(project, kinds);
         let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, console), workspace)?;
         let permissions = chart::permissions(chart, &renders, &known).map_err(refusals)?;
@@ -176,7 +219,7 @@ impl Fetched {
             console.warn(&concern);
         }
         permissions.notes.iter().for_each(|note| console.warn(note));
-        if !gaps.is_empty() && console.verbosity > super::console::Verbosity::Quiet {
+        if !gaps.is_empty() && self.imported.is_none() && console.verbosity > super::console::Verbosity::Quiet {
             let list: String =
                 gaps.iter().map(|gap| format!("\n  {}{}: {}", gap.file, gap.pointer, gap.reason)).collect();
             let what = counted(gaps.len(), "rule");
@@ -184,23 +227,84 @@ impl Fetched {
                 "{what} of `values.schema.json` not in the CRD; helm checks them when it installs:{list}"
             ));
         }
-        let chart::Types { fields, others, has_map, has_value } = chart::types(resource.kind.as_str(), &spec);
-        let sample = chart::sample(&spec, &base);
         let mut options = Map::from_iter([("helmChart".to_owned(), json!(folder))]);
-        for (key, value) in [("helmChartRepo", &args.helm_chart_repo), ("helmChartVersion", &args.helm_chart_version)] {
-            options.extend(value.as_ref().map(|value| (key.to_owned(), json!(value))));
+        let repo = args.helm_chart_repo.as_deref().map(helm::without_credentials);
+        for (key, value) in [("helmChartRepo", repo), ("helmChartVersion", args.helm_chart_version.clone())] {
+            options.extend(value.map(|value| (key.to_owned(), json!(value))));
         }
         if !args.helm_kinds.is_empty() {
             options.insert("helmKinds".into(), json!(args.helm_kinds));
         }
+        if self.imported.is_some() {
+            options.insert(IMPORTED.into(), true.into());
+        }
+        let mut operator = self.described(resource)?;
+        operator.permissions = text(&operator.scaffold.folder, &operator.files, &permissions.text);
+        operator.options = options;
+        operator.is_first = project.resources.iter().all(|it| folder_of(it).is_none());
+        Ok(operator)
+    }
+
+    /// What follows from the files alone.
+    fn described(self, resource: &Resource) -> Result<Operator, Refusal> {
+        let (spec, _) = chart::schema(&self.chart)?;
+        let sample = chart::sample(&spec, &merged(chart::required(&spec), &self.values));
+        let spec = if self.imported.is_some() { spec.opened() } else { spec };
+        let chart::Types { fields, others, has_map, has_value } = chart::types(resource.kind.as_str(), &spec);
+        let Imported { adopted, samples } = self.imported.unwrap_or_default();
         Ok(Operator {
-            permissions: text(&folder, files, &permissions.text),
-            scaffold: scaffold::Chart { folder, fields, others, has_map, has_value, sample },
+            scaffold: scaffold::Chart { folder: self.folder, fields, others, has_map, has_value, sample, adopted },
+            samples,
             files: self.files,
-            options,
-            is_first: project.resources.iter().all(|it| folder_of(it).is_none()),
+            permissions: String::new(),
+            options: Map::new(),
+            is_first: false,
         })
     }
+}
+
+/// The chart of a request in the version that the project has, if that is another one of a repository or a registry: the same request as
+/// it was then, without permissions.
+pub fn earlier(
+    args: &CreateApiArgs,
+    new: &Request,
+    project: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Option<Request>> {
+    let Some(operator) = &new.chart else { return Ok(None) };
+    let folder = &operator.scaffold.folder;
+    let has_it = project.find(&new.resource).is_some_and(|known| folder_of(known) == Some(folder));
+    let old = tree.read(&format!("{}/Chart.yaml", path_of(folder)))?.filter(|_| has_it);
+    let version = |text: Option<&String>| {
+        let metadata = documents::values(text?).ok()?;
+        Some(metadata.first()?["version"].as_str()?.to_owned())
+    };
+    let reference = args.chart.helm_chart.as_deref().unwrap_or_default();
+    let (Some(old), Source::Remote { reference, repo, .. }) = (version(old.as_ref()), source(reference, args)?) else {
+        return Ok(None);
+    };
+    if version(operator.files.get("Chart.yaml")).as_ref() == Some(&old) {
+        return Ok(None);
+    }
+    let mut progress = console.progress();
+    progress.show(&format!("fetching {reference} {old}"));
+    let workspace = Workspace::create().map_err(Refusal::from)?;
+    let files = helm::fetch(&Source::Remote { reference, repo, version: Some(old.clone()) }, &workspace);
+    progress.clear();
+    let files = files.map_err(|HelmError { message, help }| {
+        let folder = path_of(folder);
+        HelmError {
+            message: format!("`{folder}` has version {old}, without which edits there are not known: {message}"),
+            help,
+        }
+    });
+    let files = unless_interrupted(files, &workspace)?;
+    let chart = Chart::parse(&files).map_err(Refusal::from)?;
+    let values = args.chart.helm_values.as_deref().map_or_else(|| Ok(json!({})), user_values)?;
+    let imported = operator.scaffold.adopted.as_ref().map(|_| Imported::again());
+    let fetched = Fetched { workspace, chart, files, folder: folder.clone(), values, kinds: Vec::new(), imported };
+    Ok(Some(Request { chart: Some(fetched.described(&new.resource)?), ..new.clone() }))
 }
 
 /// The folder of a kind's chart in `helm-charts`.
@@ -294,6 +398,9 @@ fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known {
     Known::with(own.chain(more.iter().cloned()))
 }
 
+/// So many renderings take some ten seconds. What is left is rendered with every switch on.
+const MOST_SWITCHES: usize = 100;
+
 /// The chart with the values that it has to have, and then with each of its switches changed, and with all of them on.
 fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Result<Vec<Render>, HelmError> {
     let served = chart::served(chart);
@@ -302,8 +409,18 @@ fn renders(folder: &Path, chart: &Chart, base: &Value, console: &Console) -> Res
     };
     let mut renders = vec![render(String::new(), base)?];
     let switches = chart::values(chart).switches();
+    if let Some(rest) = switches.get(MOST_SWITCHES..).filter(|rest| !rest.is_empty()) {
+        let names: Vec<String> = rest.iter().map(|(path, _)| path.join(".")).collect();
+        console.warn(&format!(
+            "the chart `{}` has {} switches, and these were not changed one by one: {}",
+            chart.name,
+            switches.len(),
+            names.join(", ")
+        ));
+    }
     let mut variants: Vec<(String, Value)> = switches
         .iter()
+        .take(MOST_SWITCHES)
         .map(|(path, default)| {
             (format!("{}={}", path.join("."), !default), chart::with(base.clone(), path, (!default).into()))
         })
@@ -388,40 +505,79 @@ pub fn stale(tree: &Tree, project: &ProjectFile, console: &Console) -> Vec<Stale
     charts.filter_map(|(resource, folder)| stale_of(tree, project, resource, folder, console)).collect()
 }
 
-fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, console: &Console) -> Option<Stale> {
-    let path = scaffold::chart_permissions(&api_of_resource(resource));
-    let old = tree.read(&path).ok().flatten().unwrap_or_default();
-    let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
-    let report = |code, message: String, help: &str| {
+/// The same without running helm, for those that report it only.
+pub fn changed(tree: &Tree, project: &ProjectFile) -> Vec<Diagnostic> {
+    let charts = project.resources.iter().filter_map(|resource| Some((resource, folder_of(resource)?)));
+    let changed = charts.filter_map(|(resource, folder)| {
+        let changed = Changed::of(tree, resource, folder)?;
+        Some(match &changed.files {
+            Ok(_) => changed.report("OP480", changed_message(folder), FIX),
+            Err(error) => changed.report("OP480", error.clone(), "repair the file"),
+        })
+    });
+    changed.collect()
+}
+
+const FIX: &str = "run `opctl check --fix`";
+
+fn changed_message(folder: &str) -> String {
+    format!("the chart `{folder}` has changed, and may need other permissions")
+}
+
+/// A chart that is not the one that its permissions were derived from.
+struct Changed {
+    /// Of the permissions.
+    path: String,
+    /// Where their checksum is.
+    at: Span,
+    /// Those of the chart, or why they cannot be read.
+    files: Result<Files, String>,
+}
+
+impl Changed {
+    fn of(tree: &Tree, resource: &Resource, folder: &str) -> Option<Self> {
+        let path = scaffold::chart_permissions(&api_of_resource(resource));
+        let old = tree.read(&path).ok().flatten().unwrap_or_default();
+        let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
+        let files = files_of(tree, folder).map_err(|error| format!("cannot read the chart `{folder}`: {error:#}"));
+        let mut sums = old.lines().filter_map(|line| line.strip_prefix("// ")?.strip_prefix(SUM));
+        let is_same = files.as_ref().is_ok_and(|files| sums.any(|sum| sum == digest(files)));
+        (!is_same).then_some(Self { path, at, files })
+    }
+
+    fn report(&self, code: &'static str, message: String, help: &str) -> Diagnostic {
         let diagnostic =
             if code == "OP481" { Diagnostic::warning(code, message) } else { Diagnostic::error(code, message) };
-        Stale { diagnostic: diagnostic.at(at.clone(), "").help(help), fixed: None }
-    };
+        diagnostic.at(self.at.clone(), "").help(help)
+    }
+}
+
+/// The files of a chart in the project, by their paths from its folder.
+fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
     let base = path_of(folder);
     let files = tree.files_below(&base).into_iter().map(|path| {
         let text = tree.read(&path)?.unwrap_or_default();
         Ok((path[base.len() + 1..].to_owned(), text))
     });
-    let files: Files = match files.collect::<anyhow::Result<_>>() {
+    files.collect()
+}
+
+fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, console: &Console) -> Option<Stale> {
+    let changed = Changed::of(tree, resource, folder)?;
+    let report = |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None };
+    let files = match &changed.files {
         Ok(files) => files,
-        Err(error) => {
-            return Some(report("OP480", format!("cannot read the chart `{folder}`: {error:#}"), "repair the file"));
-        }
+        Err(error) => return Some(report("OP480", error.clone(), "repair the file")),
     };
-    if old.lines().any(|line| line.strip_prefix("// ").and_then(|line| line.strip_prefix(SUM)) == Some(&digest(&files)))
-    {
-        return None;
-    }
     if let Err(refusal) = refuse_other_helm() {
         let message =
             format!("the chart `{folder}` has changed, and its permissions cannot be checked: {}", refusal.message);
         return Some(report("OP481", message, INSTALL));
     }
-    match permissions_of(tree, project, resource, &files, console) {
+    match permissions_of(tree, project, resource, files, console) {
         Ok(markers) => {
-            let message = format!("the chart `{folder}` has changed, and may need other permissions");
-            let fixed = Some((path.clone(), text(folder, &files, &markers)));
-            Some(Stale { fixed, ..report("OP480", message, "run `opctl check --fix`") })
+            let fixed = Some((changed.path.clone(), text(folder, files, &markers)));
+            Some(Stale { fixed, ..report("OP480", changed_message(folder), FIX) })
         }
         Err(error) => {
             let message = format!("the permissions of the chart `{folder}` cannot be checked: {error:#}");
@@ -445,7 +601,7 @@ fn permissions_of(
     let sample = documents::values(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
     let (spec, _) = chart::schema(&chart)?;
     let base = merged(chart::required(&spec), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));
-    let folder = tree.root().join(path_of(&chart.name));
+    let folder = tree.root().join(path_of(folder_of(resource).unwrap_or(&chart.name)));
     let renders = renders(&folder, &chart, &base, console)?;
     Ok(chart::permissions(&chart, &renders, &known(project, &kinds)).map_err(refusals)?.text)
 }

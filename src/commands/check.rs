@@ -124,7 +124,9 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
 /// All findings about the permissions and the manifests of a project, as this command reports them.
 pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
     let examined = Examined::of(tree, project);
-    examined.diagnostics(project, &examined.missing())
+    let mut found = examined.diagnostics(project, &examined.missing());
+    found.extend(project.map(|project| chart::changed(tree, project)).unwrap_or_default());
+    found
 }
 
 /// The parts of the project that are compared with each other.

@@ -160,23 +160,68 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(fetched) = fetched {
         request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
     }
+    if let Some(earlier) = chart::earlier(&args, &request, &file, &tree, console)? {
+        return update(&request, &earlier, &file, &tree, console);
+    }
+    let may_be_again = args.external.external_crd.is_none();
+    fulfil(std::slice::from_ref(&request), may_be_again, next(&request), &file, &tree, console)
+}
 
-    let project = project_of(&file, &tree)?;
+/// Replaces what a request was by what it is. Edits stay where the two are equal, and are conflicts elsewhere.
+fn update(
+    request: &Request,
+    earlier: &Request,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let project = project_of(file, tree)?;
+    let [mut before, mut plan] = [Plan::default(), Plan::default()];
+    add(&mut before, &project, earlier);
+    add(&mut plan, &project, request);
+    for (path, change) in before.changes {
+        let Change::Scaffold(old) = change else { continue };
+        match plan.changes.remove(&path) {
+            Some(Change::Scaffold(new)) if new == old => {}
+            Some(Change::Scaffold(new)) => {
+                let edit = Edit::Lines { before: old, after: new };
+                let text = tree.read(&path)?.unwrap_or_default();
+                match path.starts_with("config/samples/") && edit.apply(&text).is_err() {
+                    true => console.note(&format!("kept `{path}`, which was edited")),
+                    false => plan.edit(path, edit),
+                }
+            }
+            Some(other) => _ = plan.changes.insert(path, other),
+            None => _ = plan.changes.insert(path, Change::Remove(old)),
+        }
+    }
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree, folder: "", plan, next: next(request) }, console)
+}
+
+/// Adds everything that the requests change to the project, in one plan.
+pub fn fulfil(
+    requests: &[Request],
+    may_be_again: bool,
+    next: Vec<Next>,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let project = project_of(file, tree)?;
     let mut plan = Plan::default();
-    if request.chart.is_some() && !project.charts {
-        enable_charts(&mut plan, &project, &tree)?;
+    if requests.iter().any(|request| request.chart.is_some()) && !project.charts {
+        enable_charts(&mut plan, &project, tree)?;
     }
-    add(&mut plan, &project, &request);
-    match is_again(&plan, &tree, &file, &request.resource)? && args.external.external_crd.is_none() {
-        true => keep_what_exists(&mut plan, &tree, console)?,
-        false => refuse_what_exists(&plan, &tree, &file, &request.resource, console)?,
+    requests.iter().for_each(|request| add(&mut plan, &project, request));
+    let mut resources = requests.iter().map(|request| &request.resource);
+    match may_be_again && is_again(&plan, tree, file, &resources.clone().collect::<Vec<_>>())? {
+        true => keep_what_exists(&mut plan, tree, console)?,
+        false => resources.try_for_each(|resource| refuse_what_exists(&plan, tree, file, resource, console))?,
     }
-
-    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
-    carry_out(
-        &Task { again: "run the same command without `--check`", tree: &tree, folder: "", plan, next: next(&request) },
-        console,
-    )
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
+    carry_out(&Task { again: "run the same command without `--check`", tree, folder: "", plan, next }, console)
 }
 
 /// Where the header of generated source files is kept.
@@ -226,7 +271,17 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
     if let Some(operator) = &request.chart {
         let folder = chart::path_of(&operator.scaffold.folder);
-        operator.files.iter().for_each(|(path, text)| plan.scaffold(format!("{folder}/{path}"), text.clone()));
+        for (path, text) in &operator.files {
+            // Another kind may have the same chart.
+            plan.changes.entry(format!("{folder}/{path}")).or_insert_with(|| Change::Scaffold(text.clone()));
+        }
+        for (name, text) in &operator.samples {
+            plan.changes.insert(format!("config/samples/{name}"), Change::Scaffold(text.clone()));
+            if *name != api.sample() {
+                let what = Inserted::YamlItem { key: "resources", item: name.clone() };
+                insert(plan, Insertion { path: "config/samples/kustomization.yaml".into(), base: None, what });
+            }
+        }
         plan.generate(scaffold::chart_permissions(&api), operator.permissions.clone());
         if operator.is_first {
             add_rendered(plan, scaffold::helm(project));
@@ -329,10 +384,11 @@ pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
 }
 
 /// Whether PROJECT has all of it already: the command was run before.
-fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resource: &Resource) -> anyhow::Result<bool> {
+fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resources: &[&Resource]) -> anyhow::Result<bool> {
     let Some(Change::Edit { edits, .. }) = plan.changes.get(PROJECT) else { return Ok(false) };
     let text = tree.read(PROJECT)?.unwrap_or_default();
-    Ok(file.find(resource).is_some() && edits.iter().all(|edit| edit.apply(&text).is_ok_and(|edited| edited == text)))
+    let is_known = resources.iter().all(|resource| file.find(resource).is_some());
+    Ok(is_known && edits.iter().all(|edit| edit.apply(&text).is_ok_and(|edited| edited == text)))
 }
 
 /// Leaves out the files that were edited since the command was run before.

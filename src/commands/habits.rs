@@ -95,11 +95,15 @@ const TABLE: &[(&str, Answer)] = &[
     ("edit --plugins operator-chart", Accepted("`opctl generate chart` does this, too")),
     (
         "create webhook|edit --plugins helm",
-        Refused("`opctl create api --helm-chart CHART` creates an operator for a chart"),
+        Refused(
+            "`opctl create api --helm-chart CHART` creates an operator for a chart, `opctl import helm-operator DIR` converts one",
+        ),
     ),
     (
         "create webhook|edit --plugins hybrid",
-        Refused("`opctl create api --helm-chart CHART` creates an operator for a chart"),
+        Refused(
+            "`opctl create api --helm-chart CHART` creates an operator for a chart, `opctl import helm-operator DIR` converts one",
+        ),
     ),
     ("create api|init --plugins helm", Accepted("`--helm-chart` alone creates such a controller")),
     ("create api|init --plugins hybrid", Accepted("every project may have controllers in Rust and for charts")),
@@ -163,6 +167,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("create resource", Refused("`opctl create api --controller=false` creates only a resource")),
     ("envtest", Refused("`opctl testenv setup` finds or downloads etcd and kube-apiserver")),
     ("gen", MANIFESTS),
+    ("helm-operator", Refused("`opctl import helm-operator DIR` converts a Helm operator of operator-sdk")),
     ("manifest", MANIFESTS),
     (
         "migrate",

@@ -21,7 +21,7 @@ use crate::scaffold::{self, License};
 /// Create an operator project: a kube-rs crate with everything to build, test and deploy it
 ///
 /// The folder may already contain files; none of them is replaced. In a Cargo workspace, the new project becomes a member.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(after_help = "\
 Examples:
   # An empty project in a new folder
@@ -121,15 +121,27 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
         let request = request_of_chart(&api, &answers, args.namespaced, fetched, console)?;
         answers.requests.push(request);
     }
+    create(&args, &dir, answers, console)
+}
+
+/// The same for kinds that are known already.
+pub fn with_requests(args: &InitArgs, requests: Vec<Request>, console: &Console) -> anyhow::Result<Outcome> {
+    let dir = absolute(&args.dir)?;
+    let answers = check(args, &dir, "")?;
+    create(args, &dir, Answers { requests, ..answers }, console)
+}
+
+fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> anyhow::Result<Outcome> {
+    let runtime = args.runtime.as_deref().map(runtime::Choice::parse);
     if args.project_name.is_none() && dir.file_name() != Some(OsStr::new(answers.name.as_str())) {
         console.note(&format!("the folder `{}` becomes the project `{}`", args.dir.display(), answers.name));
     }
-    let workspace = project::workspace_above(&dir)?;
-    let root = workspace.as_deref().unwrap_or(&dir);
+    let workspace = project::workspace_above(dir)?;
+    let root = workspace.as_deref().unwrap_or(dir);
     let _lock = lock(root, console)?;
     // Again: another opctl may have been at work while this one asked or waited.
-    refuse_a_project(&dir)?;
-    let folder = relative(root, &dir)?;
+    refuse_a_project(dir)?;
+    let folder = relative(root, dir)?;
     let tree = super::tree(root);
     let mut of_root = Plan::default();
     let project = runtime::ProjectFolder { tree: &tree, folder: &folder };

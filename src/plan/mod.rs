@@ -37,6 +37,8 @@ pub enum Change {
     Edit { base: Option<String>, edits: Vec<Edit> },
     /// Ours, and its source is gone.
     Prune,
+    /// The user's, and superfluous: removed as long as it has this text, which opctl wrote.
+    Remove(String),
     /// A file of the vendored folder `folder`: replaced or removed as long as it has the checksum `written`, that of the
     /// text that opctl wrote.
     Vendor { folder: String, text: Option<String>, written: Option<String> },

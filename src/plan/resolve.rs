@@ -41,6 +41,7 @@ pub fn resolve<E: std::error::Error + 'static>(
             Change::Generate(text) => generate(path, before.as_deref(), text, policy),
             Change::Edit { base, edits } => edit(path, before.as_deref(), base.as_deref(), edits),
             Change::Prune => prune(before.as_deref(), policy),
+            Change::Remove(written) => remove(path, before.as_deref(), written),
             Change::Vendor { folder, text, written } => {
                 vendored(path, folder, before.as_deref(), text.as_deref(), written.as_deref())
             }
@@ -152,6 +153,17 @@ fn prune(before: Option<&str>, policy: &Policy) -> Outcome {
     Outcome::After(before.filter(|before| !is_ours(before, policy)).map(str::to_owned))
 }
 
+fn remove(path: &str, before: Option<&str>, written: &str) -> Outcome {
+    match before {
+        Some(before) if vendor::checksum(before) != vendor::checksum(written) => Outcome::Conflict {
+            reason: "it is superfluous, but was edited".into(),
+            help: format!("remove it with `--overwrite {path}`, or move it away and run the command again"),
+            wanted: None,
+        },
+        _ => Outcome::After(None),
+    }
+}
+
 fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, written: Option<&str>) -> Outcome {
     let text = text.map(|text| before.map_or_else(|| text.to_owned(), |before| with_line_endings_of(before, text)));
     let Some(before) = before else { return Outcome::After(text) };
@@ -187,6 +199,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
     }
     match change {
         Change::Scaffold(_) | Change::Generate(_) => step.verdict = Verdict::Update,
+        Change::Remove(_) => step.verdict = Verdict::Remove,
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,
         Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),

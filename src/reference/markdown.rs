@@ -163,7 +163,8 @@ fn plural(name: &str) -> String {
 /// What the schema says of a value beside its type.
 fn constraints(schema: &Value) -> Vec<String> {
     let mut all = Vec::new();
-    let value = |key: &str| schema.get(key).map(ToString::to_string);
+    // Bounds are floating-point numbers, also those of integers.
+    let value = |key: &str| schema.get(key).map(|value| value.to_string().trim_end_matches(".0").to_owned());
     if let Some(default) = value("default") {
         all.push(format!("default: {}", code(&default)));
     }

@@ -134,6 +134,46 @@ pub struct Chart {
     pub has_value: bool,
     /// What follows `spec:` in the sample.
     pub sample: String,
+    /// Of an operator that had these objects before.
+    pub adopted: Option<Adopted>,
+}
+
+/// How a controller goes on with the objects and the releases of another operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Adopted {
+    pub finalizer: &'static str,
+    /// In milliseconds.
+    pub period: Option<u64>,
+    /// As in `kubectl --selector`.
+    pub selector: Option<String>,
+    /// The calls that say so, as rustfmt writes them.
+    calls: Vec<String>,
+}
+
+impl Adopted {
+    /// `method` sets a value at a path.
+    pub fn new(
+        finalizer: &'static str,
+        period: Option<u64>,
+        selector: Option<String>,
+        method: &str,
+        set: &[(String, String)],
+    ) -> Self {
+        let period_call = period.map(|period| match period % 1000 {
+            0 => format!(".period(Duration::from_secs({}))", period / 1000),
+            _ => format!(".period(Duration::from_millis({period}))"),
+        });
+        let selector_call =
+            selector.as_ref().map(|selector| format!(".config(watcher::Config::default().labels({selector:?}))"));
+        let set_calls = set.iter().map(|(path, value)| match format!(".{method}({path:?}, {value:?})") {
+            // Of 100 columns, the call is indented by 8.
+            line if line.chars().count() <= 92 => line,
+            _ => format!(".{method}(\n            {path:?},\n            {value:?},\n        )"),
+        });
+        let first = [Some(format!(".finalizer({finalizer:?})")), period_call, selector_call];
+        let calls = first.into_iter().flatten().chain(set_calls).collect();
+        Self { finalizer, period, selector, calls }
+    }
 }
 
 /// A type of Kubernetes itself, as k8s-openapi has it, or one of another project: only a controller can be made for it.

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use syn::{
     DeriveInput, Expr, ExprCall, ExprMethodCall, ExprPath, ExprStruct, FnArg, GenericArgument, Pat, ReturnType, Type,
 };
 
 use super::constants::{Function, Owner};
+use super::known::Entry;
 use super::modules::{ModuleId, name};
 use super::numbers::{integer_type, range_of};
 use super::shadows::OF_ANY;
@@ -53,7 +55,9 @@ impl Deriver<'_> {
                     evaluated.set(true);
                     return Ok(value);
                 }
-                Some(Local::Open | Local::Function(_) | Local::Closure(..)) => return self.not_evident(path, scope),
+                Some(Local::Function(_) | Local::Closure(..)) => return Ok(function_value(path, scope)),
+                // Another name could change it.
+                Some(Local::Open | Local::Exclusive { .. }) => return self.not_evident(path, scope),
                 None => {}
             }
         }
@@ -78,11 +82,53 @@ impl Deriver<'_> {
                     let range = range_of(ty).expect("an integer");
                     return Ok(Value::Integer(if limit == "MAX" { *range.end() } else { *range.start() }, ty));
                 }
+                (_, "BITS", Some(ty)) => {
+                    let bits = if ty.ends_with("size") { Some(64) } else { ty[1..].parse().ok() };
+                    return self.or_not_evident(bits.map(|bits| Value::Integer(bits, "u32")), path, scope);
+                }
+                (Some("f64"), constant, _) => {
+                    let value = match constant {
+                        "MAX" => f64::MAX,
+                        "MIN" => f64::MIN,
+                        "EPSILON" => f64::EPSILON,
+                        "INFINITY" => f64::INFINITY,
+                        "NEG_INFINITY" => f64::NEG_INFINITY,
+                        "NAN" => f64::NAN,
+                        _ => return self.not_evident(path, scope),
+                    };
+                    return Ok(Value::Double(value));
+                }
+                (Some("Duration"), "ZERO", _) if of[0] == "std" => return Ok(Value::Duration(Default::default())),
+                (Some("Ordering"), order, _) if of[0] == "std" => {
+                    let order = match order {
+                        "Less" => std::cmp::Ordering::Less,
+                        "Equal" => std::cmp::Ordering::Equal,
+                        "Greater" => std::cmp::Ordering::Greater,
+                        _ => return self.not_evident(path, scope),
+                    };
+                    return Ok(Value::Ordering(order));
+                }
+                (Some(address @ ("Ipv4Addr" | "Ipv6Addr")), constant, _) if of[0] == "std" => {
+                    use std::net::{Ipv4Addr, Ipv6Addr};
+                    let address = match (address, constant) {
+                        ("Ipv4Addr", "LOCALHOST") => Ipv4Addr::LOCALHOST.to_string(),
+                        ("Ipv4Addr", "UNSPECIFIED") => Ipv4Addr::UNSPECIFIED.to_string(),
+                        ("Ipv6Addr", "LOCALHOST") => Ipv6Addr::LOCALHOST.to_string(),
+                        ("Ipv6Addr", "UNSPECIFIED") => Ipv6Addr::UNSPECIFIED.to_string(),
+                        _ => return self.not_evident(path, scope),
+                    };
+                    return Ok(Value::Json(address.into()));
+                }
                 _ => {}
             }
         }
+        if self.function(path, scope, None).is_some() {
+            return Ok(function_value(path, scope));
+        }
         let foreign = self.foreign(path, scope);
         match foreign.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["std", "f64", "consts", "PI"] => Ok(Value::Double(std::f64::consts::PI)),
+            ["std", "f64", "consts", "E"] => Ok(Value::Double(std::f64::consts::E)),
             ["serde_json", "Value", "Null"] => Ok(Value::Json(Json::Null)),
             _ if path.path.is_ident("None") && !self.is_item(path, scope) => Ok(Value::Option(None)),
             _ => self.not_evident(path, scope),
@@ -92,7 +138,7 @@ impl Deriver<'_> {
     pub fn struct_literal(&mut self, literal: &ExprStruct, scope: &Scope, hint: &Hint) -> Derived<Value> {
         let path = ExprPath { attrs: Vec::new(), qself: literal.qself.clone(), path: literal.path.clone() };
         let Some(constructor) = self.constructor(&path, scope, hint)? else {
-            return self.not_evident(literal, scope);
+            return self.kubernetes_literal(literal, &path, scope);
         };
         let rest = match &literal.rest {
             Some(rest) => {
@@ -124,6 +170,50 @@ impl Deriver<'_> {
             fields.insert(key, value);
         }
         Ok(constructor.data(fields))
+    }
+
+    /// `LabelSelector { match_labels: Some(…), ..Default::default() }`, which writes no `None`.
+    fn kubernetes_literal(&mut self, literal: &ExprStruct, path: &ExprPath, scope: &Scope) -> Derived<Value> {
+        let known = match self.owner_of_all(path, scope) {
+            Some(ty) => self.meaning(&ty)?.map(|known| (ty, known)),
+            None => None,
+        };
+        let Some((ty, Resolved::Known { entry: Entry::Kubernetes(entry), .. })) = known else {
+            return self.not_evident(literal, scope);
+        };
+        let mut object = match &literal.rest {
+            Some(rest) => match self.evaluate(rest, scope, &Hint::exactly(ty))? {
+                Value::Json(Json::Object(object)) => object,
+                _ => return self.not_evident(rest, scope),
+            },
+            None => Default::default(),
+        };
+        for given in &literal.fields {
+            let syn::Member::Named(ident) = &given.member else { return self.not_evident(literal, scope) };
+            let field = entry.field(&name(ident));
+            let (property, required, ty) = self.or_not_evident(field, given, scope)?;
+            let ty = ty.and_then(|ty| syn::parse_str::<Type>(&ty).ok()).map(|ty| (ty, scope.clone()));
+            let ty = ty.filter(|ty| self.quietly(|deriver| deriver.meaning(ty)).is_ok());
+            let value = match (required, ty) {
+                (true, ty) => self.evaluate(&given.expr, scope, &Hint::of(ty.as_ref()))?,
+                (false, Some((ty, at))) => {
+                    let option = syn::parse_quote!(::std::option::Option<#ty>);
+                    self.evaluate(&given.expr, scope, &Hint::exactly((option, at)))?
+                }
+                (false, None) => self.evaluate(&given.expr, scope, &Hint::Unknown)?,
+            };
+            match (required, value) {
+                (false, Value::Option(None)) => _ = object.remove(property),
+                (false, Value::Option(Some(value))) => {
+                    _ = object.insert(property.into(), self.serialized(*value, given, scope)?);
+                }
+                (true, value) if !matches!(value, Value::Option(_)) => {
+                    _ = object.insert(property.into(), self.serialized(value, given, scope)?);
+                }
+                _ => return self.not_evident(given, scope),
+            }
+        }
+        Ok(Value::Json(object.into()))
     }
 
     /// Whether a path is `Some` of std.
@@ -191,7 +281,10 @@ impl Deriver<'_> {
             Expr::Closure(closure) if call.args.is_empty() => {
                 return self.closure_value(closure, Vec::new(), scope, hint.unless_free());
             }
-            _ => return self.not_evident(expr, scope),
+            function => {
+                let values = all(call.args.iter().map(|value| self.evaluate(value, scope, &Hint::Unknown)))?;
+                return self.called(function, values, scope, hint.unless_free());
+            }
         };
         let arguments: Vec<&Expr> = call.args.iter().collect();
         match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))).cloned() {
@@ -206,6 +299,10 @@ impl Deriver<'_> {
                 return self.closure_value(&closure, values, &at, hint.unless_free());
             }
             // A function by another name.
+            Some(Local::Value { .. }) => {
+                let values = all(arguments.iter().map(|value| self.evaluate(value, scope, &Hint::Unknown)))?;
+                return self.called(&call.func, values, scope, hint.unless_free());
+            }
             Some(_) => return self.not_evident(expr, scope),
             None => {}
         }
@@ -248,9 +345,58 @@ impl Deriver<'_> {
                     right: Box::new((*right).clone()),
                 };
                 let (left, right) = self.operands(&both, scope, hint.unless_free())?;
-                let order = super::conversions::order(&left, &right);
+                let order = self.ordered(&left, &right);
                 let order = self.or_not_evident(order, expr, scope)?;
                 return Ok(if order.is_gt() == (*function == "max") { left } else { right });
+            }
+            (["std", "str", "from_utf8"], [_]) => {
+                let value = self.text_made("str", "from_utf8", &arguments, scope)?;
+                return self.or_not_evident(value, expr, scope);
+            }
+            (["std", "cmp", "Reverse"], [value]) => {
+                return Ok(Value::List("Reverse", vec![self.evaluate(value, scope, &Hint::Free)?]));
+            }
+            (["std", "array", "from_fn"], [function]) => {
+                let Some(Resolved::Array(element, length)) = hint.ty().map_or(Ok(None), |ty| self.meaning(ty))? else {
+                    return self.not_evident(expr, scope);
+                };
+                let length = usize::try_from(self.integer(&length, &element.1, "usize")?).unwrap_or(usize::MAX);
+                if length > super::values::MAX_SIZE {
+                    return self.not_evident(expr, scope);
+                }
+                let values = (0..length).map(|index| {
+                    let index = Value::Integer(index as i128, "usize");
+                    self.called(function, vec![index], scope, &Hint::exactly((*element).clone()))
+                });
+                return Ok(Value::List("array", values.collect::<Derived<_>>()?));
+            }
+            (["std", "iter", "successors"], [first, function]) => {
+                let Value::Option(mut next) = self.evaluate(first, scope, &Hint::Unknown)? else {
+                    return self.not_evident(expr, scope);
+                };
+                let mut list = Vec::new();
+                while let Some(value) = next {
+                    self.step(expr, scope)?;
+                    list.push((*value).clone());
+                    next = match self.called(function, vec![*value], scope, &Hint::Unknown)? {
+                        Value::Option(next) => next,
+                        _ => return self.not_evident(expr, scope),
+                    };
+                }
+                return Ok(Value::List("iterator", list));
+            }
+            (["std", "iter", "once"], [value]) => {
+                let element = self.element(hint, 0)?;
+                return Ok(Value::List("iterator", vec![self.evaluate(value, scope, &element)?]));
+            }
+            (["std", "iter", "empty"], []) => return Ok(Value::List("iterator", Vec::new())),
+            (["std", "iter", "repeat_n"], [value, count]) => {
+                let element = self.element(hint, 0)?;
+                let value = self.evaluate(value, scope, &element)?;
+                return match self.repeated(value, count, scope)? {
+                    Value::List(_, list) => Ok(Value::List("iterator", list)),
+                    _ => self.not_evident(expr, scope),
+                };
             }
             (["serde_json", "from_value"] | ["schemars", "Schema", "try_from"], [json]) => {
                 // Only a schema: another type could write the value in another way than it was read.
@@ -318,13 +464,41 @@ impl Deriver<'_> {
                 self.integer(value, scope, "i32")?.to_string().parse().map_or(Json::Null, |number: i64| number.into()),
             )),
             ("IntOrString", "String", [value]) => Ok(Value::Json(self.text(value, scope)?.into())),
-            ("Duration", "from_secs", [value]) if path[0] == "std" => {
-                let secs = self.integer(value, scope, "u64")? as u64;
-                Ok(Value::Json(json!({ "secs": secs, "nanos": 0 })))
+            (
+                "Duration",
+                "from_secs" | "from_millis" | "from_micros" | "from_nanos" | "from_mins" | "from_hours",
+                [value],
+            ) if path[0] == "std" => {
+                let count = u64::try_from(self.integer(value, scope, "u64")?).ok();
+                let time = count.and_then(|count| {
+                    Some(match function.as_str() {
+                        "from_secs" => Duration::from_secs(count),
+                        "from_millis" => Duration::from_millis(count),
+                        "from_micros" => Duration::from_micros(count),
+                        "from_nanos" => Duration::from_nanos(count),
+                        "from_mins" => Duration::from_secs(count.checked_mul(60)?),
+                        _ => Duration::from_secs(count.checked_mul(3600)?),
+                    })
+                });
+                self.or_not_evident(time.map(Value::Duration), expr, scope)
             }
-            ("Duration", "from_millis", [value]) if path[0] == "std" => {
-                let millis = self.integer(value, scope, "u64")? as u64;
-                Ok(Value::Json(json!({ "secs": millis / 1000, "nanos": millis % 1000 * 1_000_000 })))
+            ("Duration", "new", [secs, nanos]) if path[0] == "std" => {
+                let secs = u64::try_from(self.integer(secs, scope, "u64")?).ok();
+                let nanos = u32::try_from(self.integer(nanos, scope, "u32")?).ok();
+                let time = secs.zip(nanos).filter(|(_, nanos)| *nanos < 1_000_000_000);
+                self.or_not_evident(time.map(|(secs, nanos)| Value::Duration(Duration::new(secs, nanos))), expr, scope)
+            }
+            ("Cow", "Owned" | "Borrowed", [value]) => self.evaluate(value, scope, &Hint::Unknown),
+            ("IpAddr", "V4" | "V6", [value]) if path[0] == "std" => self.evaluate(value, scope, &Hint::Unknown),
+            ("Ipv4Addr", "new", [_, _, _, _]) if path[0] == "std" => {
+                let bytes = all(arguments.iter().map(|byte| self.integer(byte, scope, "u8")))?;
+                let bytes: Vec<String> = bytes.iter().map(i128::to_string).collect();
+                Ok(Value::Json(bytes.join(".").into()))
+            }
+            (_, "from_digit" | "from_u32" | "from_utf8" | "from_utf8_lossy" | "from_str_radix", _)
+            | ("char", "from", _) => {
+                let value = self.text_made(of, &function, arguments, scope)?;
+                self.or_not_evident(value, expr, scope)
             }
             (_, "new", []) | (_, "with_capacity", [_]) if !is_pointer(&path) => {
                 match super::values::default_of_std(&path) {
@@ -368,7 +542,9 @@ impl Deriver<'_> {
                 }
             }
             // `u64::pow(2, 3)` is `2u64.pow(3)`.
-            (number, method, [receiver, rest @ ..]) if path.len() == 1 && integer_type(number).is_some() => {
+            (own, method, [receiver, rest @ ..])
+                if path.len() == 1 && integer_type(own).is_some() || WITH_METHODS.contains(&own) =>
+            {
                 let receiver = self.evaluate(receiver, scope, &Hint::exactly(ty))?;
                 let method = quote::format_ident!("{method}");
                 let ident = quote::format_ident!("__receiver");
@@ -430,6 +606,14 @@ impl Deriver<'_> {
             ("iter" | "into_iter" | "to_vec" | "cloned" | "copied" | "rev", []) | ("skip" | "take" | "chain", [_]) => {
                 Hint::List(Box::new(self.element(hint, 0)?))
             }
+            ("ok" | "flatten", []) if matches!(hint, Hint::Type(_) | Hint::List(_)) => {
+                Hint::List(Box::new(match method.as_str() {
+                    "ok" => self.element(hint, 0)?,
+                    _ => Hint::List(Box::new(self.element(hint, 0)?)),
+                }))
+            }
+            ("or" | "or_else" | "xor" | "map_err", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
+            ("unwrap_or_else", [_]) => Hint::List(Box::new(hint.unless_free().clone())),
             ("filter" | "step_by" | "take_while" | "skip_while", [_]) => Hint::List(Box::new(self.element(hint, 0)?)),
             ("sum" | "product", []) => {
                 Hint::List(Box::new(given.clone().map_or_else(|| hint.unless_free().clone(), Hint::exactly)))
@@ -437,17 +621,38 @@ impl Deriver<'_> {
             _ if super::numbers::is_untyped(&call.receiver) => Hint::Free,
             _ => Hint::Unknown,
         };
-        let receiver = self.evaluate(&call.receiver, scope, &of_receiver)?;
+        let receiver = match scope.exclusive(&call.receiver) {
+            // What it is moved into could change it.
+            Some(_) if method.starts_with("into") => return self.not_evident(expr, scope),
+            _ => self.seen_through(&call.receiver, scope, &of_receiver)?,
+        };
         let value = match (receiver, method.as_str(), arguments.as_slice()) {
             (value, "clone", []) => self.clones(&value).then_some(value),
             // On a type parameter, only methods of traits can be called, whatever type it is given.
             (Value::Data(data), method, arguments) if !scope.has_parameters() || is_self(&call.receiver) => {
                 return match self.method(&data, method) {
                     Some(function) => self.apply(&function, arguments, Some(Value::Data(data)), expr, scope),
+                    None if method == "to_string" && arguments.is_empty() => {
+                        let text = self.shown(&Value::Data(data))?;
+                        self.or_not_evident(text.map(Value::Text), expr, scope)
+                    }
                     None => self.not_evident(expr, scope),
                 };
             }
-            (Value::Text(text), "to_owned" | "as_str", []) => Some(Value::Text(text)),
+            // Of what is written as a text, only paths are joined.
+            (Value::Json(Json::String(base)), "join", [part]) => {
+                let part = match self.evaluate(part, scope, &Hint::Text)? {
+                    Value::Text(part) | Value::Json(Json::String(part)) => Some(part),
+                    _ => None,
+                };
+                let joined = part.map(|part| std::path::Path::new(&base).join(part));
+                joined.and_then(|path| path.to_str().map(|path| Value::Json(path.into())))
+            }
+            (Value::Text(text), "to_owned" | "as_str" | "into_owned", []) => Some(Value::Text(text)),
+            // `char::to_uppercase` is shown as the letters that it gives.
+            (Value::List("iterator", list), "to_string", []) => {
+                super::methods::concatenated_texts(list).map(Value::Text)
+            }
             (value, "to_string", []) => super::macros::displayed(&value).map(Value::Text),
             (Value::Json(json), "to_value" | "unwrap", []) | (Value::Json(json), "expect", [_]) => {
                 Some(Value::Json(json))
@@ -496,6 +701,33 @@ impl Deriver<'_> {
                     _ => None,
                 }
             }
+            (
+                one @ (Value::Integer(..)
+                | Value::Text(_)
+                | Value::Char(_)
+                | Value::Bool(_)
+                | Value::Duration(_)
+                | Value::Option(_)
+                | Value::List("array" | "tuple" | "Vec", _)),
+                "cmp" | "partial_cmp" | "max" | "min",
+                [other],
+            ) => {
+                let other = self.evaluate(other, scope, &Hint::like(&one))?;
+                super::conversions::order(&one, &other).map(|order| match method.as_str() {
+                    "cmp" => Value::Ordering(order),
+                    "partial_cmp" => Value::Option(Some(Box::new(Value::Ordering(order)))),
+                    "max" if order.is_gt() => one,
+                    "max" => other,
+                    _ if order.is_gt() => other,
+                    _ => one,
+                })
+            }
+            (Value::Double(one), "partial_cmp", [other]) => match self.evaluate(other, scope, &Hint::Number("f64"))? {
+                Value::Double(other) => {
+                    Some(Value::Option(one.partial_cmp(&other).map(|order| Box::new(Value::Ordering(order)))))
+                }
+                _ => None,
+            },
             (value @ Value::List("array" | "Vec", _), "to_vec", []) => match (self.clones(&value), value) {
                 (true, Value::List(_, list)) => Some(Value::List("Vec", list)),
                 _ => None,
@@ -566,6 +798,20 @@ impl Deriver<'_> {
         expr: &impl syn::spanned::Spanned,
         scope: &Scope,
     ) -> Derived<Value> {
+        let (inner, returned) = self.entered(function, values, false, expr, scope)?;
+        let value = self.body(&function.item.block, &inner, &returned)?;
+        self.known(value)
+    }
+
+    /// The scope of a function's body, and what it is to give.
+    pub fn entered(
+        &mut self,
+        function: &Function,
+        values: Vec<(Value, Option<Typed>)>,
+        may_change: bool,
+        expr: &impl syn::spanned::Spanned,
+        scope: &Scope,
+    ) -> Derived<(Scope, Hint)> {
         let item = &function.item;
         // A body that was skipped in reading is empty.
         if item.block.stmts.is_empty()
@@ -577,13 +823,22 @@ impl Deriver<'_> {
         }
         let mut inner = function.scope.clone();
         for (input, (value, ty)) in item.sig.inputs.iter().zip(values) {
+            let is_exclusive = is_exclusive_parameter(input);
+            if is_exclusive && !may_change {
+                return self.not_evident(expr, scope);
+            }
             match input {
                 FnArg::Receiver(receiver) => {
                     let mutable = receiver.mutability.is_some() && matches!(receiver.kind, syn::ReceiverKind::Value);
-                    if is_exclusive(receiver) && !mutable {
+                    if mentions_mut(receiver) && !mutable && !is_exclusive {
                         return self.not_evident(expr, scope);
                     }
-                    inner.hold(&quote::format_ident!("self"), value, Hint::Unknown, mutable);
+                    let ident = quote::format_ident!("self");
+                    let slot = inner.store.len();
+                    inner.hold(&ident, value, Hint::Unknown, mutable);
+                    if is_exclusive {
+                        inner.bind(&ident, Local::Exclusive { slot, hint: Hint::Unknown });
+                    }
                 }
                 FnArg::Typed(typed) => {
                     let pattern = match &*typed.pat {
@@ -591,25 +846,49 @@ impl Deriver<'_> {
                         Pat::Wild(_) => continue,
                         _ => return self.not_evident(expr, scope),
                     };
-                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || is_exclusive(&*typed.ty) {
+                    let has_mut =
+                        mentions_mut(&*typed.ty) && !is_exclusive || is_exclusive && pattern.mutability.is_some();
+                    if pattern.by_ref.is_some() || pattern.subpat.is_some() || has_mut {
                         return self.not_evident(expr, scope);
                     }
                     // `T` of the function is what is given for it.
                     if let (Some(parameter), Some(ty)) = (function.generic(&typed.ty), &ty) {
                         Rc::make_mut(&mut inner.generics).insert(parameter, ty.clone());
                     }
-                    inner.hold(&pattern.ident, value, Hint::of(ty.as_ref()), pattern.mutability.is_some());
+                    let (slot, hint) = (inner.store.len(), Hint::of(ty.as_ref()));
+                    inner.hold(&pattern.ident, value, hint.clone(), pattern.mutability.is_some());
+                    if is_exclusive {
+                        inner.bind(&pattern.ident, Local::Exclusive { slot, hint });
+                    }
                 }
             }
         }
         let returned = match &item.sig.output {
             ReturnType::Type(_, ty) if is_schema(ty) => Hint::Schema,
+            ReturnType::Type(_, ty) if is_plain_result(ty) => Hint::Unknown,
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), inner.clone())),
             ReturnType::Default => Hint::Unknown,
         };
-        let value = self.body(&item.block, &inner, &returned)?;
-        self.known(value)
+        Ok((inner, returned))
     }
+}
+
+/// Whether a parameter is `&mut T` or `&mut self`, with no other exclusive reference in it.
+pub fn is_exclusive_parameter(input: &FnArg) -> bool {
+    match input {
+        FnArg::Receiver(receiver) => matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, Some(_))),
+        FnArg::Typed(typed) => match &*typed.ty {
+            Type::Reference(inner) => inner.mutability.is_some() && !mentions_mut(&*inner.elem),
+            _ => false,
+        },
+    }
+}
+
+/// The types whose functions on a value are called as its methods, too.
+const WITH_METHODS: [&str; 8] = ["bool", "char", "f32", "f64", "str", "Option", "String", "Vec"];
+
+fn function_value(path: &ExprPath, scope: &Scope) -> Value {
+    Value::Function(Box::new(Expr::Path(path.clone())), scope.clone())
 }
 
 fn is_self(expr: &Expr) -> bool {
@@ -617,7 +896,7 @@ fn is_self(expr: &Expr) -> bool {
 }
 
 /// `&mut T`, or something with one in it; `mut self`.
-fn is_exclusive(ty: &impl quote::ToTokens) -> bool {
+pub fn mentions_mut(ty: &impl quote::ToTokens) -> bool {
     super::modules::mentions(ty.to_token_stream(), "mut")
 }
 
@@ -654,6 +933,12 @@ fn is_default(path: &ExprPath) -> bool {
 
 fn is_default_trait(ty: &Typed) -> bool {
     matches!(&ty.0, Type::Path(path) if path.qself.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "Default"))
+}
+
+/// `fmt::Result`, or another alias that says nothing of what it holds.
+fn is_plain_result(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Result" && last.arguments.is_none())
 }
 
 /// schemars' `Schema` is no type that a field has.

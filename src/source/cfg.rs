@@ -22,6 +22,8 @@ pub struct Cfg {
     pub set: Vec<(String, String)>,
     /// A build script may set more.
     pub open: bool,
+    /// The profile leaves out debug assertions.
+    pub without_debug_assertions: bool,
 }
 
 type Metas = Punctuated<Meta, Token![,]>;
@@ -156,7 +158,10 @@ impl Cfg {
             ("all", Meta::List(_)) => all(inner().iter().map(|meta| self.holds(meta))),
             ("any", Meta::List(_)) => any(inner().iter().map(|meta| self.holds(meta))),
             ("not", Meta::List(_)) => not(all(inner().iter().map(|meta| self.holds(meta)))),
-            ("unix" | "debug_assertions" | "true" | "overflow_checks", Meta::Path(_)) => Some(true),
+            ("debug_assertions", Meta::Path(_)) => Some(!self.without_debug_assertions),
+            ("unix" | "true", Meta::Path(_)) => Some(true),
+            // Only a nightly compiler has it.
+            ("overflow_checks", Meta::Path(_)) => None,
             (
                 "test" | "doc" | "doctest" | "docsrs" | "windows" | "miri" | "proc_macro" | "false" | "clippy"
                 | "rustfmt" | "fuzzing" | "loom" | "ub_checks",

@@ -235,6 +235,15 @@ impl Deriver<'_> {
         if let Some(itself) = &path.qself {
             // An item of a trait, `<Type as Trait>::item`, is none of the type's own.
             let ty = ((*itself.ty).clone(), scope.clone());
+            if let [.., of, _] = &path.path.segments.iter().collect::<Vec<_>>()[..]
+                && matches!(
+                    (of.ident.to_string().as_str(), last.as_str()),
+                    ("Default", "default") | ("JsonSchema", "json_schema")
+                )
+                && !self.is_own_trait(&of.ident.to_string(), scope.module)
+            {
+                return Some(Owner { ty, last });
+            }
             return (itself.position == 0 && !self.is_of_own_trait(&ty, &last)).then_some(Owner { ty, last });
         }
         let ty = self.named_type(owner, scope)?;

@@ -278,7 +278,19 @@ impl Deriver<'_> {
                 .help("remove the default, or set the schema's: `#[schemars(!default, extend(\"default\" = …))]`"),
             );
         }
-        self.default_json(value, &ty, skip, context.generics, field.original)
+        let json = self.default_json(value.clone(), &ty, skip, context.generics, field.original)?;
+        // It is made, even if it is not written.
+        if matches!(value, Value::Unknown(_)) {
+            let makes = match field.attrs.default() {
+                SerdeDefault::Path(path) => quote::quote!(#path()),
+                SerdeDefault::Default => self.default_function(&ty)?,
+                SerdeDefault::None => Default::default(),
+            };
+            if self.may_panic(makes) {
+                self.known(value)?;
+            }
+        }
+        Ok(json)
     }
 
     fn field(&mut self, field: &Field<'_>, scope: &Scope, tagged_newtype: bool) -> Derived<Draft> {

@@ -85,6 +85,21 @@ impl Deriver<'_> {
                 _ => None,
             },
             "Value" => return self.converted(value, expr, scope, &Hint::Json),
+            "IpAddr" | "Ipv4Addr" if path[0] == "std" => {
+                let bytes = match self.evaluate(value, scope, &Hint::List(Box::new(Hint::Number("u8"))))? {
+                    Value::Json(address) => return Ok(Value::Json(address)),
+                    Value::List("array", list) => list
+                        .into_iter()
+                        .map(|byte| match byte {
+                            Value::Integer(byte, "u8") => u8::try_from(byte).ok(),
+                            _ => None,
+                        })
+                        .collect::<Option<Vec<u8>>>(),
+                    _ => None,
+                };
+                let bytes = bytes.and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+                bytes.map(|bytes| Value::Json(std::net::Ipv4Addr::from(bytes).to_string().into()))
+            }
             "Option" => match self.evaluate(value, scope, &Hint::of(arguments.first()))? {
                 // `Option<Option<T>>` is made of either.
                 Value::Option(_) => None,
@@ -130,7 +145,7 @@ impl Deriver<'_> {
     }
 
     /// The name of the collection that a hint asks for.
-    fn collection_of(&mut self, hint: &Hint) -> Derived<Option<String>> {
+    pub fn collection_of(&mut self, hint: &Hint) -> Derived<Option<String>> {
         let Some(ty) = hint.ty() else { return Ok(None) };
         Ok(match self.meaning(ty)? {
             Some(Resolved::Known { path, arguments, .. }) => match (arguments.first(), is_pointer(&path)) {
@@ -153,10 +168,68 @@ impl Deriver<'_> {
     ) -> Derived<Value> {
         let hint = to.map_or_else(|| hint.clone(), Hint::exactly);
         let Some(collection) = self.collection_of(&hint)? else { return self.not_evident(expr, scope) };
+        if matches!(collection.as_str(), "Option" | "Result") {
+            return self.collected_if_all(call, expr, scope, &hint, &collection);
+        }
         let source = self.source_of(&hint, &collection)?;
         match self.evaluate(&call.receiver, scope, &source)? {
             Value::List("iterator", list) => self.or_not_evident(self::collection(&collection, list), expr, scope),
             _ => self.not_evident(expr, scope),
+        }
+    }
+
+    /// `….collect::<Option<Vec<_>>>()`, also of results.
+    fn collected_if_all(
+        &mut self,
+        call: &ExprMethodCall,
+        expr: &Expr,
+        scope: &Scope,
+        hint: &Hint,
+        wrapper: &str,
+    ) -> Derived<Value> {
+        let inner = self.element(hint, 0)?;
+        let Some(collection) = self.collection_of(&inner)? else { return self.not_evident(expr, scope) };
+        let elements = match self.source_of(&inner, &collection)? {
+            Hint::List(elements) => Hint::List(Box::new(Hint::List(elements))),
+            _ => Hint::Unknown,
+        };
+        let Value::List("iterator", list) = self.evaluate(&call.receiver, scope, &elements)? else {
+            return self.not_evident(expr, scope);
+        };
+        let mut all = Some(Vec::new());
+        for value in list {
+            let value = match (value, wrapper) {
+                (Value::Option(value), "Option") | (Value::Result(value), "Result") => value,
+                _ => return self.not_evident(expr, scope),
+            };
+            all = all.zip(value).map(|(mut all, value)| {
+                all.push(*value);
+                all
+            });
+        }
+        let made = match all {
+            Some(all) => {
+                let made = self::collection(&collection, all);
+                Some(Box::new(self.or_not_evident(made, expr, scope)?))
+            }
+            None => None,
+        };
+        Ok(if wrapper == "Option" { Value::Option(made) } else { Value::Result(made) })
+    }
+
+    /// Whether an expression stands for something to be called.
+    pub fn is_function(&mut self, expr: &Expr, scope: &Scope) -> bool {
+        let Expr::Path(path) = super::numbers::without_parens(expr) else { return matches!(expr, Expr::Closure(_)) };
+        match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))) {
+            Some(Local::Closure(..) | Local::Function(_)) => true,
+            Some(Local::Value { slot, .. }) => {
+                matches!(scope.store.get(*slot).map(|value| &**value), Some(Value::Function(..)))
+            }
+            Some(_) => false,
+            None => {
+                self.function(path, scope, None).is_some()
+                    || path.path.segments.len() > 1 && !self.is_constant_item(path, scope)
+            }
         }
     }
 
@@ -167,8 +240,15 @@ impl Deriver<'_> {
             Expr::Closure(closure) => self.closure_value(closure, values, scope, hint),
             Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident)));
-                if let Some(Local::Closure(closure, at)) = local.cloned() {
-                    return self.closure_value(&closure, values, &at, hint);
+                match local.cloned() {
+                    Some(Local::Closure(closure, at)) => return self.closure_value(&closure, values, &at, hint),
+                    Some(Local::Value { .. }) => {
+                        return match self.path_value(path, scope, &Hint::Unknown)? {
+                            Value::Function(function, at) => self.called(&function, values, &at, hint),
+                            _ => self.not_evident(function, scope),
+                        };
+                    }
+                    _ => {}
                 }
                 let mut inner = scope.clone();
                 let mut arguments = Vec::new();
@@ -192,7 +272,10 @@ impl Deriver<'_> {
                 };
                 self.evaluate(&call, &inner, hint)
             }
-            _ => self.not_evident(function, scope),
+            _ => match self.evaluate(function, scope, &Hint::Unknown)? {
+                Value::Function(function, at) => self.called(&function, values, &at, hint),
+                _ => self.not_evident(function, scope),
+            },
         }
     }
 
@@ -208,6 +291,7 @@ impl Deriver<'_> {
             return self.not_evident(closure, scope);
         }
         let mut inner = scope.clone();
+        inner.frozen = inner.store.len();
         for (parameter, value) in closure.inputs.iter().zip(values) {
             let pattern = match parameter {
                 Pat::Type(typed) => &typed.pat,
@@ -220,7 +304,7 @@ impl Deriver<'_> {
             ReturnType::Type(_, ty) => Hint::exactly(((**ty).clone(), scope.clone())),
             ReturnType::Default => hint.clone(),
         };
-        self.evaluate(&closure.body, &inner, &hint)
+        self.closure_body(&closure.body, &inner, &hint)
     }
 
     /// What a `for` goes through, where that has an order.
@@ -250,6 +334,9 @@ pub fn collection(last: &str, mut list: Vec<Value>) -> Option<Value> {
     const LISTS: [&str; 7] = ["Vec", "VecDeque", "LinkedList", "SmallVec", "ArrayVec", "array", "iterator"];
     const SETS: [&str; 4] = ["BTreeSet", "HashSet", "BinaryHeap", "IndexSet"];
     const MAPS: [&str; 4] = ["BTreeMap", "HashMap", "IndexMap", "Map"];
+    if last == "String" {
+        return super::methods::concatenated_texts(list).map(Value::Text);
+    }
     if let Some(kind) = LISTS.into_iter().find(|kind| *kind == last) {
         return Some(Value::List(kind, list));
     }
@@ -297,30 +384,109 @@ fn sorted<T>(list: Vec<T>, key: fn(&T) -> &Value) -> Option<Vec<T>> {
     Some(sorted)
 }
 
-/// Sorted by the same order, with equals.
-pub fn in_order(list: Vec<Value>) -> Option<Vec<Value>> {
-    in_order_of(list.into_iter().map(|value| (value.clone(), value)).collect())
-}
-
-/// Sorted by their keys; equals stay as they are.
-pub fn in_order_of(list: Vec<(Value, Value)>) -> Option<Vec<Value>> {
-    let mut sorted: Vec<(Value, Value)> = Vec::new();
-    for new in list {
-        let mut at = sorted.len();
-        while at > 0 && order(&sorted[at - 1].0, &new.0)? == Ordering::Greater {
-            at -= 1;
-        }
-        sorted.insert(at, new);
+impl Deriver<'_> {
+    /// Sorted as `sort` does.
+    pub fn in_order(&mut self, list: Vec<Value>) -> Option<Vec<Value>> {
+        self.in_order_of(list.into_iter().map(|value| (value.clone(), value)).collect())
     }
-    Some(sorted.into_iter().map(|(_, value)| value).collect())
+
+    /// Sorted by their keys; equals stay as they are.
+    pub fn in_order_of(&mut self, list: Vec<(Value, Value)>) -> Option<Vec<Value>> {
+        let mut sorted: Vec<(Value, Value)> = Vec::new();
+        for new in list {
+            let mut at = sorted.len();
+            while at > 0 && self.ordered(&sorted[at - 1].0, &new.0)? == Ordering::Greater {
+                at -= 1;
+            }
+            sorted.insert(at, new);
+        }
+        Some(sorted.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// Sorted by a function that compares two of them.
+    pub fn sorted_by(&mut self, list: Vec<Value>, function: &Expr, scope: &Scope) -> Derived<Option<Vec<Value>>> {
+        let mut sorted: Vec<Value> = Vec::new();
+        for new in list {
+            let mut at = sorted.len();
+            while at > 0 {
+                let pair = vec![sorted[at - 1].clone(), new.clone()];
+                match self.called(function, pair, scope, &Hint::Unknown)? {
+                    Value::Ordering(Ordering::Greater) => at -= 1,
+                    Value::Ordering(_) => break,
+                    _ => return Ok(None),
+                }
+            }
+            sorted.insert(at, new);
+        }
+        Ok(Some(sorted))
+    }
+
+    /// `cmp`, where it is derived all the way down.
+    pub fn ordered(&mut self, left: &Value, right: &Value) -> Option<Ordering> {
+        let (Value::Data(left), Value::Data(right)) = (left, right) else { return order(left, right) };
+        let is_derived = |trait_name: &str| {
+            self.derives(&left.input.attrs, trait_name, left.module) && Rc::ptr_eq(&left.input, &right.input)
+        };
+        if !["PartialOrd", "Ord"].into_iter().all(is_derived)
+            || ["PartialOrd", "Ord"].into_iter().any(|name| self.is_own_trait(name, left.module))
+        {
+            return None;
+        }
+        let fields = match &left.input.data {
+            syn::Data::Struct(data) => &data.fields,
+            syn::Data::Enum(data) => {
+                // They are ordered by their numbers.
+                let at = |of: &Option<String>| data.variants.iter().position(|one| Some(name(&one.ident)) == *of);
+                let (left_at, right_at) = (at(&left.variant)?, at(&right.variant)?);
+                if data.variants.iter().any(|variant| variant.discriminant.is_some()) {
+                    return None;
+                }
+                if left_at != right_at {
+                    return Some(left_at.cmp(&right_at));
+                }
+                &data.variants[left_at].fields
+            }
+            syn::Data::Union(_) => return None,
+        };
+        for member in fields.members() {
+            let key = super::values::key_of(&member);
+            match self.ordered(left.fields.get(&key)?, right.fields.get(&key)?)? {
+                Ordering::Equal => {}
+                different => return Some(different),
+            }
+        }
+        Some(Ordering::Equal)
+    }
 }
 
+/// The order of what orders like numbers or strings do, and of lists of these.
 pub fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Integer(left, _), Value::Integer(right, _)) => Some(left.cmp(right)),
         (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),
         (Value::Char(left), Value::Char(right)) => Some(left.cmp(right)),
         (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+        (Value::Unit, Value::Unit) => Some(Ordering::Equal),
+        (Value::Duration(left), Value::Duration(right)) => Some(left.cmp(right)),
+        (Value::Ordering(left), Value::Ordering(right)) => Some(left.cmp(right)),
+        (Value::Option(None), Value::Option(right)) => Some(false.cmp(&right.is_some())),
+        (Value::Option(Some(_)), Value::Option(None)) => Some(Ordering::Greater),
+        (Value::Option(Some(left)), Value::Option(Some(right))) => order(left, right),
+        (Value::List("Reverse", left), Value::List("Reverse", right)) => Some(in_turn(left, right)?.reverse()),
+        (Value::List("array" | "tuple" | "Vec", left), Value::List("array" | "tuple" | "Vec", right)) => {
+            in_turn(left, right)
+        }
         _ => None,
     }
+}
+
+/// The order of lists: that of the first elements that differ.
+fn in_turn(left: &[Value], right: &[Value]) -> Option<Ordering> {
+    for (left, right) in left.iter().zip(right) {
+        match order(left, right)? {
+            Ordering::Equal => {}
+            different => return Some(different),
+        }
+    }
+    Some(left.len().cmp(&right.len()))
 }

@@ -84,14 +84,26 @@ impl Deriver<'_> {
                     syn::Data::Union(_) => (None, None),
                 };
                 let Some(fields) = fields else { return self.not_evident(&input.ident, &scope) };
-                let fields = fields.iter().enumerate().map(|(index, field)| {
-                    let value = self.if_needed(|deriver| deriver.default_of(&field.ty, &scope));
-                    (field.ident.as_ref().map_or_else(|| index.to_string(), name), value)
-                });
-                let fields = fields.collect();
+                let fields = all(fields.iter().enumerate().map(|(index, field)| {
+                    let mut value = self.if_needed(|deriver| deriver.default_of(&field.ty, &scope));
+                    if matches!(value, Value::Unknown(_)) {
+                        let makes = self.default_function(&(field.ty.clone(), scope.clone()))?;
+                        value = if self.may_panic(makes) { self.known(value)? } else { value };
+                    }
+                    Ok((field.ident.as_ref().map_or_else(|| index.to_string(), name), value))
+                }))?;
+                let fields = fields.into_iter().collect();
                 Ok(Value::Data(Data { module, input, scope, variant, fields }))
             }
         }
+    }
+
+    /// The code of `Default` for a type of the source.
+    pub fn default_function(&mut self, ty: &Typed) -> Derived<proc_macro2::TokenStream> {
+        let Some(Resolved::Data { module, input, .. }) = self.meaning(ty)? else { return Ok(Default::default()) };
+        let implementation = self.implementation("Default", module, &name(&input.ident));
+        let function = implementation.and_then(|(_, item)| super::constants::function_of(&item, "default"));
+        Ok(function.map(|function| quote::ToTokens::to_token_stream(&function.block)).unwrap_or_default())
     }
 
     fn has_own_default(&mut self, module: ModuleId, type_name: &str) -> bool {

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use syn::{Expr, ExprMethodCall};
 
 use super::conversions::order;
-use super::numbers::{ANY, arithmetic, in_range, integer_type, range_of, truncated};
+use super::numbers::{arithmetic, integer_type};
 use super::types::{Derived, Deriver, Scope, Typed};
 use super::values::{Hint, Value};
 
@@ -26,8 +26,12 @@ impl Deriver<'_> {
             Value::Option(value) => self.of_option(value, method, arguments, scope, hint)?,
             Value::Result(value) => self.of_result(value, method, arguments, scope, hint)?,
             Value::Text(text) => self.of_text(&text, method, arguments, call, scope, hint)?,
-            Value::Integer(number, ty) => self.of_integer(number, ty, method, arguments, scope)?,
-            Value::Char(letter) => of_char(letter, method, arguments),
+            Value::Integer(number, ty) => self.of_integer(number, ty, method, arguments, scope, hint)?,
+            Value::Single(_) | Value::Double(_) => self.of_float(receiver, method, arguments, scope)?,
+            Value::Duration(time) => self.of_duration(time, method, arguments, scope)?,
+            Value::Ordering(order) => self.of_ordering(order, method, arguments, scope)?,
+            Value::Bool(holds) => self.of_bool(holds, method, arguments, scope, hint)?,
+            Value::Char(letter) => super::texts::of_char(letter, method, arguments),
             Value::List("iterator", list) => self.of_iterator(list, method, arguments, call, scope, hint)?,
             Value::List(kind, list) if kind != "tuple" => self.of_list(kind, list, method, arguments, scope)?,
             Value::Map(kind, entries) => self.of_map(kind, entries, method, arguments, scope)?,
@@ -68,6 +72,28 @@ impl Deriver<'_> {
                 }
             }
             (None, "map" | "and_then" | "filter", [_]) => Some(Value::Option(None)),
+            (value, "zip", [other]) => match self.evaluate(other, scope, &Hint::Unknown)? {
+                Value::Option(other) => {
+                    Some(option(value.zip(other).map(|(left, right)| Value::List("tuple", vec![*left, *right]))))
+                }
+                _ => None,
+            },
+            (value, "flatten", []) => match value.map(|value| *value) {
+                Some(inner @ Value::Option(_)) => Some(inner),
+                Some(_) => None,
+                None => Some(Value::Option(None)),
+            },
+            (value, "xor", [other]) => match (value, self.evaluate(other, scope, hint.unless_free())?) {
+                (Some(value), Value::Option(None)) => Some(some(*value)),
+                (None, other @ Value::Option(_)) => Some(other),
+                (Some(_), Value::Option(Some(_))) => Some(Value::Option(None)),
+                _ => None,
+            },
+            (value, "ok_or" | "ok_or_else", [_]) => Some(Value::Result(value)),
+            (Some(value), "is_none_or", [function]) => {
+                Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
+            }
+            (None, "is_none_or", [_]) => Some(Value::Bool(true)),
             (Some(value), "is_some_and", [function]) => {
                 Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
             }
@@ -126,161 +152,18 @@ impl Deriver<'_> {
                 let value = self.called(function, vec![*value], scope, &Hint::Unknown)?;
                 Some(Value::Result(Some(Box::new(value))))
             }
-            (None, "map", [_]) => Some(Value::Result(None)),
-            _ => None,
-        })
-    }
-
-    fn of_text(
-        &mut self,
-        text: &str,
-        method: &str,
-        arguments: &[&Expr],
-        call: &ExprMethodCall,
-        scope: &Scope,
-        hint: &Hint,
-    ) -> Derived<Option<Value>> {
-        let pattern = match arguments.first() {
-            Some(argument) if !matches!(method, "repeat" | "parse") => {
-                match self.evaluate(argument, scope, &Hint::Unknown)? {
-                    Value::Text(text) => text,
-                    Value::Char(letter) => letter.to_string(),
-                    _ => return Ok(None),
-                }
+            (None, "map" | "and_then", [_]) => Some(Value::Result(None)),
+            (Some(value), "and_then", [function]) => Some(self.called(function, vec![*value], scope, hint)?),
+            (value @ Some(_), "map_err" | "or_else", [_]) => Some(Value::Result(value)),
+            (Some(value), "map_or", [other, function]) => {
+                self.evaluate(other, scope, hint.unless_free())?;
+                Some(self.called(function, vec![*value], scope, hint.unless_free())?)
             }
-            _ => String::new(),
-        };
-        let text_value = |text: &str| Value::Text(text.to_owned());
-        let texts = |parts: Vec<&str>| Value::List("iterator", parts.into_iter().map(text_value).collect());
-        Ok(match (method, arguments) {
-            ("into_boxed_str" | "into_string" | "as_ref" | "to_string", []) => Some(text_value(text)),
-            ("trim_start", []) => Some(text_value(text.trim_start())),
-            ("trim_end", []) => Some(text_value(text.trim_end())),
-            ("trim_matches", [_]) => (pattern.chars().count() == 1)
-                .then(|| text_value(text.trim_matches(|letter| pattern.starts_with(letter)))),
-            ("trim_start_matches", [_]) if !pattern.is_empty() => Some(text_value(text.trim_start_matches(&pattern))),
-            ("trim_end_matches", [_]) if !pattern.is_empty() => Some(text_value(text.trim_end_matches(&pattern))),
-            ("starts_with", [_]) => Some(Value::Bool(text.starts_with(&pattern))),
-            ("ends_with", [_]) => Some(Value::Bool(text.ends_with(&pattern))),
-            ("contains", [_]) => Some(Value::Bool(text.contains(&pattern))),
-            ("find", [_]) => Some(option(text.find(&pattern).map(|at| Value::Integer(at as i128, "usize")))),
-            ("strip_prefix", [_]) => Some(option(text.strip_prefix(&pattern).map(text_value))),
-            ("strip_suffix", [_]) => Some(option(text.strip_suffix(&pattern).map(text_value))),
-            ("split_once", [_]) => Some(option(
-                text.split_once(&pattern)
-                    .map(|(left, right)| Value::List("tuple", vec![text_value(left), text_value(right)])),
-            )),
-            ("replace", [_, by]) => {
-                let by = self.text(by, scope)?;
-                Some(Value::Text(text.replace(&pattern, &by)))
+            (None, "map_or", [other, _]) => Some(self.evaluate(other, scope, hint.unless_free())?),
+            (Some(value), "is_ok_and", [function]) => {
+                Some(self.called(function, vec![*value], scope, &Hint::Unknown)?)
             }
-            ("repeat", [count]) => {
-                let count = usize::try_from(self.integer(count, scope, "usize")?).unwrap_or(usize::MAX);
-                (count.saturating_mul(text.len()) <= super::values::MAX_SIZE).then(|| Value::Text(text.repeat(count)))
-            }
-            ("split", [_]) => Some(texts(text.split(&pattern).collect())),
-            ("split_whitespace", []) => Some(texts(text.split_whitespace().collect())),
-            ("lines", []) => Some(texts(text.lines().collect())),
-            ("chars", []) => Some(Value::List("iterator", text.chars().map(Value::Char).collect())),
-            ("bytes", []) => {
-                Some(Value::List("iterator", text.bytes().map(|byte| Value::Integer(byte.into(), "u8")).collect()))
-            }
-            ("as_bytes", []) => {
-                Some(Value::List("array", text.bytes().map(|byte| Value::Integer(byte.into(), "u8")).collect()))
-            }
-            ("into_bytes", []) => {
-                Some(Value::List("Vec", text.bytes().map(|byte| Value::Integer(byte.into(), "u8")).collect()))
-            }
-            ("eq_ignore_ascii_case", [_]) => Some(Value::Bool(text.eq_ignore_ascii_case(&pattern))),
-            ("parse", []) => {
-                let given = call.turbofish.as_ref().and_then(|list| match list.args.first() {
-                    Some(syn::GenericArgument::Type(ty)) => Some(Hint::exactly((ty.clone(), scope.clone()))),
-                    _ => None,
-                });
-                // `unwrap` asks for what is in an option, or a list.
-                let hint = match given {
-                    Some(hint) => hint,
-                    None => match hint {
-                        Hint::List(of) => (**of).clone(),
-                        _ => Hint::Unknown,
-                    },
-                };
-                self.number_of(&hint)?.and_then(|ty| parsed_number(text, ty))
-            }
-            _ => None,
-        })
-    }
-
-    fn of_integer(
-        &mut self,
-        number: i128,
-        ty: &'static str,
-        method: &str,
-        arguments: &[&Expr],
-        scope: &Scope,
-    ) -> Derived<Option<Value>> {
-        if ty == ANY || matches!(ty, "i128" | "u128") {
-            return Ok(None);
-        }
-        let right = match arguments {
-            [right] => {
-                let right_type = if method.ends_with("pow") { "u32" } else { ty };
-                Some(self.integer(right, scope, right_type)?)
-            }
-            _ => None,
-        };
-        let range = range_of(ty).unwrap_or(0..=0);
-        let exact = |op: &str| -> Option<i128> {
-            let right = right?;
-            match op {
-                "add" => number.checked_add(right),
-                "sub" => number.checked_sub(right),
-                "mul" => number.checked_mul(right),
-                "div" => number.checked_div(right),
-                "rem" => number.checked_rem(right),
-                "pow" => number.checked_pow(u32::try_from(right).ok()?),
-                _ => None,
-            }
-        };
-        Ok(match (method, arguments) {
-            ("abs", []) => in_range(number.abs(), ty),
-            ("unsigned_abs", []) if ty.starts_with('i') => {
-                integer_type(&ty.replacen('i', "u", 1)).map(|to| Value::Integer(number.abs(), to))
-            }
-            ("signum", []) if ty.starts_with('i') => Some(Value::Integer(number.signum(), ty)),
-            ("is_positive", []) => Some(Value::Bool(number > 0)),
-            ("is_negative", []) => Some(Value::Bool(number < 0)),
-            ("is_power_of_two", []) if ty.starts_with('u') => Some(Value::Bool(number.count_ones() == 1)),
-            ("count_ones", []) if number >= 0 => Some(Value::Integer(number.count_ones().into(), "u32")),
-            ("rem_euclid", [_]) => right
-                .filter(|right| *right != 0 && *right != -1)
-                .map(|right| Value::Integer(number.rem_euclid(right), ty)),
-            ("div_euclid", [_]) => {
-                right.filter(|right| *right != 0).and_then(|right| in_range(number.div_euclid(right), ty))
-            }
-            ("div_ceil", [_]) if ty.starts_with('u') => {
-                right.filter(|right| *right != 0).map(|right| Value::Integer((number + right - 1) / right, ty))
-            }
-            ("abs_diff", [_]) if ty.starts_with('u') => right.map(|right| Value::Integer((number - right).abs(), ty)),
-            ("clamp", [low, high]) => {
-                let (low, high) = (self.integer(low, scope, ty)?, self.integer(high, scope, ty)?);
-                (low <= high).then(|| Value::Integer(number.clamp(low, high), ty))
-            }
-            (method, [_]) => match method.split_once('_') {
-                Some(("checked", op @ ("add" | "sub" | "mul" | "pow"))) => {
-                    exact(op).map(|result| option(in_range(result, ty)))
-                }
-                Some(("checked", op @ ("div" | "rem"))) => match right {
-                    Some(0) => Some(Value::Option(None)),
-                    Some(-1) => None,
-                    _ => exact(op).map(|result| option(in_range(result, ty))),
-                },
-                Some(("saturating", op @ ("add" | "sub" | "mul" | "pow"))) => {
-                    exact(op).map(|result| Value::Integer(result.clamp(*range.start(), *range.end()), ty))
-                }
-                Some(("wrapping", op @ ("add" | "sub" | "mul"))) => exact(op).and_then(|result| truncated(result, ty)),
-                _ => None,
-            },
+            (None, "is_ok_and", [_]) => Some(Value::Bool(false)),
             _ => None,
         })
     }
@@ -319,6 +202,66 @@ impl Deriver<'_> {
                 found.map(Value::Bool)
             }
             ("concat", []) if is_indexed => concatenated(list),
+            ("windows" | "chunks" | "chunks_exact" | "rchunks", [size]) if is_indexed => {
+                let size = usize::try_from(self.integer(size, scope, "usize")?).ok().filter(|size| *size > 0);
+                let parts = |parts: &mut dyn Iterator<Item = &[Value]>| {
+                    Value::List("iterator", parts.map(|part| Value::List("array", part.to_vec())).collect())
+                };
+                size.map(|size| match method {
+                    "windows" => parts(&mut list.windows(size)),
+                    "chunks" => parts(&mut list.chunks(size)),
+                    "chunks_exact" => parts(&mut list.chunks_exact(size)),
+                    _ => parts(&mut list.rchunks(size)),
+                })
+            }
+            ("split_at", [at]) if is_indexed => {
+                let at = usize::try_from(self.integer(at, scope, "usize")?).ok();
+                let parts = at.and_then(|at| list.split_at_checked(at));
+                parts.map(|(left, right)| {
+                    tuple([Value::List("array", left.to_vec()), Value::List("array", right.to_vec())])
+                })
+            }
+            ("split_first", []) if is_indexed => Some(option(
+                list.split_first().map(|(first, rest)| tuple([first.clone(), Value::List("array", rest.to_vec())])),
+            )),
+            ("split_last", []) if is_indexed => Some(option(
+                list.split_last().map(|(last, rest)| tuple([last.clone(), Value::List("array", rest.to_vec())])),
+            )),
+            ("starts_with" | "ends_with", [part]) if is_indexed => {
+                let hint = Hint::List(Box::new(list.first().map_or(Hint::Unknown, Hint::like)));
+                let Value::List("array" | "Vec", part) = self.evaluate(part, scope, &hint)? else { return Ok(None) };
+                let from = if method == "starts_with" { Some(0) } else { list.len().checked_sub(part.len()) };
+                match from.and_then(|from| list.get(from..from + part.len())) {
+                    Some(same) => {
+                        self.equal(&Value::List("array", same.to_vec()), &Value::List("array", part)).map(Value::Bool)
+                    }
+                    None => Some(Value::Bool(false)),
+                }
+            }
+            ("union" | "intersection" | "difference" | "is_subset" | "is_superset" | "is_disjoint", [other])
+                if kind == "BTreeSet" =>
+            {
+                let Value::List("BTreeSet", other) = self.evaluate(other, scope, &Hint::Unknown)? else {
+                    return Ok(None);
+                };
+                let Some(mine) = within(&list, &other) else { return Ok(None) };
+                let Some(theirs) = within(&other, &list) else { return Ok(None) };
+                let kept = |wanted: bool| {
+                    let pairs = list.iter().zip(&mine).filter(|(_, is_there)| **is_there == wanted);
+                    Value::List("iterator", pairs.map(|(value, _)| value.clone()).collect())
+                };
+                match method {
+                    "union" => match super::conversions::collection(kind, [list, other].concat()) {
+                        Some(Value::List(_, all)) => Some(Value::List("iterator", all)),
+                        _ => None,
+                    },
+                    "intersection" => Some(kept(true)),
+                    "difference" => Some(kept(false)),
+                    "is_subset" => Some(Value::Bool(mine.iter().all(|is_there| *is_there))),
+                    "is_superset" => Some(Value::Bool(theirs.iter().all(|is_there| *is_there))),
+                    _ => Some(Value::Bool(!mine.contains(&true))),
+                }
+            }
             _ => None,
         })
     }
@@ -334,20 +277,15 @@ impl Deriver<'_> {
         Ok(match (method, arguments) {
             ("len", []) => Some(Value::Integer(entries.len() as i128, "usize")),
             ("get" | "contains_key", [key]) => {
-                let key =
-                    self.evaluate(key, scope, &entries.first().map_or(Hint::Unknown, |(key, _)| Hint::like(key)))?;
-                let mut found = None;
-                for (other, value) in entries {
-                    match order(&other, &key) {
-                        Some(Ordering::Equal) => found = Some(value),
-                        Some(_) => {}
-                        None => return Ok(None),
-                    }
-                }
+                let Some(found) = self.entry_of(entries, key, scope)? else { return Ok(None) };
                 Some(if method == "get" { option(found) } else { Value::Bool(found.is_some()) })
             }
             ("iter" | "into_iter", []) => {
                 self.elements(Value::Map(kind, entries)).map(|list| Value::List("iterator", list))
+            }
+            ("first_key_value" | "last_key_value", []) if kind == "BTreeMap" => {
+                let at = if method == "first_key_value" { 0 } else { entries.len().saturating_sub(1) };
+                Some(option(entries.into_iter().nth(at).map(|(key, value)| tuple([key, value]))))
             }
             ("keys" | "into_keys", []) if kind == "BTreeMap" => {
                 Some(Value::List("iterator", entries.into_iter().map(|(key, _)| key).collect()))
@@ -357,6 +295,26 @@ impl Deriver<'_> {
             }
             _ => None,
         })
+    }
+
+    /// The value of a key. `None`: whether keys are equal is not known.
+    pub fn entry_of(
+        &mut self,
+        entries: Vec<(Value, Value)>,
+        key: &Expr,
+        scope: &Scope,
+    ) -> Derived<Option<Option<Value>>> {
+        let hint = entries.first().map_or(Hint::Unknown, |(key, _)| Hint::like(key));
+        let key = self.evaluate(key, scope, &hint)?;
+        let mut found = None;
+        for (other, value) in entries {
+            match order(&other, &key) {
+                Some(Ordering::Equal) => found = Some(value),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
     }
 
     fn of_iterator(
@@ -426,6 +384,92 @@ impl Deriver<'_> {
                 }
                 iterator(kept)
             }
+            ("find_map" | "map_while", [function]) => {
+                let inner = if method == "find_map" { hint.clone() } else { of(self.element(hint, 0)?) };
+                let mut made = Vec::new();
+                for value in list {
+                    match self.called(function, vec![value], scope, &inner)? {
+                        Value::Option(value) => made.push(value),
+                        _ => return Ok(None),
+                    }
+                }
+                match method {
+                    "find_map" => Some(Value::Option(made.into_iter().flatten().next())),
+                    _ => iterator(made.into_iter().map_while(|value| value.map(|value| *value)).collect()),
+                }
+            }
+            ("partition", [function]) => {
+                let target = given.map_or_else(|| hint.clone(), Hint::exactly);
+                // Of the pair that is expected, both sides are of one type.
+                let target = match call.turbofish {
+                    Some(_) => target,
+                    None => self.element(&target, 0)?,
+                };
+                let Some(kind) = self.collection_of(&target)? else { return Ok(None) };
+                let (mut held, mut others) = (Vec::new(), Vec::new());
+                for value in list {
+                    match self.called(function, vec![value.clone()], scope, &Hint::Unknown)? {
+                        Value::Bool(true) => held.push(value),
+                        Value::Bool(false) => others.push(value),
+                        _ => return Ok(None),
+                    }
+                }
+                let sides =
+                    super::conversions::collection(&kind, held).zip(super::conversions::collection(&kind, others));
+                sides.map(|(held, others)| tuple([held, others]))
+            }
+            ("unzip", []) if call.turbofish.is_none() => {
+                let hints = (self.element(hint, 0)?, self.element(hint, 1)?);
+                let (Some(left), Some(right)) = (self.collection_of(&hints.0)?, self.collection_of(&hints.1)?) else {
+                    return Ok(None);
+                };
+                let pairs = list.into_iter().map(|pair| match pair {
+                    Value::List("tuple", pair) => <[Value; 2]>::try_from(pair).ok().map(|[left, right]| (left, right)),
+                    _ => None,
+                });
+                let Some((lefts, rights)) = pairs.collect::<Option<(Vec<_>, Vec<_>)>>() else { return Ok(None) };
+                let sides =
+                    super::conversions::collection(&left, lefts).zip(super::conversions::collection(&right, rights));
+                sides.map(|(left, right)| tuple([left, right]))
+            }
+            ("max_by_key" | "min_by_key", [function]) => {
+                let mut keyed = Vec::new();
+                for value in list {
+                    keyed.push((self.called(function, vec![value.clone()], scope, &Hint::Unknown)?, value));
+                }
+                // Of equals, the last is the largest, and the first is the smallest.
+                self.in_order_of(keyed).map(|sorted| {
+                    let mut sorted = sorted.into_iter();
+                    option(if method == "max_by_key" { sorted.next_back() } else { sorted.next() })
+                })
+            }
+            ("max_by" | "min_by", [function]) => {
+                let sorted = self.sorted_by(list, function, scope)?;
+                sorted.map(|sorted| {
+                    let mut sorted = sorted.into_iter();
+                    option(if method == "max_by" { sorted.next_back() } else { sorted.next() })
+                })
+            }
+            ("reduce", [function]) => {
+                let mut list = list.into_iter();
+                let mut reduced = list.next();
+                for value in list {
+                    let before = reduced.take().into_iter().chain([value]).collect();
+                    reduced = Some(self.called(function, before, scope, &Hint::Unknown)?);
+                }
+                Some(option(reduced))
+            }
+            ("rposition", [function]) => {
+                let mut found = None;
+                for (at, value) in list.into_iter().enumerate() {
+                    match self.called(function, vec![value], scope, &Hint::Unknown)? {
+                        Value::Bool(true) => found = Some(Value::Integer(at as i128, "usize")),
+                        Value::Bool(false) => {}
+                        _ => return Ok(None),
+                    }
+                }
+                Some(option(found))
+            }
             ("flat_map", [function]) => {
                 let inner = of(self.element(hint, 0)?);
                 let mut all = Vec::new();
@@ -461,7 +505,7 @@ impl Deriver<'_> {
                 Some(option(list.into_iter().nth(at)))
             }
             ("max" | "min", []) => {
-                let sorted = super::conversions::in_order(list);
+                let sorted = self.in_order(list);
                 sorted.map(|sorted| {
                     option(if method == "max" { sorted.into_iter().next_back() } else { sorted.into_iter().next() })
                 })
@@ -470,10 +514,14 @@ impl Deriver<'_> {
                 let of = given.map_or_else(|| hint.clone(), Hint::exactly);
                 let ty = self.number_of(&of)?.and_then(integer_type);
                 let op: syn::BinOp = if method == "sum" { syn::parse_quote!(+) } else { syn::parse_quote!(*) };
-                ty.and_then(|ty| {
-                    let first = Value::Integer(if method == "sum" { 0 } else { 1 }, ty);
-                    list.into_iter().try_fold(first, |sum, value| arithmetic(&op, sum, value))
-                })
+                // Of floats, the sum of none is `-0.0` or `0.0`, with the version of std.
+                let first = match (ty, list.first()) {
+                    (Some(ty), _) => Some(Value::Integer(if method == "sum" { 0 } else { 1 }, ty)),
+                    (None, Some(Value::Double(_))) => Some(Value::Double(if method == "sum" { -0.0 } else { 1.0 })),
+                    (None, Some(Value::Single(_))) => Some(Value::Single(if method == "sum" { -0.0 } else { 1.0 })),
+                    (None, _) => None,
+                };
+                first.and_then(|first| list.into_iter().try_fold(first, |sum, value| arithmetic(&op, sum, value)))
             }
             ("fold", [first, function]) => {
                 let mut folded = self.evaluate(first, scope, hint.unless_free())?;
@@ -487,6 +535,19 @@ impl Deriver<'_> {
     }
 }
 
+/// Of each value of a set, whether another one has it, too.
+fn within(list: &[Value], other: &[Value]) -> Option<Vec<bool>> {
+    let has = |value: &Value| {
+        let equal = other.iter().map(|other| order(other, value).map(Ordering::is_eq));
+        equal.collect::<Option<Vec<bool>>>().map(|equal| equal.contains(&true))
+    };
+    list.iter().map(has).collect()
+}
+
+fn tuple(values: [Value; 2]) -> Value {
+    Value::List("tuple", values.into())
+}
+
 fn some(value: Value) -> Value {
     Value::Option(Some(Box::new(value)))
 }
@@ -495,46 +556,23 @@ fn option(value: Option<Value>) -> Value {
     Value::Option(value.map(Box::new))
 }
 
-/// What `parse` makes of a text; as std, unlike `i128`, a `-0` is no unsigned number.
-fn parsed_number(text: &str, ty: &'static str) -> Option<Value> {
-    let value = match ty {
-        "f32" => text.parse().ok().map(Value::Single),
-        "f64" => text.parse().ok().map(Value::Double),
-        "i128" | "u128" => return None,
-        ty if ty.starts_with('u') && text.starts_with('-') => None,
-        ty => text.parse().ok().and_then(|number| in_range(number, ty)),
-    };
-    Some(Value::Result(value.map(Box::new)))
-}
-
-fn of_char(letter: char, method: &str, arguments: &[&Expr]) -> Option<Value> {
-    Some(match (method, arguments) {
-        ("to_ascii_uppercase", []) => Value::Char(letter.to_ascii_uppercase()),
-        ("to_ascii_lowercase", []) => Value::Char(letter.to_ascii_lowercase()),
-        ("is_ascii_digit", []) => Value::Bool(letter.is_ascii_digit()),
-        ("is_ascii_alphabetic", []) => Value::Bool(letter.is_ascii_alphabetic()),
-        ("is_ascii_alphanumeric", []) => Value::Bool(letter.is_ascii_alphanumeric()),
-        ("is_ascii_uppercase", []) => Value::Bool(letter.is_ascii_uppercase()),
-        ("is_ascii_lowercase", []) => Value::Bool(letter.is_ascii_lowercase()),
-        // Of other letters, another version of std may know more.
-        ("is_alphabetic", []) if letter.is_ascii() => Value::Bool(letter.is_alphabetic()),
-        ("is_alphanumeric", []) if letter.is_ascii() => Value::Bool(letter.is_alphanumeric()),
-        ("is_numeric", []) if letter.is_ascii() => Value::Bool(letter.is_numeric()),
-        ("is_uppercase", []) if letter.is_ascii() => Value::Bool(letter.is_uppercase()),
-        ("is_lowercase", []) if letter.is_ascii() => Value::Bool(letter.is_lowercase()),
-        ("is_whitespace", []) if letter.is_ascii() => Value::Bool(letter.is_whitespace()),
-        _ => return None,
-    })
+/// Texts and letters as one text.
+pub fn concatenated_texts(list: Vec<Value>) -> Option<String> {
+    let mut text = String::new();
+    for value in list {
+        match value {
+            Value::Text(part) => text.push_str(&part),
+            Value::Char(letter) => text.push(letter),
+            _ => return None,
+        }
+    }
+    Some(text)
 }
 
 /// The parts of a list of texts or lists, as one.
 fn concatenated(list: Vec<Value>) -> Option<Value> {
     if let [Value::Text(_), ..] = list[..] {
-        let texts = list.into_iter().map(|value| match value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        });
-        return texts.collect::<Option<String>>().map(Value::Text);
+        return concatenated_texts(list).map(Value::Text);
     }
     let lists = list.into_iter().map(|value| match value {
         Value::List("array" | "Vec", list) => Some(list),

@@ -30,6 +30,8 @@ mod metrics;
 mod modules;
 mod numbers;
 mod package;
+mod panics;
+mod quantities;
 mod reads;
 mod releases;
 mod requests;
@@ -39,6 +41,7 @@ mod serialized;
 mod shadows;
 mod skim;
 mod statements;
+mod texts;
 mod types;
 mod values;
 

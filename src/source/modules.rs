@@ -305,7 +305,9 @@ impl Modules {
         let flags = modules.flags();
         for (index, (package, (_, features))) in modules.local.iter().zip(enabled).enumerate() {
             let set = flags.clone();
-            let cfg = Cfg { features, declared: package.declared_features(), set, open: package.has_build_script };
+            let without_debug_assertions = modules.omits_debug_assertions(&package.name, true);
+            let declared = package.declared_features();
+            let cfg = Cfg { features, declared, set, open: package.has_build_script, without_debug_assertions };
             if package.name == runtime::PACKAGE && index >= packages.len() {
                 modules.runtimes.push((package.clone(), cfg));
                 continue;
@@ -319,6 +321,11 @@ impl Modules {
     }
 
     /// What `.cargo/config.toml` has the compiler told.
+    fn omits_debug_assertions(&self, name: &str, member: bool) -> bool {
+        let first = self.local.first();
+        first.is_some_and(|package| package::omits_debug_assertions(&self.tree, &package.folder, name, member))
+    }
+
     fn flags(&self) -> Vec<(String, String)> {
         self.local.first().map(|package| package::flags(&self.tree, &package.folder)).unwrap_or_default()
     }
@@ -524,6 +531,11 @@ impl Modules {
     /// Whether a module is of another package than those in the project's tree.
     pub fn is_foreign(&self, id: ModuleId) -> bool {
         self.krate(id).foreign.is_some()
+    }
+
+    /// Whether `cfg!(…)` holds in a module.
+    pub fn cfg_holds(&self, id: ModuleId, predicate: &TokenStream) -> Option<bool> {
+        self.krate(id).cfg.keeps(&[syn::parse_quote!(#[cfg(#predicate)])])
     }
 
     /// What `env!("name")` is in a module, as far as cargo sets it from Cargo.toml.
@@ -750,7 +762,9 @@ impl Modules {
         };
         let features = foreign.features(entry)?;
         let set = [set_by_build_script(package, &features), self.flags()].concat();
-        let cfg = Cfg { features, declared: package.declared_features(), open: package.has_build_script, set };
+        let without_debug_assertions = self.omits_debug_assertions(&package.name, false);
+        let declared = package.declared_features();
+        let cfg = Cfg { features, declared, set, open: package.has_build_script, without_debug_assertions };
         let origin = Origin { entry, tree: found.tree.clone(), label: found.label.clone() };
         Ok(self.open(package, Some(name.clone()), root, cfg, Some(origin)))
     }

@@ -118,7 +118,14 @@ impl Deriver<'_> {
             }
             BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
                 let (left, right) = self.operands(binary, scope, &Hint::Free)?;
-                compared(&binary.op, &left, &right).map(Value::Bool)
+                match (&left, &right) {
+                    (Value::Data(_), Value::Data(_)) => {
+                        let order = self.ordered(&left, &right).map(|order| Value::Integer(order as i128, "i8"));
+                        order.and_then(|order| compared(&binary.op, &order, &Value::Integer(0, "i8")))
+                    }
+                    _ => compared(&binary.op, &left, &right),
+                }
+                .map(Value::Bool)
             }
             op => {
                 let (left, right) = self.operands(binary, scope, hint)?;
@@ -141,6 +148,14 @@ impl Deriver<'_> {
 
     pub fn cast(&mut self, cast: &ExprCast, expr: &Expr, scope: &Scope) -> Derived<Value> {
         let to = match self.meaning(&((*cast.ty).clone(), scope.clone()))? {
+            Some(Resolved::Known { path, .. }) if path.len() == 1 && path[0] == "char" => {
+                let letter = match self.evaluate(&cast.expr, scope, &Hint::Number("u8"))? {
+                    Value::Integer(byte, "u8") => u8::try_from(byte).ok().map(|byte| Value::Char(byte.into())),
+                    letter @ Value::Char(_) => Some(letter),
+                    _ => None,
+                };
+                return self.or_not_evident(letter, expr, scope);
+            }
             Some(Resolved::Known { path, .. }) if path.len() == 1 => number_type(&path[0]),
             _ => None,
         };
@@ -245,6 +260,16 @@ pub fn arithmetic(op: &BinOp, left: Value, right: Value) -> Option<Value> {
             let may_be_negative = of != ANY || left < 0 || right < 0;
             in_range(result, of).filter(|_| result >= 0 || may_be_negative)
         }
+        (Value::Duration(left), Value::Duration(right)) => match op {
+            BinOp::Add(_) => left.checked_add(right).map(Value::Duration),
+            BinOp::Sub(_) => left.checked_sub(right).map(Value::Duration),
+            _ => None,
+        },
+        (Value::Duration(time), Value::Integer(by, of)) if common(of, "u32").is_some() => match op {
+            BinOp::Mul(_) => time.checked_mul(by.try_into().ok()?).map(Value::Duration),
+            BinOp::Div(_) => time.checked_div(by.try_into().ok()?).map(Value::Duration),
+            _ => None,
+        },
         (Value::Text(left), Value::Text(right)) if matches!(op, BinOp::Add(_)) => Some(Value::Text(left + &right)),
         (Value::Single(left), Value::Single(right)) => Some(Value::Single(float!(left, right))),
         (Value::Double(left), Value::Double(right)) => Some(Value::Double(float!(left, right))),
@@ -283,9 +308,8 @@ pub fn compared(op: &BinOp, left: &Value, right: &Value) -> Option<bool> {
         }
         (Value::Single(left), Value::Single(right)) => left.partial_cmp(right),
         (Value::Double(left), Value::Double(right)) => left.partial_cmp(right),
-        (Value::Text(left), Value::Text(right)) => left.partial_cmp(right),
-        (Value::Char(left), Value::Char(right)) => left.partial_cmp(right),
-        _ => None,
+        (Value::Integer(..), _) => None,
+        (left, right) => super::conversions::order(left, right),
     }?;
     Some(match op {
         BinOp::Lt(_) => order.is_lt(),

@@ -199,22 +199,47 @@ pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> 
     None
 }
 
+/// Whether the profile `dev` leaves out debug assertions: in the Cargo.toml at the root of the workspace of `folder`, or in a
+/// `.cargo/config.toml`, which goes before it. `member`: the package is one of the workspace.
+pub fn omits_debug_assertions(tree: &Tree, folder: &str, package: &str, member: bool) -> bool {
+    let manifest = Manifest::read(tree, folder).ok();
+    let workspace = manifest.as_ref().and_then(|manifest| manifest.workspace(tree).ok().flatten());
+    let manifest = workspace.or(manifest).map(|manifest| manifest.document);
+    let profiles: Vec<Document<String>> = configs(tree, folder).into_iter().chain(manifest).collect();
+    let value = |path: &[&str]| {
+        let profile = |document: &Document<String>| {
+            let dev = document.get("profile").and_then(|profile| profile.get("dev"));
+            let table = path.iter().try_fold(dev?, |table, key| table.get(key))?;
+            table.get("debug-assertions")?.as_bool()
+        };
+        profiles.iter().find_map(profile)
+    };
+    let of_others = if member { None } else { value(&["package", "*"]) };
+    value(&["package", package]).or(of_others).or_else(|| value(&[])) == Some(false)
+}
+
+/// Each `.cargo/config.toml` above a folder, the nearest first.
+fn configs(tree: &Tree, folder: &str) -> Vec<Document<String>> {
+    let mut folder = folder.to_string();
+    let mut found = Vec::new();
+    for _ in 0..STEPS_UP {
+        let files = [".cargo/config.toml", ".cargo/config"].map(|path| tree.read(&join(&folder, path)).ok().flatten());
+        found.extend(files.into_iter().flatten().next().and_then(|text| Document::parse(text).ok()));
+        folder = normalize(&join(&folder, ".."));
+    }
+    found
+}
+
 /// What `rustflags` of `.cargo/config.toml` set by `--cfg`: names and values, `""` for those without one. The nearest file
 /// is not the only one that counts: cargo joins them, and takes those of the platform before those of `[build]`.
 pub fn flags(tree: &Tree, folder: &str) -> Vec<(String, String)> {
     let (mut build, mut target) = (Vec::new(), Vec::new());
-    let mut folder = folder.to_string();
-    for _ in 0..STEPS_UP {
-        let files = [".cargo/config.toml", ".cargo/config"].map(|path| tree.read(&join(&folder, path)).ok().flatten());
-        let config = files.into_iter().flatten().next().and_then(|text| Document::parse(text).ok());
-        if let Some(config) = config {
-            build.extend(words(config.get("build").and_then(|build| build.get("rustflags"))));
-            let targets = config.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
-            for (_, item) in targets.filter(|(target, _)| cfg::is_linux(target)) {
-                target.extend(words(item.get("rustflags")));
-            }
+    for config in configs(tree, folder) {
+        build.extend(words(config.get("build").and_then(|build| build.get("rustflags"))));
+        let targets = config.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
+        for (_, item) in targets.filter(|(target, _)| cfg::is_linux(target)) {
+            target.extend(words(item.get("rustflags")));
         }
-        folder = normalize(&join(&folder, ".."));
     }
     let flags = if target.is_empty() { build } else { target };
     let mut set = Vec::new();

@@ -130,8 +130,9 @@ impl Deriver<'_> {
             Value::Double(number) => Ok(json!(number)),
             Value::Char(letter) => Ok(letter.to_string().into()),
             Value::Text(text) => Ok(text.into()),
+            Value::Duration(time) => Ok(json!({ "secs": time.as_secs(), "nanos": time.subsec_nanos() })),
             Value::Option(Some(value)) => self.serialized(*value, node, scope),
-            Value::List(_, list) => {
+            Value::List(kind, list) if kind != "Reverse" => {
                 let mut values = Vec::new();
                 for value in list {
                     values.push(self.serialized(value, node, scope)?);
@@ -160,7 +161,9 @@ impl Deriver<'_> {
                 self.steps += size_of_json(&json);
                 Ok(json)
             }
-            Value::Result(_) | Value::Unknown(_) => self.not_evident(node, scope),
+            Value::List(..) | Value::Ordering(_) | Value::Function(..) | Value::Result(_) | Value::Unknown(_) => {
+                self.not_evident(node, scope)
+            }
         }
     }
 

@@ -53,9 +53,12 @@ struct Place {
     hint: Hint,
 }
 
+#[derive(Clone)]
 enum Part {
     Field(String),
     Index(usize),
+    /// The value of a map, by its place among the keys.
+    Entry(usize),
 }
 
 impl Deriver<'_> {
@@ -68,6 +71,16 @@ impl Deriver<'_> {
         match self.run_block(block, &mut scope.clone(), hint, exits)? {
             Flow::Value(value) | Flow::Return(value) => Ok(value),
             Flow::Break(..) | Flow::Continue(_) => self.not_evident(block, scope),
+        }
+    }
+
+    /// The value of a closure's body, which may be left by `return` and `?`, and changes nothing of what is around it.
+    pub fn closure_body(&mut self, body: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        let exits = Exits { returned: hint, broken: &Hint::Unknown };
+        let flow = self.deeper(body, scope, |deriver| deriver.run(body, &mut scope.clone(), hint, exits))?;
+        match flow {
+            Flow::Value(value) | Flow::Return(value) => Ok(value),
+            Flow::Break(..) | Flow::Continue(_) => self.not_evident(body, scope),
         }
     }
 
@@ -127,11 +140,13 @@ impl Deriver<'_> {
                 Some(op) => self.run_operator(&op, binary, expr, scope),
                 None => self.evaluate(expr, scope, hint).map(Flow::Value),
             },
-            Expr::MethodCall(call) => match self.change(call, scope)? {
+            Expr::MethodCall(call) => self.run_method(call, expr, scope, hint, exits),
+            Expr::Call(call) => match self.run_call(call, scope)? {
                 Some(value) => Ok(Flow::Value(value)),
                 None => self.evaluate(expr, scope, hint).map(Flow::Value),
             },
-            Expr::Try(tried) => self.run_try(tried, scope, hint),
+            Expr::Macro(call) if is_write(&call.mac) => self.run_write(&call.mac, expr, scope).map(Flow::Value),
+            Expr::Try(tried) => self.run_try(tried, scope, hint, exits),
             _ => self.evaluate(expr, scope, hint).map(Flow::Value),
         }
     }
@@ -188,6 +203,9 @@ impl Deriver<'_> {
     }
 
     fn run_for(&mut self, each: &syn::ExprForLoop, scope: &mut Scope, exits: Exits<'_>) -> Derived<Flow> {
+        if let Some(target) = changed_in_turn(&each.expr) {
+            return self.run_for_each_place(each, target, scope, exits);
+        }
         let list = self.evaluate(&each.expr, scope, &Hint::Unknown)?;
         let list = self.elements(list);
         for value in self.or_not_evident(list, &each.expr, scope)? {
@@ -196,6 +214,70 @@ impl Deriver<'_> {
                 let matches = deriver.matches(&each.pat, &value, scope)?;
                 deriver.or_not_evident(matches.then_some(()), &each.pat, scope)?;
                 deriver.run_block(&each.body, scope, &Hint::Unknown, exits)
+            })?;
+            match after(flow, &each.label) {
+                After::Next => {}
+                After::Done(_) => break,
+                After::Left(flow) => return Ok(flow),
+            }
+        }
+        Ok(Flow::Value(Value::Unit))
+    }
+
+    /// `for x in list.iter_mut()`, `for (key, value) in &mut map`: each element is the body's own while it runs.
+    fn run_for_each_place(
+        &mut self,
+        each: &syn::ExprForLoop,
+        target: &Expr,
+        scope: &mut Scope,
+        exits: Exits<'_>,
+    ) -> Derived<Flow> {
+        let place = self.place(target, scope)?;
+        let counts = matches!(without_parens(&each.expr), Expr::MethodCall(call) if call.method == "enumerate");
+        let numbers = |count: usize| (0..count).map(|index| Value::Integer(index as i128, "usize")).collect();
+        let is_map = matches!(self.at(&place, scope), Some(Value::Map(..)));
+        let (keys, count) = match self.at(&place, scope) {
+            Some(Value::List("array" | "Vec" | "VecDeque", list)) => (counts.then(|| numbers(list.len())), list.len()),
+            Some(_) if counts => return self.not_evident(&each.expr, scope),
+            Some(Value::Map("BTreeMap", entries)) => {
+                (Some(entries.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>()), entries.len())
+            }
+            _ => return self.not_evident(&each.expr, scope),
+        };
+        let is_of_values = matches!(without_parens(&each.expr), Expr::MethodCall(call) if call.method == "values_mut");
+        let (key_pattern, value_pattern) = match (&*each.pat, &keys) {
+            (pattern, None) => (None, pattern),
+            (pattern, Some(_)) if is_of_values => (None, pattern),
+            (Pat::Tuple(pair), Some(_)) if pair.elems.len() == 2 => (Some(&pair.elems[0]), &pair.elems[1]),
+            _ => return self.not_evident(&each.pat, scope),
+        };
+        let ident = match value_pattern {
+            Pat::Ident(ident) if ident.by_ref.is_none() && ident.mutability.is_none() && ident.subpat.is_none() => {
+                &ident.ident
+            }
+            pattern => return self.not_evident(pattern, scope),
+        };
+        let hint = self.element(&place.hint, if is_map { 1 } else { 0 })?;
+        for index in 0..count {
+            self.step(each, scope)?;
+            let mut parts = place.parts.clone();
+            parts.push(if is_map { Part::Entry(index) } else { Part::Index(index) });
+            let element = Place { slot: place.slot, parts, hint: hint.clone() };
+            let flow = self.nested(scope, |deriver, scope| {
+                if let (Some(pattern), Some(keys)) = (key_pattern, &keys) {
+                    let matches = deriver.matches(pattern, &keys[index], scope)?;
+                    deriver.or_not_evident(matches.then_some(()), pattern, scope)?;
+                }
+                let value = deriver.at(&element, scope).cloned();
+                let value = deriver.or_not_evident(value, &each.expr, scope)?;
+                let slot = scope.store.len();
+                scope.hold(ident, value, hint.clone(), true);
+                scope.bind(ident, Local::Exclusive { slot, hint: hint.clone() });
+                let flow = deriver.run_block(&each.body, scope, &Hint::Unknown, exits)?;
+                let changed = scope.store.get(slot).map(|value| (**value).clone());
+                let changed = deriver.or_not_evident(changed, &each.expr, scope)?;
+                deriver.write(&element, changed, &each.expr, scope)?;
+                Ok(flow)
             })?;
             match after(flow, &each.label) {
                 After::Next => {}
@@ -244,6 +326,225 @@ impl Deriver<'_> {
         Ok(Flow::Value(Value::Unit))
     }
 
+    /// A method that changes something, or one of what such a method gives: `stack.pop().unwrap_or(0)`.
+    fn run_method(
+        &mut self,
+        call: &ExprMethodCall,
+        expr: &Expr,
+        scope: &mut Scope,
+        hint: &Hint,
+        exits: Exits<'_>,
+    ) -> Derived<Flow> {
+        if let Some(value) = self.change(call, scope)? {
+            return Ok(Flow::Value(value));
+        }
+        if let Some(value) = self.change_own(call, scope)? {
+            return Ok(Flow::Value(value));
+        }
+        if !may_change(&call.receiver) {
+            return self.evaluate(expr, scope, hint).map(Flow::Value);
+        }
+        let inner = Hint::List(Box::new(hint.unless_free().clone()));
+        let receiver = value_of!(self.run(&call.receiver, scope, &inner, exits)?);
+        let ident = quote::format_ident!("__receiver");
+        let mut after = scope.clone();
+        after.hold(&ident, receiver, Hint::Unknown, false);
+        let call = ExprMethodCall { receiver: Box::new(syn::parse_quote!(#ident)), ..call.clone() };
+        self.evaluate(&Expr::MethodCall(call), &after, hint).map(Flow::Value)
+    }
+
+    /// A function that is given `&mut place`; `None`: it is none.
+    fn run_call(&mut self, call: &syn::ExprCall, scope: &mut Scope) -> Derived<Option<Value>> {
+        let Expr::Path(path) = without_parens(&call.func) else { return Ok(None) };
+        let places = call.args.iter().any(|argument| is_exclusive(argument) || scope.exclusive(argument).is_some());
+        if !places {
+            return Ok(None);
+        }
+        let expr = &Expr::Call(call.clone());
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        let local = path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))).cloned();
+        let function = match local {
+            Some(Local::Function(function)) => Some((*function).clone()),
+            Some(_) => None,
+            None => self.function(path, scope, None),
+        };
+        if let Some(function) = function {
+            return self.run_function(&function, &arguments, expr, scope).map(Some);
+        }
+        let of_std = self.foreign(path, scope);
+        let of_std: Vec<&str> = of_std.iter().map(String::as_str).collect();
+        let (["std", "mem", function], [first, rest @ ..]) = (&of_std[..], &arguments[..]) else { return Ok(None) };
+        let place = self.exclusive_place(first, scope)?;
+        let old = self.at(&place, scope).cloned();
+        let old = self.or_not_evident(old, first, scope)?;
+        match (*function, rest) {
+            ("swap", [other]) => {
+                let other = self.exclusive_place(other, scope)?;
+                let new = self.at(&other, scope).cloned();
+                let new = self.or_not_evident(new, expr, scope)?;
+                self.write(&place, new, expr, scope)?;
+                self.write(&other, old, expr, scope)?;
+                Ok(Some(Value::Unit))
+            }
+            ("replace", [new]) => {
+                let hint = match (&place.hint, &old) {
+                    (Hint::Unknown, Value::Text(_)) => Hint::Text,
+                    (Hint::Unknown, old) => Hint::like(old),
+                    (hint, _) => hint.clone(),
+                };
+                let new = self.evaluate(new, scope, &hint)?;
+                self.write(&place, new, expr, scope)?;
+                Ok(Some(old))
+            }
+            ("take", []) => {
+                let new = match (place.hint.ty().cloned(), &old) {
+                    (Some((ty, at)), _) => self.default_of(&ty, &at)?,
+                    (None, Value::Text(_)) => Value::Text(String::new()),
+                    (None, Value::List(kind @ ("Vec" | "VecDeque" | "BTreeSet"), _)) => Value::List(kind, Vec::new()),
+                    (None, Value::Map(kind, _)) => Value::Map(kind, Vec::new()),
+                    _ => return self.not_evident(expr, scope),
+                };
+                self.write(&place, new, expr, scope)?;
+                Ok(Some(old))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A method of the source that takes `&mut self` or `&mut place`; `None`: it is none.
+    fn change_own(&mut self, call: &ExprMethodCall, scope: &mut Scope) -> Derived<Option<Value>> {
+        let method = call.method.to_string();
+        if !names_place(&call.receiver) || self.may_be_of_own_trait(&method, scope) {
+            return Ok(None);
+        }
+        let Ok(Value::Data(data)) = self.quietly(|deriver| deriver.seen_through(&call.receiver, scope, &Hint::Unknown))
+        else {
+            return Ok(None);
+        };
+        let Some(function) = self.method(&data, &method) else { return Ok(None) };
+        if !function.item.sig.inputs.iter().any(super::calls::is_exclusive_parameter) {
+            return Ok(None);
+        }
+        let arguments: Vec<&Expr> = std::iter::once(&*call.receiver).chain(&call.args).collect();
+        self.run_function(&function, &arguments, &Expr::MethodCall(call.clone()), scope).map(Some)
+    }
+
+    /// Runs a function of the source on places of its caller: each is the function's own while it runs, and is put back.
+    fn run_function(
+        &mut self,
+        function: &Function,
+        arguments: &[&Expr],
+        expr: &Expr,
+        scope: &mut Scope,
+    ) -> Derived<Value> {
+        let signature = &function.item.sig;
+        if signature.inputs.len() != arguments.len() || super::calls::mentions_mut(&signature.output) {
+            return self.not_evident(expr, scope);
+        }
+        let (mut values, mut places) = (Vec::new(), Vec::new());
+        for (input, argument) in signature.inputs.iter().zip(arguments) {
+            let ty = function.parameter_type(input);
+            if !super::calls::is_exclusive_parameter(input) {
+                let value = match input {
+                    syn::FnArg::Receiver(_) => self.seen_through(argument, scope, &Hint::Unknown)?,
+                    syn::FnArg::Typed(_) => self.evaluate(argument, scope, &Hint::of(ty.as_ref()))?,
+                };
+                values.push((value, ty));
+                continue;
+            }
+            let place = match input {
+                syn::FnArg::Receiver(_) => self.place(argument, scope)?,
+                syn::FnArg::Typed(_) => self.exclusive_place(argument, scope)?,
+            };
+            let value = self.at(&place, scope).cloned();
+            let value = self.or_not_evident(value, argument, scope)?;
+            let parameter = match input {
+                syn::FnArg::Receiver(_) => Some("self".to_string()),
+                syn::FnArg::Typed(typed) => match &*typed.pat {
+                    Pat::Ident(ident) => Some(name(&ident.ident)),
+                    _ => None,
+                },
+            };
+            places.extend(parameter.map(|parameter| (parameter, place)));
+            values.push((value, ty));
+        }
+        let (mut inner, returned) = self.entered(function, values, true, expr, scope)?;
+        let locals = inner.locals.clone();
+        let block = &function.item.block;
+        if has_attributes(block.to_token_stream()) {
+            return self.not_evident(&**block, scope);
+        }
+        let exits = Exits { returned: &returned, broken: &Hint::Unknown };
+        let flow = self.deeper(expr, scope, |deriver| deriver.run_block(block, &mut inner, &returned, exits))?;
+        for (parameter, place) in places {
+            let slot = match locals.get(&parameter) {
+                Some(Local::Exclusive { slot, .. }) => inner.store.get(*slot),
+                _ => None,
+            };
+            let value = self.or_not_evident(slot.map(|value| (**value).clone()), expr, scope)?;
+            self.write(&place, value, expr, scope)?;
+        }
+        match flow {
+            Flow::Value(value) | Flow::Return(value) => self.known(value),
+            Flow::Break(..) | Flow::Continue(_) => self.not_evident(expr, scope),
+        }
+    }
+
+    /// What `fmt(&self, f)` writes to its formatter.
+    pub fn written_to(&mut self, function: &Function, value: Value) -> Derived<Option<String>> {
+        let node = &function.item.sig.ident;
+        let scope = &Scope::of(function.scope.module);
+        let [_, syn::FnArg::Typed(formatter)] = function.item.sig.inputs.iter().collect::<Vec<_>>()[..] else {
+            return Ok(None);
+        };
+        let Pat::Ident(formatter) = &*formatter.pat else { return Ok(None) };
+        let values = vec![(value, None), (Value::Text(String::new()), None)];
+        let (mut inner, _) = self.entered(function, values, true, node, scope)?;
+        let Some(Local::Exclusive { slot, .. }) = inner.locals.get(&name(&formatter.ident)).cloned() else {
+            return Ok(None);
+        };
+        if has_attributes(function.item.block.to_token_stream()) {
+            return Ok(None);
+        }
+        let body =
+            Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block: (*function.item.block).clone() });
+        let flow = self.deeper(&body, scope, |deriver| {
+            deriver.run_block(&function.item.block, &mut inner, &Hint::Unknown, Exits::NONE)
+        })?;
+        Ok(match (flow, inner.store.get(slot).map(|value| (**value).clone())) {
+            (Flow::Value(Value::Result(Some(_))) | Flow::Return(Value::Result(Some(_))), Some(Value::Text(text))) => {
+                Some(text)
+            }
+            _ => None,
+        })
+    }
+
+    /// `&mut place`, or an exclusive reference handed on.
+    fn exclusive_place(&mut self, argument: &Expr, scope: &mut Scope) -> Derived<Place> {
+        match without_parens(argument) {
+            Expr::Reference(inner) if inner.mutability.is_some() => self.place(&inner.expr, scope),
+            argument if scope.exclusive(argument).is_some() => self.place(argument, scope),
+            argument => self.not_evident(argument, scope),
+        }
+    }
+
+    /// `write!(text, …)`.
+    fn run_write(&mut self, mac: &syn::Macro, expr: &Expr, scope: &mut Scope) -> Derived<Value> {
+        let written = self.written_by(mac, expr, scope)?;
+        let (target, text) = self.or_not_evident(written, expr, scope)?;
+        let place = match without_parens(&target) {
+            Expr::Reference(inner) if inner.mutability.is_some() => self.place(&inner.expr, scope)?,
+            target => self.place(target, scope)?,
+        };
+        let new = match self.at(&place, scope) {
+            Some(Value::Text(old)) => Some(Value::Text(format!("{old}{text}"))),
+            _ => None,
+        };
+        let new = self.or_not_evident(new, expr, scope)?;
+        self.write(&place, new, expr, scope)?;
+        Ok(Value::Result(Some(Box::new(Value::Unit))))
+    }
+
     /// `place += …`
     fn run_operator(&mut self, op: &BinOp, binary: &syn::ExprBinary, expr: &Expr, scope: &mut Scope) -> Derived<Flow> {
         let place = self.place(&binary.left, scope)?;
@@ -258,9 +559,9 @@ impl Deriver<'_> {
         Ok(Flow::Value(Value::Unit))
     }
 
-    fn run_try(&mut self, tried: &syn::ExprTry, scope: &Scope, hint: &Hint) -> Derived<Flow> {
+    fn run_try(&mut self, tried: &syn::ExprTry, scope: &mut Scope, hint: &Hint, exits: Exits<'_>) -> Derived<Flow> {
         let hint = Hint::List(Box::new(hint.unless_free().clone()));
-        match self.evaluate(&tried.expr, scope, &hint)? {
+        match value_of!(self.run(&tried.expr, scope, &hint, exits)?) {
             Value::Option(Some(value)) | Value::Result(Some(value)) => Ok(Flow::Value(*value)),
             Value::Option(None) => Ok(Flow::Return(Value::Option(None))),
             Value::Result(None) => Ok(Flow::Return(Value::Result(None))),
@@ -269,7 +570,7 @@ impl Deriver<'_> {
     }
 
     /// Counts against what an evaluation may take.
-    fn step(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<()> {
+    pub fn step(&mut self, node: &impl syn::spanned::Spanned, scope: &Scope) -> Derived<()> {
         self.steps += 1;
         if self.steps > super::values::MAX_STEPS { self.not_evident(node, scope) } else { Ok(()) }
     }
@@ -342,10 +643,18 @@ impl Deriver<'_> {
                 }
                 Stmt::Item(_) => {}
                 Stmt::Expr(expr, None) if is_last => return self.run(expr, scope, hint, exits),
+                // `map.entry(key).or_insert(value);`
+                Stmt::Expr(Expr::MethodCall(call), Some(_)) if entry_of(call).is_some() => {
+                    self.place(&Expr::MethodCall(call.clone()), scope)?;
+                }
                 Stmt::Expr(expr, _) => _ = value_of!(self.run(expr, scope, &Hint::Unknown, exits)?),
                 Stmt::Macro(statement) if is_last && statement.semi_token.is_none() => {
                     let call = Expr::Macro(ExprMacro { attrs: Vec::new(), mac: statement.mac.clone() });
-                    return self.evaluate(&call, scope, hint).map(Flow::Value);
+                    return self.run(&call, scope, hint, exits);
+                }
+                Stmt::Macro(statement) if is_write(&statement.mac) => {
+                    let call = Expr::Macro(ExprMacro { attrs: Vec::new(), mac: statement.mac.clone() });
+                    self.run_write(&statement.mac, &call, scope)?;
                 }
                 Stmt::Macro(statement) => self.check_assertion(&statement.mac, scope)?,
             }
@@ -356,6 +665,10 @@ impl Deriver<'_> {
     /// `assert!(…)`, which must hold: a panic has no value.
     fn check_assertion(&mut self, mac: &syn::Macro, scope: &Scope) -> Derived<()> {
         let of_std = self.known_macro(mac, scope).unwrap_or_default();
+        let asserts = self.modules.cfg_holds(scope.module, &quote::quote!(debug_assertions)) == Some(true);
+        if of_std.starts_with("debug_assert") && !asserts {
+            return Ok(());
+        }
         let parts = mac.parse_body_with(syn::punctuated::Punctuated::<Expr, syn::Token![,]>::parse_terminated);
         let parts: Vec<Expr> = self.parsed(scope, parts)?.into_iter().collect();
         let condition: Expr = match (of_std.trim_start_matches("debug_"), parts.as_slice()) {
@@ -388,7 +701,9 @@ impl Deriver<'_> {
                 _ => return self.not_evident(item, scope),
             });
         }
-        let is_item = |local: &Local| !matches!(local, Local::Value { .. } | Local::Waiting(..) | Local::Closure(..));
+        let is_item = |local: &Local| {
+            !matches!(local, Local::Value { .. } | Local::Exclusive { .. } | Local::Waiting(..) | Local::Closure(..))
+        };
         let mut inner = Scope::of(scope.module);
         let outer = scope.locals.iter().filter(|(_, local)| is_item(local));
         Rc::make_mut(&mut inner.locals).extend(outer.map(|(name, local)| (name.clone(), local.clone())));
@@ -484,7 +799,7 @@ impl Deriver<'_> {
     }
 
     /// What is known of what is assigned.
-    fn assigned_hint(&mut self, left: &Expr, scope: &Scope) -> Derived<Hint> {
+    fn assigned_hint(&mut self, left: &Expr, scope: &mut Scope) -> Derived<Hint> {
         match without_parens(left) {
             Expr::Infer(_) => Ok(Hint::Unknown),
             Expr::Tuple(tuple) => match tuple.elems.iter().collect::<Vec<_>>()[..] {
@@ -518,8 +833,30 @@ impl Deriver<'_> {
     }
 
     /// A part of a local that may be changed here.
-    fn place(&mut self, expr: &Expr, scope: &Scope) -> Derived<Place> {
+    fn place(&mut self, expr: &Expr, scope: &mut Scope) -> Derived<Place> {
+        if let Some((slot, hint)) = scope.exclusive(expr) {
+            let place = Place { slot, parts: Vec::new(), hint: hint.clone() };
+            return if slot >= scope.frozen { Ok(place) } else { self.not_evident(expr, scope) };
+        }
         match without_parens(expr) {
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => match without_parens(&unary.expr) {
+                Expr::MethodCall(call) if entry_of(call).is_some() => self.place(&unary.expr, scope),
+                inner if scope.exclusive(inner).is_some() => {
+                    let place = self.place(inner, scope)?;
+                    match self.at(&place, scope).cloned() {
+                        Some(Value::Data(data)) => match self.dereferences(&data) {
+                            true => self.not_evident(expr, scope),
+                            false => Ok(place),
+                        },
+                        _ => Ok(place),
+                    }
+                }
+                _ => self.not_evident(expr, scope),
+            },
+            Expr::MethodCall(call) => match entry_of(call) {
+                Some(entry) => self.entry_place(call, entry, scope),
+                None => self.not_evident(expr, scope),
+            },
             Expr::Path(path) => match path.path.get_ident().and_then(|ident| scope.locals.get(&name(ident))) {
                 Some(Local::Value { slot, hint, mutable: true }) if *slot >= scope.frozen => {
                     Ok(Place { slot: *slot, parts: Vec::new(), hint: hint.clone() })
@@ -550,11 +887,55 @@ impl Deriver<'_> {
         }
     }
 
+    /// `map.entry(key).or_insert(value)`, which is there from then on.
+    fn entry_place(&mut self, call: &ExprMethodCall, entry: &ExprMethodCall, scope: &mut Scope) -> Derived<Place> {
+        let node = &Expr::MethodCall(call.clone());
+        let methods = [entry.method.to_string(), call.method.to_string()];
+        let [Some(key), None] = [entry.args.first(), entry.args.get(1)] else { return self.not_evident(node, scope) };
+        if methods.iter().any(|method| self.may_be_of_own_trait(method, scope)) {
+            return self.not_evident(node, scope);
+        }
+        let mut place = self.place(&entry.receiver, scope)?;
+        let (key_hint, value_hint) = (self.element(&place.hint, 0)?, self.element(&place.hint, 1)?);
+        let Some(Value::Map(kind, mut entries)) = self.at(&place, scope).cloned() else {
+            return self.not_evident(node, scope);
+        };
+        let key = self.evaluate(key, scope, &key_hint)?;
+        let found = |entries: &[(Value, Value)]| {
+            let order = entries.iter().map(|(other, _)| super::conversions::order(other, &key));
+            order.collect::<Option<Vec<_>>>().map(|order| order.iter().position(|order| order.is_eq()))
+        };
+        let before = found(&entries);
+        if self.or_not_evident(before, node, scope)?.is_none() {
+            let value = match (methods[1].as_str(), call.args.iter().collect::<Vec<_>>().as_slice()) {
+                ("or_insert", [value]) => self.evaluate(value, scope, &value_hint)?,
+                ("or_insert_with", [function]) => self.called(function, Vec::new(), scope, &value_hint)?,
+                ("or_default", []) => match value_hint.ty().cloned() {
+                    Some((ty, at)) => self.default_of(&ty, &at)?,
+                    None => return self.not_evident(node, scope),
+                },
+                _ => return self.not_evident(node, scope),
+            };
+            entries.push((key.clone(), value));
+            let map = super::conversions::map(kind, entries);
+            let map = self.or_not_evident(map, node, scope)?;
+            self.write(&place, map, node, scope)?;
+        }
+        let at = match self.at(&place, scope) {
+            Some(Value::Map(_, entries)) => found(entries).flatten(),
+            _ => None,
+        };
+        place.parts.push(Part::Entry(self.or_not_evident(at, node, scope)?));
+        place.hint = value_hint;
+        Ok(place)
+    }
+
     fn at<'s>(&self, place: &Place, scope: &'s Scope) -> Option<&'s Value> {
         place.parts.iter().try_fold(&**scope.store.get(place.slot)?, |value, part| match (value, part) {
             (Value::Data(data), Part::Field(key)) => data.fields.get(key),
             (Value::List("tuple", list), Part::Field(key)) => list.get(key.parse::<usize>().ok()?),
             (Value::List("array" | "Vec" | "VecDeque", list), Part::Index(index)) => list.get(*index),
+            (Value::Map(_, entries), Part::Entry(index)) => entries.get(*index).map(|(_, value)| value),
             _ => None,
         })
     }
@@ -568,6 +949,7 @@ impl Deriver<'_> {
                 (Value::Data(data), Part::Field(key)) => data.fields.get_mut(key),
                 (Value::List("tuple", list), Part::Field(key)) => list.get_mut(key.parse::<usize>().ok()?),
                 (Value::List("array" | "Vec" | "VecDeque", list), Part::Index(index)) => list.get_mut(*index),
+                (Value::Map(_, entries), Part::Entry(index)) => entries.get_mut(*index).map(|(_, value)| value),
                 _ => None,
             })?;
             *part = new;
@@ -590,10 +972,22 @@ impl Deriver<'_> {
         if method == "next" && matches!(without_parens(receiver), Expr::MethodCall(_)) {
             return Ok(None);
         }
-        let place = self.place(receiver, scope)?;
+        // Iterators and texts have methods of these names that change nothing.
+        let is_of_option = matches!(method.as_str(), "replace" | "take");
+        if is_of_option && !names_place(receiver) {
+            return Ok(None);
+        }
+        let place = match is_of_option {
+            true => self.quietly(|deriver| deriver.place(receiver, scope)),
+            false => self.place(receiver, scope),
+        };
+        let place = match place {
+            Err(_) if is_of_option => return Ok(None),
+            place => place?,
+        };
         let value = self.at(&place, scope).cloned();
         let mut value = self.or_not_evident(value, receiver, scope)?;
-        if matches!(value, Value::Data(_)) {
+        if matches!(value, Value::Data(_)) || is_of_option && !matches!(value, Value::Option(_)) {
             return Ok(None);
         }
         let node = &Expr::MethodCall(call.clone());
@@ -639,7 +1033,7 @@ impl Deriver<'_> {
                 Value::Unit
             }
             (Value::List("Vec" | "array", list), "sort" | "sort_unstable", []) => {
-                let sorted = super::conversions::in_order(std::mem::take(list));
+                let sorted = self.in_order(std::mem::take(list));
                 *list = self.or_not_evident(sorted, node, scope)?;
                 Value::Unit
             }
@@ -648,7 +1042,7 @@ impl Deriver<'_> {
                 for value in std::mem::take(list) {
                     keyed.push((self.called(function, vec![value.clone()], scope, &Hint::Unknown)?, value));
                 }
-                let sorted = super::conversions::in_order_of(keyed);
+                let sorted = self.in_order_of(keyed);
                 *list = self.or_not_evident(sorted, node, scope)?;
                 Value::Unit
             }
@@ -694,6 +1088,115 @@ impl Deriver<'_> {
                 *list = kept;
                 Value::Unit
             }
+            (Value::List("Vec", list), "append", [other]) => {
+                let other = self.exclusive_place(other, scope)?;
+                let Some(Value::List("Vec", more)) = self.at(&other, scope).cloned() else {
+                    return self.not_evident(call, scope);
+                };
+                list.extend(more);
+                self.write(&other, Value::List("Vec", Vec::new()), node, scope)?;
+                Value::Unit
+            }
+            (Value::List("Vec", list), "extend_from_slice", [new]) => {
+                let elements = Hint::List(Box::new(self.element_like(&place.hint, list)?));
+                let new = self.evaluate(new, scope, &elements)?;
+                let new = if self.clones(&new) { self.elements(new) } else { None };
+                list.extend(self.or_not_evident(new, node, scope)?);
+                Value::Unit
+            }
+            (Value::List("Vec", list), "drain", [range]) => {
+                let Expr::Range(range) = without_parens(range) else { return self.not_evident(call, scope) };
+                let range = self.span_of_range(range, list.len(), scope)?;
+                let range = Some(range).filter(|range| range.start <= range.end && range.end <= list.len());
+                let range = self.or_not_evident(range, node, scope)?;
+                Value::List("iterator", list.drain(range).collect())
+            }
+            (Value::List("Vec", list), "split_off", [at]) => {
+                let at = usize::try_from(self.integer(at, scope, "usize")?).ok().filter(|at| *at <= list.len());
+                Value::List("Vec", list.split_off(self.or_not_evident(at, node, scope)?))
+            }
+            (Value::List("Vec", list), "swap_remove", [at]) => {
+                let at = usize::try_from(self.integer(at, scope, "usize")?).ok().filter(|at| *at < list.len());
+                list.swap_remove(self.or_not_evident(at, node, scope)?)
+            }
+            (Value::List("Vec", list), "resize", [length, new]) => {
+                let length = usize::try_from(self.integer(length, scope, "usize")?).ok();
+                let length = length.filter(|length| *length <= super::values::MAX_SIZE);
+                let length = self.or_not_evident(length, node, scope)?;
+                let element = self.element_like(&place.hint, list)?;
+                let new = self.evaluate(new, scope, &element)?;
+                let clones = self.clones(&new).then_some(());
+                self.or_not_evident(clones, node, scope)?;
+                list.resize(length, new);
+                Value::Unit
+            }
+            (Value::List("Vec" | "array", list), "fill", [new]) => {
+                let element = self.element_like(&place.hint, list)?;
+                let new = self.evaluate(new, scope, &element)?;
+                let clones = self.clones(&new).then_some(());
+                self.or_not_evident(clones, node, scope)?;
+                list.fill(new);
+                Value::Unit
+            }
+            (Value::List("Vec" | "array" | "VecDeque", list), "rotate_left" | "rotate_right", [by]) => {
+                let by = usize::try_from(self.integer(by, scope, "usize")?).ok().filter(|by| *by <= list.len());
+                let by = self.or_not_evident(by, node, scope)?;
+                if method == "rotate_left" {
+                    list.rotate_left(by)
+                } else {
+                    list.rotate_right(by)
+                }
+                Value::Unit
+            }
+            (Value::List("Vec" | "array", list), "sort_by" | "sort_unstable_by", [function]) => {
+                let sorted = self.sorted_by(std::mem::take(list), function, scope)?;
+                *list = self.or_not_evident(sorted, node, scope)?;
+                Value::Unit
+            }
+            (Value::Option(option), "take", []) => Value::Option(option.take()),
+            (Value::Option(option), "replace", [new]) => {
+                let element = self.element(&place.hint, 0)?;
+                Value::Option(option.replace(Box::new(self.evaluate(new, scope, &element)?)))
+            }
+            (Value::Text(text), "insert" | "insert_str", [at, new]) => {
+                let at =
+                    usize::try_from(self.integer(at, scope, "usize")?).ok().filter(|at| text.is_char_boundary(*at));
+                let at = self.or_not_evident(at, node, scope)?;
+                match (method.as_str(), self.evaluate(new, scope, &Hint::Unknown)?) {
+                    ("insert", Value::Char(new)) => text.insert(at, new),
+                    ("insert_str", Value::Text(new)) => text.insert_str(at, &new),
+                    _ => return self.not_evident(call, scope),
+                }
+                Value::Unit
+            }
+            (Value::Text(text), "remove", [at]) => {
+                let at = usize::try_from(self.integer(at, scope, "usize")?).ok();
+                let at = at.filter(|at| *at < text.len() && text.is_char_boundary(*at));
+                Value::Char(text.remove(self.or_not_evident(at, node, scope)?))
+            }
+            (Value::Text(text), "truncate", [length]) => {
+                let length = usize::try_from(self.integer(length, scope, "usize")?).unwrap_or(usize::MAX);
+                let fits = (length >= text.len() || text.is_char_boundary(length)).then(|| text.truncate(length));
+                self.or_not_evident(fits, node, scope)?;
+                Value::Unit
+            }
+            (Value::Text(text), "extend", [new]) => {
+                let new = self.evaluate(new, scope, &Hint::Unknown)?;
+                let new = self.elements(new).and_then(super::methods::concatenated_texts);
+                text.push_str(&self.or_not_evident(new, node, scope)?);
+                Value::Unit
+            }
+            (Value::Text(text), "drain", [range]) => {
+                let Expr::Range(range) = without_parens(range) else { return self.not_evident(call, scope) };
+                let range = self.span_of_range(range, text.len(), scope)?;
+                let range = Some(range).filter(|range| text.get(range.clone()).is_some());
+                let range = self.or_not_evident(range, node, scope)?;
+                Value::List("iterator", text.drain(range).map(Value::Char).collect())
+            }
+            (Value::Text(text), "write_str", [new]) => {
+                text.push_str(&self.text(new, scope)?);
+                Value::Result(Some(Box::new(Value::Unit)))
+            }
             (Value::Text(text), "push_str", [new]) => {
                 text.push_str(&self.text(new, scope)?);
                 Value::Unit
@@ -725,6 +1228,37 @@ impl Deriver<'_> {
                 value = self.or_not_evident(map, node, scope)?;
                 old
             }
+            (Value::Map(_, entries), "remove", [key]) => {
+                let hint = self.element(&place.hint, 0)?;
+                let key = self.evaluate(key, scope, &hint)?;
+                let order = entries.iter().map(|(other, _)| super::conversions::order(other, &key));
+                let at = order.collect::<Option<Vec<_>>>().map(|order| order.iter().position(|order| order.is_eq()));
+                match self.or_not_evident(at, node, scope)? {
+                    Some(at) => some(entries.remove(at).1),
+                    None => Value::Option(None),
+                }
+            }
+            (Value::Map(kind, entries), "extend", [new]) => {
+                let pair = Hint::Pair(Box::new(self.element(&place.hint, 0)?), Box::new(self.element(&place.hint, 1)?));
+                let new = self.evaluate(new, scope, &Hint::List(Box::new(pair)))?;
+                let new = self.elements(new).and_then(|new| super::conversions::collection(kind, new));
+                let Value::Map(_, new) = self.or_not_evident(new, node, scope)? else {
+                    return self.not_evident(call, scope);
+                };
+                entries.extend(new);
+                let map = super::conversions::map(kind, std::mem::take(entries));
+                value = self.or_not_evident(map, node, scope)?;
+                Value::Unit
+            }
+            (Value::List(kind @ "BTreeSet", list), "extend", [new]) => {
+                let elements = Hint::List(Box::new(self.element(&place.hint, 0)?));
+                let new = self.evaluate(new, scope, &elements)?;
+                let new = self.elements(new);
+                list.extend(self.or_not_evident(new, node, scope)?);
+                let set = super::conversions::collection(kind, std::mem::take(list));
+                value = self.or_not_evident(set, node, scope)?;
+                Value::Unit
+            }
             (Value::List(kind @ "BTreeSet", list), "insert", [new]) => {
                 let element = self.element(&place.hint, 0)?;
                 let new = self.evaluate(new, scope, &element)?;
@@ -752,11 +1286,16 @@ impl Deriver<'_> {
 }
 
 /// The methods of std that change what they are called on.
-const CHANGES: [&str; 20] = [
+const CHANGES: [&str; 35] = [
+    "append",
     "clear",
     "dedup",
+    "drain",
     "extend",
+    "extend_from_slice",
+    "fill",
     "insert",
+    "insert_str",
     "next",
     "pop",
     "pop_back",
@@ -766,14 +1305,76 @@ const CHANGES: [&str; 20] = [
     "push_front",
     "push_str",
     "remove",
+    "replace",
+    "resize",
     "retain",
     "reverse",
+    "rotate_left",
+    "rotate_right",
     "sort",
+    "sort_by",
     "sort_by_key",
     "sort_unstable",
+    "sort_unstable_by",
+    "split_off",
     "swap",
+    "swap_remove",
+    "take",
     "truncate",
+    "write_str",
 ];
+
+/// `map.entry(key)` of `map.entry(key).or_insert(value)`.
+fn entry_of(call: &ExprMethodCall) -> Option<&ExprMethodCall> {
+    let is_made = ["or_default", "or_insert", "or_insert_with"].iter().any(|method| call.method == method);
+    match without_parens(&call.receiver) {
+        Expr::MethodCall(entry) if is_made && entry.method == "entry" => Some(entry),
+        _ => None,
+    }
+}
+
+/// What a `for` changes the elements of.
+fn changed_in_turn(expr: &Expr) -> Option<&Expr> {
+    match without_parens(expr) {
+        Expr::Reference(inner) if inner.mutability.is_some() => Some(&inner.expr),
+        Expr::MethodCall(call) if ["iter_mut", "values_mut"].iter().any(|method| call.method == method) => {
+            call.args.is_empty().then_some(&call.receiver)
+        }
+        Expr::MethodCall(call) if call.method == "enumerate" && call.args.is_empty() => match &*call.receiver {
+            Expr::MethodCall(inner) if inner.method == "iter_mut" => changed_in_turn(&call.receiver),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether an expression has the form of a local, or a part of one.
+fn names_place(expr: &Expr) -> bool {
+    matches!(without_parens(expr), Expr::Path(_) | Expr::Field(_) | Expr::Index(_))
+}
+
+/// `&mut place`
+fn is_exclusive(expr: &Expr) -> bool {
+    matches!(without_parens(expr), Expr::Reference(inner) if inner.mutability.is_some())
+}
+
+/// Whether a part of a chain of methods changes something, as far as its form shows.
+fn may_change(expr: &Expr) -> bool {
+    match without_parens(expr) {
+        Expr::MethodCall(call) => {
+            let changes = names_place(&call.receiver) && CHANGES.iter().any(|change| call.method == change);
+            changes || may_change(&call.receiver)
+        }
+        Expr::Macro(call) => is_write(&call.mac),
+        Expr::Call(call) => call.args.iter().any(is_exclusive),
+        Expr::Try(tried) => may_change(&tried.expr),
+        _ => false,
+    }
+}
+
+fn is_write(mac: &syn::Macro) -> bool {
+    mac.path.segments.last().is_some_and(|last| last.ident == "write" || last.ident == "writeln")
+}
 
 fn some(value: Value) -> Value {
     Value::Option(Some(Box::new(value)))

@@ -64,6 +64,8 @@ pub struct Deriver<'a> {
     pub steps: usize,
     /// The macros and traits of the project (`None`), and of other crates by their roots.
     pub shadows: HashMap<Option<ModuleId>, Rc<Shadows>>,
+    /// The functions of the project, where one that is not evaluated was looked for.
+    pub bodies: Option<Rc<BTreeMap<String, super::panics::Bodies>>>,
     /// How many types are being followed within each other, and how many were followed for this kind.
     depth: usize,
     followed: usize,
@@ -186,6 +188,7 @@ impl<'a> Deriver<'a> {
             evaluating: 0,
             steps: 0,
             shadows: HashMap::new(),
+            bodies: None,
             depth: 0,
             followed: 0,
             excess: None,

@@ -9,14 +9,18 @@
 //! - **Calls.** A function of the source is its body, applied to values. A method is std's only for the values and names in
 //!   `methods`, and only if no trait of the crate that may be in scope has a method of that name (`shadows`). The same
 //!   holds for macros, and for `Default` and `From`. `==`, `clone` and `Default` of a type of the source are its derive's.
-//! - **Methods** (`methods`) of std's values are those of a table. An iterator is the list of what it gives.
+//! - **Methods** of std's values are those of tables (`methods`, `texts`, `quantities`). An iterator is the list of what it
+//!   gives. A closure or a function that is handed on is a value, and runs where it is called. `{}` and `{:?}` of a type of
+//!   the source are what its only `Display` writes, and what the derive of `Debug` does.
 //! - **Statements** (`statements`). Assignments, and methods such as `list.push(…)`, change a local, a field or an element of it.
 //!   They are only evaluated where they run once and in order: as statements, behind `let … =`, and in conditions. Elsewhere, also
-//!   in a closure, an expression changes nothing. `&mut` is refused, so nothing is changed by another name. Loops are run, up to
-//!   a number of steps. The constants and functions of a block see no locals.
+//!   in a closure, an expression changes nothing. `&mut` stands only for an argument, a receiver and the elements of a `for`:
+//!   the place is the function's or the body's own while that runs, and is put back ([`Local::Exclusive`]). All else with
+//!   `&mut` is refused, so nothing is changed by another name. Loops are run, up to a number of steps. The constants and
+//!   functions of a block see no locals.
 //! - **Effects.** What is not evaluated may change something or panic. So a `let` whose type only its uses tell is refused
 //!   unless one of them is evaluated or it is a literal, and a field that is not needed unless it can neither reach a local nor
-//!   leave the body.
+//!   leave the body. The functions of the source that either reaches must not panic as far as it shows (`panics`).
 //! - **Order** (`conversions`). Sets and maps are made sorted and without duplicates when they are made; where the order or
 //!   equality of their elements is not that of numbers or strings, or is random, more than one element is refused.
 //! - **Attributes** in a body are refused: `#[cfg]` may stand at any expression.
@@ -49,6 +53,10 @@ pub enum Value {
     Double(f64),
     Char(char),
     Text(String),
+    /// `std::time::Duration`.
+    Duration(std::time::Duration),
+    /// What `cmp` gives.
+    Ordering(std::cmp::Ordering),
     Option(Option<Box<Value>>),
     /// `Ok` of a value, or an error that nothing is known of.
     Result(Option<Box<Value>>),
@@ -57,6 +65,8 @@ pub enum Value {
     /// By its type's name, in the order of the keys.
     Map(&'static str, Vec<(Value, Value)>),
     Data(Data),
+    /// A closure or a function that is not called yet, and what it sees.
+    Function(Box<Expr>, Scope),
     /// A value whose type serializes as this, and of which nothing else is known.
     Json(Json),
     /// Not evident, for this reason; refused where it is needed.
@@ -150,6 +160,8 @@ impl Hint {
 pub enum Local {
     /// A value by its place in [`Scope::store`].
     Value { slot: usize, hint: Hint, mutable: bool },
+    /// What an exclusive reference points to; only a dereference, a field, an element or a method sees it.
+    Exclusive { slot: usize, hint: Hint },
     /// A constant argument or item, with its type.
     Constant(Box<Expr>, Scope, Box<Typed>),
     /// A function within the body.
@@ -200,7 +212,11 @@ impl Deriver<'_> {
     /// As [`evaluate`](Self::evaluate), but a value that is not evident is only refused where it is needed.
     pub fn evaluate_if_needed(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
         match self.if_needed(|deriver| deriver.evaluate(expr, scope, hint)) {
-            unknown @ Value::Unknown(_) if !has_no_effect(expr.to_token_stream(), scope) => self.known(unknown),
+            unknown @ Value::Unknown(_)
+                if !has_no_effect(expr.to_token_stream(), scope) || self.may_panic(expr.to_token_stream()) =>
+            {
+                self.known(unknown)
+            }
             value => Ok(value),
         }
     }
@@ -281,7 +297,7 @@ impl Deriver<'_> {
             Expr::Macro(call) => self.macro_value(call, expr, scope, hint),
             Expr::Field(field) => {
                 let key = key_of(&field.member);
-                let found = match self.evaluate(&field.base, scope, &Hint::Unknown)? {
+                let found = match self.seen_through(&field.base, scope, &Hint::Unknown)? {
                     Value::Data(mut data) => data.fields.remove(&key),
                     Value::List("tuple", list) => key.parse().ok().and_then(|index: usize| list.into_iter().nth(index)),
                     _ => None,
@@ -292,19 +308,38 @@ impl Deriver<'_> {
             Expr::Index(index) => {
                 if let Expr::Range(range) = super::numbers::without_parens(&index.index) {
                     let elements = Hint::List(Box::new(self.element(hint, 0)?));
-                    let whole = self.evaluate(&index.expr, scope, &elements)?;
+                    let whole = self.seen_through(&index.expr, scope, &elements)?;
                     return self.slice(whole, range, expr, scope);
                 }
-                let list = self.evaluate(&index.expr, scope, &Hint::List(Box::new(hint.unless_free().clone())))?;
+                let elements = Hint::List(Box::new(hint.unless_free().clone()));
+                let list = self.seen_through(&index.expr, scope, &elements)?;
+                if let Value::Map(_, entries) = list {
+                    let found = self.entry_of(entries, &index.index, scope)?;
+                    let found = self.or_not_evident(found.flatten(), expr, scope)?;
+                    return self.known(found);
+                }
                 let at = usize::try_from(self.integer(&index.index, scope, "usize")?).ok();
                 let found = match (list, at) {
-                    (Value::List("array" | "Vec", list), Some(at)) => list.into_iter().nth(at),
+                    (Value::List("array" | "Vec" | "VecDeque", list), Some(at)) => list.into_iter().nth(at),
                     _ => None,
                 };
                 self.or_not_evident(found, expr, scope)
             }
             Expr::Range(range) => self.range(range, expr, scope, hint),
+            Expr::Closure(_) => Ok(Value::Function(Box::new(expr.clone()), scope.clone())),
             _ => self.not_evident(expr, scope),
+        }
+    }
+
+    /// As [`evaluate`](Self::evaluate), also of what an exclusive reference points to.
+    pub fn seen_through(&mut self, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
+        match scope.exclusive(expr) {
+            Some((slot, _)) => {
+                let value = scope.store.get(slot).map(|value| (**value).clone());
+                let value = self.or_not_evident(value, expr, scope)?;
+                self.known(value)
+            }
+            None => self.evaluate(expr, scope, hint),
         }
     }
 
@@ -315,19 +350,29 @@ impl Deriver<'_> {
             Value::List("array" | "Vec", list) => list.len(),
             _ => return self.not_evident(expr, scope),
         };
+        let range = self.span_of_range(range, length, scope)?;
+        let part = match whole {
+            Value::Text(text) => text.get(range).map(|part| Value::Text(part.to_owned())),
+            Value::List(_, list) => list.get(range).map(|part| Value::List("array", part.to_vec())),
+            _ => None,
+        };
+        self.or_not_evident(part, expr, scope)
+    }
+
+    /// The positions that `1..`, `..3` and the like mean in something of this length.
+    pub fn span_of_range(
+        &mut self,
+        range: &syn::ExprRange,
+        length: usize,
+        scope: &Scope,
+    ) -> Derived<std::ops::Range<usize>> {
         let mut end_of = |end: &Option<Box<Expr>>, otherwise: usize| match end {
             Some(end) => Ok(usize::try_from(self.integer(end, scope, "usize")?).unwrap_or(usize::MAX)),
             None => Ok(otherwise),
         };
         let (start, end) = (end_of(&range.start, 0)?, end_of(&range.end, length)?);
         let closed = range.end.is_some() && matches!(range.limits, syn::RangeLimits::Closed(_));
-        let end = if closed { end.saturating_add(1) } else { end };
-        let part = match whole {
-            Value::Text(text) => text.get(start..end).map(|part| Value::Text(part.to_owned())),
-            Value::List(_, list) => list.get(start..end).map(|part| Value::List("array", part.to_vec())),
-            _ => None,
-        };
-        self.or_not_evident(part, expr, scope)
+        Ok(start..if closed { end.saturating_add(1) } else { end })
     }
 
     fn unary(&mut self, unary: &syn::ExprUnary, expr: &Expr, scope: &Scope, hint: &Hint) -> Derived<Value> {
@@ -335,12 +380,12 @@ impl Deriver<'_> {
             // 128 is no `i8`, but -128 is.
             return self.literal(&literal.lit, true, expr, scope, hint);
         }
-        let value = self.evaluate(&unary.expr, scope, hint)?;
+        let value = match &unary.op {
+            UnOp::Deref(_) => self.seen_through(&unary.expr, scope, hint)?,
+            _ => self.evaluate(&unary.expr, scope, hint)?,
+        };
         let result = match (&unary.op, value) {
-            (UnOp::Deref(_), Value::Data(data)) => {
-                let derefs = !self.implementations("Deref", data.module, &name(&data.input.ident)).is_empty();
-                (!derefs && !self.derives(&data.input.attrs, "Deref", data.module)).then_some(Value::Data(data))
-            }
+            (UnOp::Deref(_), Value::Data(data)) => (!self.dereferences(&data)).then_some(Value::Data(data)),
             (UnOp::Deref(_), value) => Some(value),
             (UnOp::Neg(_), value) => super::numbers::negative(value),
             (UnOp::Not(_), Value::Bool(value)) => Some(Value::Bool(!value)),
@@ -348,6 +393,22 @@ impl Deriver<'_> {
             _ => None,
         };
         self.or_not_evident(result, expr, scope)
+    }
+
+    /// Whether `*` of a value may be something else.
+    pub fn dereferences(&mut self, data: &Data) -> bool {
+        !self.implementations("Deref", data.module, &name(&data.input.ident)).is_empty()
+            || self.derives(&data.input.attrs, "Deref", data.module)
+    }
+
+    /// What is found without a word about what is not.
+    pub fn quietly<T>(&mut self, find: impl FnOnce(&mut Self) -> Derived<T>) -> Derived<T> {
+        let said = std::mem::take(&mut self.diagnostics);
+        let before = self.reasons.len();
+        let found = find(self);
+        self.reasons.truncate(before);
+        self.diagnostics = said;
+        found
     }
 
     pub fn repeated(&mut self, value: Value, length: &Expr, scope: &Scope) -> Derived<Value> {
@@ -488,7 +549,7 @@ impl Deriver<'_> {
             }
             Pat::Slice(parts) => {
                 let Value::List("array" | "Vec", list) = value else { return self.not_evident(pattern, scope) };
-                let rest = parts.elems.iter().position(|part| matches!(part, Pat::Rest(_)));
+                let rest = parts.elems.iter().position(|part| rest_of(part).is_some());
                 let (before, after) = match rest {
                     Some(rest) => (rest, parts.elems.len() - rest - 1),
                     None => (parts.elems.len(), 0),
@@ -496,8 +557,17 @@ impl Deriver<'_> {
                 if list.len() < before + after || rest.is_none() && list.len() > before {
                     return Ok(false);
                 }
-                let values = list[..before].iter().chain(&list[list.len() - after..]);
-                for (part, value) in parts.elems.iter().filter(|part| !matches!(part, Pat::Rest(_))).zip(values) {
+                let (first, last) = (&list[..before], &list[list.len() - after..]);
+                if let Some(Some(binding)) = rest.and_then(|rest| rest_of(&parts.elems[rest])) {
+                    let middle = Value::List("array", list[before..list.len() - after].to_vec());
+                    if binding.by_ref.is_some() || binding.mutability.is_some() {
+                        return self.not_evident(pattern, scope);
+                    }
+                    scope.hold(&binding.ident, middle, Hint::Unknown, false);
+                }
+                for (part, value) in
+                    parts.elems.iter().filter(|part| rest_of(part).is_none()).zip(first.iter().chain(last))
+                {
                     if !self.matches(part, value, scope)? {
                         return Ok(false);
                     }
@@ -528,7 +598,7 @@ impl Deriver<'_> {
 
     /// `==`, where it is derived all the way down.
     pub fn equal(&mut self, left: &Value, right: &Value) -> Option<bool> {
-        use Value::{Bool, Char, Data, Double, Integer, List, Map, Option, Single, Text, Unit};
+        use Value::{Bool, Char, Data, Double, Duration, Integer, List, Map, Option, Ordering, Single, Text, Unit};
         Some(match (left, right) {
             (Unit, Unit) => true,
             (Bool(left), Bool(right)) => left == right,
@@ -537,6 +607,8 @@ impl Deriver<'_> {
             (Double(left), Double(right)) => left == right,
             (Char(left), Char(right)) => left == right,
             (Text(left), Text(right)) => left == right,
+            (Duration(left), Duration(right)) => left == right,
+            (Ordering(left), Ordering(right)) => left == right,
             (Option(None), Option(None)) => true,
             (Option(Some(left)), Option(Some(right))) => self.equal(left, right)?,
             (Option(_), Option(_)) => false,
@@ -584,10 +656,10 @@ impl Deriver<'_> {
         }
     }
 
-    /// What a type means; `None`: it is `_`, or `impl Trait`.
+    /// What a type means; `None`: it is `_`, or of a function.
     pub fn meaning(&mut self, (ty, scope): &Typed) -> Derived<Option<Resolved>> {
         match ty {
-            Type::Infer(_) | Type::ImplTrait(_) => Ok(None),
+            Type::Infer(_) | Type::ImplTrait(_) | Type::FnPtr(_) | Type::TraitObject(_) => Ok(None),
             Type::Reference(inner) => self.meaning(&((*inner.elem).clone(), scope.clone())),
             Type::Paren(inner) => self.meaning(&((*inner.elem).clone(), scope.clone())),
             Type::Group(inner) => self.meaning(&((*inner.elem).clone(), scope.clone())),
@@ -653,6 +725,8 @@ impl Deriver<'_> {
                     ("char", Value::Char(_)) => true,
                     ("f32", Value::Single(_)) | ("f64", Value::Double(_)) => true,
                     ("PhantomData", Value::Unit) => true,
+                    ("Duration", Value::Duration(_)) => path[0] == "std",
+                    ("Ordering", Value::Ordering(_)) => path[0] == "std",
                     (integer, Value::Integer(number, of)) => {
                         let plain = integer.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
                         let fits = plain == *of
@@ -684,6 +758,18 @@ impl Deriver<'_> {
             }
             _ => false,
         })
+    }
+}
+
+/// `..` of a slice pattern, or what it is bound to: `rest @ ..`.
+fn rest_of(pattern: &Pat) -> Option<Option<&syn::PatIdent>> {
+    match pattern {
+        Pat::Rest(_) => Some(None),
+        Pat::Ident(binding) => {
+            let is_rest = binding.subpat.as_ref().is_some_and(|(_, inner)| matches!(**inner, Pat::Rest(_)));
+            is_rest.then_some(Some(binding))
+        }
+        _ => None,
     }
 }
 
@@ -726,6 +812,15 @@ pub fn size_of_json(json: &Json) -> usize {
 impl Scope {
     pub fn bind(&mut self, ident: &syn::Ident, local: Local) {
         Rc::make_mut(&mut self.locals).insert(name(ident), local);
+    }
+
+    /// What an expression that names an exclusive reference points to.
+    pub fn exclusive(&self, expr: &Expr) -> Option<(usize, &Hint)> {
+        let Expr::Path(path) = super::numbers::without_parens(expr) else { return None };
+        match self.locals.get(&name(path.path.get_ident()?)) {
+            Some(Local::Exclusive { slot, hint }) => Some((*slot, hint)),
+            _ => None,
+        }
     }
 
     /// Binds a name to a value of its own.
@@ -792,6 +887,7 @@ pub fn default_of_std(path: &[String]) -> Option<Value> {
         "PathBuf" => Value::Json(String::new().into()),
         "Option" => Value::Option(None),
         "PhantomData" => Value::Unit,
+        "Duration" if path[0] == "std" => Value::Duration(Default::default()),
         "Value" => Value::Json(Json::Null),
         _ => return super::conversions::collection(last, Vec::new()),
     })

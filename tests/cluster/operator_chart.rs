@@ -11,6 +11,16 @@ use crate::control_plane::ControlPlane;
 use crate::golden::{self, Golden, has_helm, shell};
 use crate::sandbox::Sandbox;
 
+#[test]
+fn the_chart_and_the_reference_of_an_example_are_up_to_date() {
+    if !has_helm("the chart of an example") {
+        return;
+    }
+    let mut sandbox = Sandbox::new();
+    sandbox.folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached");
+    shell(&sandbox, "opctl generate chart --check && opctl generate docs --check");
+}
+
 /// A project with a webhook, which has its chart.
 fn project() -> Sandbox {
     let mut sandbox = Sandbox::new();
@@ -233,7 +243,7 @@ fn what_the_user_changed_stays() {
     let (code, said) = opctl(&["--check"]);
     assert_eq!(code, Some(0), "{said}");
 
-    // A template that is no longer opctl's, and a chart that never was.
+    // A template that is no longer opctl's, values that are no YAML, an image that is none, and a chart of somebody else.
     let role = read("templates/rbac/manager-role.yaml");
     write("templates/rbac/manager-role.yaml", role.split_once('\n').unwrap().1.into());
     let (code, said) = opctl(&[]);
@@ -245,4 +255,9 @@ fn what_the_user_changed_stays() {
     write("values.yaml", "manager: [".into());
     let (code, said) = opctl(&[]);
     assert!(code == Some(1) && said.contains("values.yaml"), "{said}");
+    let (code, said) = opctl(&["--image", "A b", "--output-dir", "new"]);
+    assert!(code == Some(1) && said.contains("A b") && !sandbox.folder.join("new").exists(), "{said}");
+    fs::remove_dir_all(chart.join("templates")).unwrap();
+    let (code, said) = opctl(&[]);
+    assert!(code == Some(1) && said.contains("did not make") && !chart.join("templates").exists(), "{said}");
 }

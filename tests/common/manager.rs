@@ -25,6 +25,18 @@ impl Manager {
 
     /// As `make run` does, in the project's folder.
     pub fn start_in(folder: &Path, program: &Path, kubeconfig: &Path, name: &str, arguments: &[&str]) -> Self {
+        Self::start_with(folder, program, kubeconfig, name, arguments, &[])
+    }
+
+    /// The same with environment variables.
+    pub fn start_with(
+        folder: &Path,
+        program: &Path,
+        kubeconfig: &Path,
+        name: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         // Ports that were free a moment ago.
         let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let [probes, metrics] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
@@ -37,6 +49,7 @@ impl Manager {
             .args(arguments)
             .current_dir(folder)
             .env("KUBECONFIG", kubeconfig)
+            .envs(variables.iter().copied())
             .env("RUST_LOG", "info")
             // To print the stack of a panic takes seconds on a busy machine, longer than an API server waits for a webhook.
             .env("RUST_BACKTRACE", "0")

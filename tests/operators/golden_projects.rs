@@ -21,6 +21,9 @@ use crate::manager::Manager;
 use crate::workdir::{self, cargo_lock, kubectl, sync};
 use crate::{common, tree};
 
+#[path = "golden_projects/adoption.rs"]
+mod adoption;
+
 /// One test a golden project, so that each can be run by itself.
 macro_rules! golden_projects {
     ($($test:ident $name:literal,)*) => {
@@ -37,6 +40,7 @@ golden_projects! {
     finalizers "finalizers",
     fleet "fleet",
     images "images",
+    imported "imported",
     memcached "memcached",
     minimal "minimal",
     names "names",
@@ -74,6 +78,9 @@ fn prove(name: &str) {
         operator.stands_beside_another();
     }
     if let Some(cluster) = ControlPlane::start(name, 2) {
+        if name == "imported" {
+            return adoption::proves(&operator, &cluster, &manager);
+        }
         operator.installs(&cluster);
         if name == "charts" {
             return operator.releases_its_samples(&cluster, &manager);

@@ -165,6 +165,30 @@ fn every_kind_that_an_error_stops_is_named() {
     assert_eq!(source.operator.apis.len(), 1);
 }
 
+#[test]
+fn debug_assertions_are_those_of_the_profile() {
+    const KIND: &str = "#[cfg(debug_assertions)]\n#[derive(kube::CustomResource, schemars::JsonSchema)]\n\
+        #[kube(group = \"test.example.com\", version = \"v1\", kind = \"K\")]\nstruct S { x: u8 }\n";
+    let off = "[profile.dev]\ndebug-assertions = false\n";
+    for (profile, config, kinds) in [
+        ("", "", 1),
+        (off, "", 0),
+        ("[profile.release]\ndebug-assertions = false\n", "", 1),
+        ("", off, 0),
+        (off, "[profile.dev]\ndebug-assertions = true\n", 1),
+        ("[profile.dev.package.oracle]\ndebug-assertions = false\n", "", 0),
+        ("[profile.dev.package.\"*\"]\ndebug-assertions = false\n", "", 1),
+    ] {
+        let mut tree = Tree::at("nowhere");
+        tree.lay_over("Cargo.toml", format!("{}\n{profile}", manifest("oracle")));
+        tree.lay_over("Cargo.lock", Oracle::latest().lock());
+        tree.lay_over(".cargo/config.toml", config);
+        tree.lay_over("src/lib.rs", KIND);
+        let source = source::read(&tree, "");
+        assert_eq!(source.operator.apis.len(), kinds, "{profile}{config}: {:?}", source.diagnostics);
+    }
+}
+
 /// Whatever leads to a file, a custom resource in it gets a CRD, or is reported.
 #[test]
 fn no_custom_resource_is_overlooked() {

@@ -72,6 +72,7 @@ fn chart() -> Chart {
         has_map: true,
         has_value: true,
         sample: " {}".into(),
+        adopted: None,
     }
 }
 

@@ -545,9 +545,8 @@ fn a_proxy_that_refuses_is_named() {
     Machine::new().set("HTTPS_PROXY", "gopher://x").setup(&[]).failed(&["`gopher://x` is no URL of a proxy"]);
 }
 
-#[test]
-#[cfg(target_os = "linux")]
-fn a_company_may_sign_its_own_certificates() {
+/// The certificate of an authority that no machine knows, and a server at localhost whose certificate it has signed.
+pub fn signed_by_a_company() -> (String, rustls::ServerConfig) {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut params = rcgen::CertificateParams::new([]).unwrap();
     params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -565,6 +564,13 @@ fn a_company_may_sign_its_own_certificates() {
             rustls::pki_types::PrivateKeyDer::Pkcs8(key.serialize_der().into()),
         )
         .unwrap();
+    (company.pem(), config)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_company_may_sign_its_own_certificates() {
+    let (company, config) = signed_by_a_company();
     let bytes = archive("1.36.0");
     let server = Server::tls(config, move |request| match &request.target[..] {
         INDEX => reply("200 OK", "", &index(&[("1.36.0", &bytes)])),
@@ -573,7 +579,7 @@ fn a_company_may_sign_its_own_certificates() {
     let mirror = server.address.replace("127.0.0.1", "https://localhost");
     let machine = Machine::new();
     machine.setup(&["--mirror", &mirror]).failed(&["invalid peer certificate: UnknownIssuer", "SSL_CERT_FILE"]);
-    fs::write(machine.path("company.pem"), company.pem()).unwrap();
+    fs::write(machine.path("company.pem"), company).unwrap();
     let machine = machine.set("SSL_CERT_FILE", "company.pem");
     machine.setup(&["--mirror", &mirror]).is(&machine.release("1.36.0"));
 }

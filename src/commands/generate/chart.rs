@@ -31,13 +31,13 @@ use crate::project::{ProjectFile, Tree, join};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  opctl generate chart --image registry.example.com/memcached-operator:v1
+  opctl generate chart --image registry.example.com/memcached-operator
   helm install memcached-operator dist/chart --namespace memcached-operator-system --create-namespace
 
   # In CI: fail if the chart is out of date, or does not install what config/default does
   opctl generate chart --check")]
 pub struct ChartArgs {
-    /// The image of the operator, for a new values.yaml
+    /// The image of the operator, for a new values.yaml; without a tag, it is the appVersion of the chart
     #[arg(long)]
     pub image: Option<String>,
 
@@ -68,7 +68,9 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     let mut operator = operator(&tree, console)?;
     let own_image = operator.image.clone();
     if let Some(image) = image {
-        operator.image = Some(split(&image.to_string()));
+        let (repository, tag) = split(&image.to_string());
+        // Without a tag, it is that of the chart's appVersion.
+        operator.image = Some((repository, tag.unwrap_or_default()));
     }
     let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
     let chart =
@@ -131,7 +133,8 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
             switches.push((switch, is_listed(&kustomization, component)));
         }
     }
-    let image = operator_chart::image(&base).map(|image| split(&image));
+    let latest = |(repository, tag): (String, Option<String>)| (repository, tag.unwrap_or_else(|| "latest".into()));
+    let image = operator_chart::image(&base).map(|image| latest(split(&image)));
     let renderings = renderings(tree, &file, &switches, &quiet)?;
     let mut renderer = Renderer::new(tree);
     let kustomization = renderer.kustomization("config/default");
@@ -250,14 +253,14 @@ fn objects(tree: &Tree) -> anyhow::Result<Vec<Value>> {
 }
 
 /// Repository and tag, or `@` and a digest.
-fn split(image: &str) -> (String, String) {
+fn split(image: &str) -> (String, Option<String>) {
     if let Some((repository, digest)) = image.split_once('@') {
-        return (repository.into(), format!("@{digest}"));
+        return (repository.into(), Some(format!("@{digest}")));
     }
     let start = image.rfind('/').map_or(0, |slash| slash + 1);
     match image[start..].split_once(':') {
-        Some((name, tag)) => (format!("{}{name}", &image[..start]), tag.into()),
-        None => (image.into(), "latest".into()),
+        Some((name, tag)) => (format!("{}{name}", &image[..start]), Some(tag.into())),
+        None => (image.into(), None),
     }
 }
 
@@ -265,11 +268,18 @@ fn split(image: &str) -> (String, String) {
 fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[String]) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let at = |path: &str| format!("{folder}/{path}");
+    let templates = tree.files_below(&at("templates"));
+    let is_ours = |path: &String| tree.read(path).is_ok_and(|text| text.is_some_and(|text| text.starts_with(header)));
+    if tree.has(&at("Chart.yaml")) && !templates.iter().any(is_ours) {
+        return Err(Refusal::new(format!("`{folder}` has a chart that `opctl generate chart` did not make"))
+            .help("`--output-dir DIR` chooses another folder")
+            .into());
+    }
     for (path, text) in &chart.templates {
         plan.generate(at(path), text.clone());
     }
-    for path in tree.files_below(&at("templates")) {
-        if !plan.changes.contains_key(&path) && tree.read(&path)?.is_some_and(|text| text.starts_with(header)) {
+    for path in templates.into_iter().filter(|path| is_ours(path)) {
+        if !plan.changes.contains_key(&path) {
             plan.prune(path);
         }
     }

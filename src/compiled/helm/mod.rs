@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::process::run;
 pub use self::{
     fetch::Source,
-    process::{INSTALL, is_supported, version},
+    process::{INSTALL, is_supported, version, without_credentials},
     workspace::Workspace,
 };
 

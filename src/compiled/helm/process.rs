@@ -64,8 +64,22 @@ pub fn run(arguments: &[&str], stdin: &str) -> Result<String, Failure> {
     if output.status.success() {
         return Ok(stdout);
     }
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let (stdout, stderr) =
+        (without_credentials(&stdout), without_credentials(&String::from_utf8_lossy(&output.stderr)));
     Err(Failure::Failed { reason: reason(&stderr), text: stdout + &stderr })
+}
+
+/// The text with `https://charts.example.com` for `https://user:password@charts.example.com`.
+pub fn without_credentials(text: &str) -> String {
+    let mut parts = text.split("://");
+    let mut clean = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| letter.is_whitespace() || "/\"'`".contains(letter)).unwrap_or(part.len());
+        let (authority, rest) = part.split_at(end);
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        clean.extend(["://", host, rest]);
+    }
+    clean
 }
 
 /// What stands behind `Error:`, in one line.
@@ -87,5 +101,12 @@ mod tests {
         assert_eq!(reason(stderr), "web/templates/b.yaml:1:10 executing \"b.yaml\" at <.Values.x.y>: nil pointer");
         assert_eq!(reason("signal: killed\n"), "signal: killed");
         assert_eq!(reason(""), "it reports no reason");
+    }
+
+    #[test]
+    fn no_message_has_a_password() {
+        let text = "a@b: \"https://me:secret@example.com/x@y\" and oci://example.com, file://../a@b";
+        let expected = "a@b: \"https://example.com/x@y\" and oci://example.com, file://../a@b";
+        assert_eq!(without_credentials(text), expected);
     }
 }

@@ -211,6 +211,17 @@ impl Type {
         self.lines().find(|line| line.name == "=").map(|line| line.value())
     }
 
+    /// A field by its name in Rust: the property, whether it is required, and its type in Rust as far as it is known.
+    pub fn field(self, ident: &str) -> Option<(&'static str, bool, Option<String>)> {
+        // k8s-openapi writes `clusterIPs` as `cluster_ips` and `type` as `type_`.
+        let plain = |name: &str| name.replace('_', "").to_lowercase();
+        let mut found = self.lines().filter(|line| plain(line.name) == plain(ident));
+        match (found.next(), found.next()) {
+            (Some(line), None) => Some((line.name, line.required, rust_type(&line.value()))),
+            _ => None,
+        }
+    }
+
     fn lines(self) -> impl Iterator<Item = Line> {
         self.lines.lines().filter_map(move |line| {
             let (key, json) =
@@ -220,6 +231,28 @@ impl Type {
             exists.then_some(Line { name, required, json })
         })
     }
+}
+
+/// The type that k8s-openapi has for a schema of the table.
+fn rust_type(schema: &Value) -> Option<String> {
+    if let Some(path) = schema["$ref"].as_str() {
+        return Some(format!("::k8s_openapi::{path}"));
+    }
+    Some(match (schema["type"].as_str()?, schema["format"].as_str()) {
+        ("string", None) => "::std::string::String".into(),
+        ("boolean", None) => "bool".into(),
+        ("integer", Some("int32")) => "i32".into(),
+        ("integer", Some("int64")) => "i64".into(),
+        ("number", Some("double")) => "f64".into(),
+        ("array", None) => format!("::std::vec::Vec<{}>", rust_type(&schema["items"])?),
+        ("object", None) => {
+            format!(
+                "::std::collections::BTreeMap<::std::string::String, {}>",
+                rust_type(&schema["additionalProperties"])?
+            )
+        }
+        _ => return None,
+    })
 }
 
 /// The making of a schema from those that it names; each is made once.

@@ -60,6 +60,63 @@ const TRICKS: &[(&str, &str, &str)] = &[
     ("Vec<i32>", "let mut v = V; v[0] = A; v", ""),
     ("Vec<i32>", "let mut v = V; v = vec![A]; v", ""),
     ("Vec<i32>", "let mut v = V; v.extend([A]); v", ""),
+    // Places that are handed on, and functions that are values.
+    (
+        "Vec<i32>",
+        "let mut v = V; twice(&mut v, A); v",
+        "fn twice(v: &mut Vec<i32>, n: i32) { v.push(n); let w = v.clone(); v.extend(w); }",
+    ),
+    (
+        "i32",
+        "let mut n = A; count(&mut n); n",
+        "fn count(n: &mut i32) { if *n < 5 && *n > -99 { *n += 1; count(n); } }",
+    ),
+    ("Vec<i32>", "let mut v = V; for x in v.iter_mut() { if *x == A { break; } *x = *x % 7 + 1; } v", ""),
+    (
+        "Vec<i32>",
+        "let mut v = V; for (i, x) in v.iter_mut().enumerate() { *x = i as i32; } v.rotate_left(v.len() / 2); v",
+        "",
+    ),
+    ("Vec<i32>", "let mut v = V; let mut w = vec![A]; std::mem::swap(&mut v, &mut w); v.append(&mut w); v", ""),
+    ("Vec<i32>", "let mut v = V; let w = std::mem::take(&mut v); v.push(A); v.extend(w); v", ""),
+    (
+        "Vec<i32>",
+        "let mut v = V; v.sort_by(|a, b| b.cmp(a).then(a.cmp(b))); v.chunks(2).map(|c| c.iter().copied().max().unwrap()).collect()",
+        "",
+    ),
+    ("i32", "match V.as_slice() { [] => A, [x] => *x, [x, rest @ ..] => x % 9 + rest.len() as i32 }", ""),
+    (
+        "i32",
+        "let k = A; let f = move |x: i32| x % 5 + k % 5; applied(f, B)",
+        "fn applied(f: impl Fn(i32) -> i32, x: i32) -> i32 { f(f(x)) }",
+    ),
+    (
+        "i32",
+        "let mut c = Counter { n: A % 9, seen: vec![] }; c.step(Q); c.step(2); c.n + c.seen.len() as i32",
+        "struct Counter { n: i32, seen: Vec<i32> } impl Counter { fn step(&mut self, by: i32) { self.seen.push(self.n); self.n += by; } }",
+    ),
+    (
+        "String",
+        "format!(\"{}|{:?}|{:>5}|{:+}\", Shown(A), Some(Q), B, Q)",
+        "struct Shown(i32); impl std::fmt::Display for Shown { fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, \"<{}>\", self.0) } }",
+    ),
+    (
+        "String",
+        "let mut s = T; s.insert(0, '-'); s.truncate(1); s + &T.chars().rev().filter(|c| c.is_alphanumeric()).collect::<String>()",
+        "",
+    ),
+    ("Vec<String>", "T.split(|c: char| c == '-' || c.is_ascii_digit()).map(str::to_string).collect()", ""),
+    (
+        "String",
+        "let mut m = std::collections::BTreeMap::new(); for x in V { *m.entry(x % 3).or_insert(0) += 1; } format!(\"{m:?}\")",
+        "",
+    ),
+    (
+        "Option<i64>",
+        "T.split(' ').map(|s| s.parse::<i64>().ok()).collect::<Option<Vec<_>>>().map(|v| v.len() as i64)",
+        "",
+    ),
+    ("u64", "(std::time::Duration::from_millis(Q) * 7).as_millis() as u64 + u64::from(17u32.leading_zeros())", ""),
     // Statements: what changes, what leaves, and what is only computed.
     ("Vec<i32>", "let mut v = V; for x in [A, B] { v.push(x); if x > Q { break; } } v", ""),
     ("Vec<i32>", "let mut v = V; for (i, x) in V.iter().enumerate() { if i % 2 == 0 { continue; } v.push(*x); } v", ""),

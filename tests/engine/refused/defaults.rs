@@ -20,8 +20,6 @@ pub struct DefaultsSpec {
     pub written_elsewhere: u8,
     #[serde(default, skip_serializing_if = "odd")]
     pub skipped_by_code: u8,
-    #[serde(default = "configured")]
-    pub configured: u8,
     #[serde(default = "several")]
     pub several: Pair,
     #[serde(default)]
@@ -87,10 +85,6 @@ mod elsewhere {
 
 fn odd(value: &u8) -> bool {
     value.count_ones() == 1
-}
-
-fn configured() -> u8 {
-    if cfg!(windows) { 1 } else { 2 }
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

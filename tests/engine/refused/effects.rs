@@ -19,8 +19,6 @@ pub struct EffectsSpec {
     pub through_a_cell: Cell<i32>,
     #[serde(default = "panics")]
     pub panics: u8,
-    #[serde(default = "by_another_name")]
-    pub by_another_name: u8,
     #[serde(default = "of_a_trait")]
     pub of_a_trait: u8,
     #[serde(default = "for_others")]
@@ -86,15 +84,6 @@ fn panics() -> u8 {
 
 fn one() -> u8 {
     1
-}
-
-fn two() -> u8 {
-    2
-}
-
-fn by_another_name() -> u8 {
-    let one = two;
-    one()
 }
 
 pub struct Own;

@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 pub struct EvaluationSpec {
     #[serde(default = "attribute")]
     pub attribute: Vec<i32>,
-    #[serde(default = "changed")]
-    pub changed: Vec<i32>,
     #[serde(default = "exclusive")]
     pub exclusive: Vec<i32>,
     #[serde(default = "heap")]
@@ -31,8 +29,6 @@ pub struct EvaluationSpec {
     pub twice: i64,
     #[serde(default = "cloned")]
     pub cloned: ByHand,
-    #[serde(default = "reversed")]
-    pub reversed: bool,
     #[serde(default, skip_serializing_if = "Own::is_empty")]
     pub skipped: BTreeMap<String, u8>,
 }
@@ -44,17 +40,6 @@ fn attribute() -> Vec<i32> {
         2,
     ]
     .to_vec()
-}
-
-fn changed() -> Vec<i32> {
-    let mut list = vec![1];
-    let _number = fill(&mut list);
-    list
-}
-
-fn fill(list: &mut Vec<i32>) -> i32 {
-    list.push(9);
-    1
 }
 
 fn exclusive() -> Vec<i32> {
@@ -155,8 +140,4 @@ impl Clone for ByHand {
 
 fn cloned() -> ByHand {
     ByHand(1).clone()
-}
-
-fn reversed() -> bool {
-    std::cmp::Reverse(1) < std::cmp::Reverse(2)
 }

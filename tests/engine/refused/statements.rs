@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(group = "test.example.com", version = "v1", kind = "RefusedStatements")]
 pub struct Spec {
-    #[serde(default = "by_reference")]
-    pub by_reference: Vec<u8>,
     #[serde(default = "by_closure")]
     pub by_closure: u8,
     #[serde(default = "by_operator")]
@@ -24,14 +22,6 @@ pub struct Spec {
     pub imported: u8,
     #[serde(default = "hashed")]
     pub hashed: Vec<u8>,
-}
-
-fn by_reference() -> Vec<u8> {
-    let mut list = vec![1, 2];
-    for n in &mut list {
-        *n += 1;
-    }
-    list
 }
 
 fn by_closure() -> u8 {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{ObjectMeta, PartialObjectMeta};
+use kube::api::{ObjectMeta, PartialObjectMeta, Patch, PatchParams};
 use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
 use serde::de::DeserializeOwned;
@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 
 use super::annotations::{self, RETRY};
 use super::release::{Drift, Release};
+use super::set::Setting;
 use super::values::{ValuesFrom, merge};
+use crate::apply;
 use crate::controller::Controller;
 use crate::manager::{self, Runnable};
 use crate::{Context, Error, Outcome, Result};
@@ -49,9 +51,12 @@ pub struct ChartController<K> {
     finalizer: &'static str,
     period: Option<Duration>,
     config: watcher::Config,
+    settings: Vec<Setting>,
     values: Option<Arc<Values<K>>>,
     sources: Option<Arc<Sources<K>>>,
 }
+
+const FINALIZER: &str = "opctl-runtime/uninstall-release";
 
 type Values<K> = dyn Fn(Arc<K>, Arc<Context>, Value) -> BoxFuture<'static, Result<Value>> + Send + Sync;
 type Sources<K> = dyn Fn(&K) -> Vec<ValuesFrom> + Send + Sync;
@@ -69,9 +74,10 @@ impl<K: Kind> ChartController<K> {
             release: Release::new(chart.clone()),
             chart,
             prefix: String::new(),
-            finalizer: "opctl-runtime/uninstall-release",
+            finalizer: FINALIZER,
             period: None,
             config: watcher::Config::default(),
+            settings: Vec::new(),
             values: None,
             sources: None,
         }
@@ -88,6 +94,29 @@ impl<K: Kind> ChartController<K> {
         self.values = Some(Arc::new(move |object, ctx, given| {
             values(object, ctx, given).map(|it| it.map_err(Into::into)).boxed()
         }));
+        self
+    }
+
+    /// Sets a value for all objects, as `helm --set PATH=VALUE` does: `.set("image.repository", "${RELATED_IMAGE_WEB}")`. It wins over
+    /// the spec. `$NAME` and `${NAME}` are environment variables of the operator, which does not start without them.
+    ///
+    /// # Panics
+    ///
+    /// If the path is none.
+    #[must_use]
+    pub fn set(mut self, path: &str, value: &str) -> Self {
+        self.settings.push(Setting::new(path, value, false));
+        self
+    }
+
+    /// The same as `helm --set-string`: the value is a text, even if it is a number.
+    ///
+    /// # Panics
+    ///
+    /// If the path is none.
+    #[must_use]
+    pub fn set_string(mut self, path: &str, value: &str) -> Self {
+        self.settings.push(Setting::new(path, value, true));
         self
     }
 
@@ -150,6 +179,9 @@ impl<K: Kind> ChartController<K> {
     }
 
     async fn reconcile(self: Arc<Self>, object: Arc<Object<K>>, ctx: Arc<Context>) -> Result<Outcome> {
+        if self.finalizer != FINALIZER {
+            forget_conditions(&object, &ctx).await?;
+        }
         let values = self.values_of(&object, &ctx).await?;
         let (release, period) = self.release_of(&object);
         let outcome = release.values(values).apply(&*object, &ctx).await?.outcome();
@@ -157,6 +189,12 @@ impl<K: Kind> ChartController<K> {
             Some(period) => outcome.requeue_after(period),
             None => outcome,
         })
+    }
+
+    /// Those that are the same for all objects.
+    fn set_values(&self) -> Result<Value> {
+        let mut values = json!({});
+        self.settings.iter().try_for_each(|setting| setting.apply(&mut values)).map(|()| values)
     }
 
     async fn values_of(&self, object: &Object<K>, ctx: &Arc<Context>) -> Result<Value> {
@@ -175,11 +213,30 @@ impl<K: Kind> ChartController<K> {
             spec @ Value::Object(_) => merge(&mut values, spec.clone()),
             _ => return Err(Error::new("InvalidSpec", "`spec` is not an object").permanent()),
         }
+        merge(&mut values, self.set_values()?);
         match &self.values {
             Some(change) => change(Arc::new(object.typed()?), ctx.clone(), values).await,
             None => Ok(values),
         }
     }
+}
+
+/// Removes the conditions of operator-sdk that have no successor: its operator is gone, so nobody else would ever change them.
+async fn forget_conditions<K: Kind>(object: &Object<K>, ctx: &Context) -> Result<()> {
+    let conditions = object.status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_left =
+        |it: &&Value| ["Initialized", "Irreconcilable", "ReleaseFailed"].iter().any(|type_| it["type"] == *type_);
+    let (left, kept): (Vec<&Value>, Vec<&Value>) = conditions.iter().partition(is_left);
+    if left.is_empty() {
+        return Ok(());
+    }
+    let patch = Patch::Merge(json!({
+        "metadata": { "resourceVersion": object.metadata.resource_version },
+        "status": { "conditions": kept },
+    }));
+    let url = Object::<K>::url_path(&(), object.namespace().as_deref());
+    apply::patch(&ctx.client, &url, &object.name_any(), Some("status"), &PatchParams::default(), &patch).await?;
+    Ok(())
 }
 
 impl<K: Kind> From<ChartController<K>> for Runnable {
@@ -222,8 +279,11 @@ impl<K: Kind> ChartController<K> {
     /// What would make every release fail stops the start.
     async fn check(self: Arc<Self>, ctx: Context) -> Result<(), manager::Error> {
         ctx.helm.check().await?;
-        ctx.helm.chart(&self.chart).map_err(|error| manager::Error::Other(error.to_string().into()))?;
-        Ok(())
+        let chart = ctx.helm.chart(&self.chart).map(drop);
+        chart
+            .and_then(|()| self.set_values())
+            .map(drop)
+            .map_err(|error| manager::Error::Other(error.to_string().into()))
     }
 }
 

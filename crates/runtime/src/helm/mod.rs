@@ -97,6 +97,7 @@ mod manifest;
 mod objects;
 mod process;
 mod release;
+mod set;
 mod status;
 mod values;
 

@@ -172,5 +172,5 @@ pub struct WikiDatabaseImage {
 
 // Any value: the chart does not tell its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+#[schemars(extend("nullable" = true, "x-kubernetes-preserve-unknown-fields" = true))]
 pub struct AnyValue(pub Value);

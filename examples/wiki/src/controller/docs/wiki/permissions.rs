@@ -13,7 +13,7 @@
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=create;delete;get;list;patch;watch
 
 // crds/theme.yaml
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=create;delete;get;list;patch;watch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=create;get;list;patch;watch
 
 // granted by templates/rbac.yaml
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update

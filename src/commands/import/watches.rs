@@ -1,0 +1,266 @@
+//! `watches.yaml` of operator-sdk's Helm operators → [`Watch`]. Their operator ignores keys that it does not know; here they are errors.
+
+use std::sync::Arc;
+
+use crate::config::yaml::{self, Dialect, Entry, Node, Value};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+
+/// A kind, and the chart that is installed for each of its objects.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    /// From the project's folder.
+    pub chart: String,
+    /// The whole entry, and parts of it.
+    pub span: Span,
+    pub group_span: Span,
+    pub chart_span: Span,
+    /// As in `helm --set`.
+    pub overrides: Vec<(String, String)>,
+    /// As in `kubectl --selector`.
+    pub selector: Option<String>,
+    /// In milliseconds.
+    pub period: Option<u64>,
+}
+
+/// The entries of the file; what is wrong is added to `found`, and so are warnings of what has no counterpart.
+pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
+    // operator-sdk reads it like kubectl.
+    let documents = match yaml::documents(file, Dialect::Kubectl) {
+        Ok(documents) => documents,
+        Err(error) => {
+            found.push(*error);
+            return Vec::new();
+        }
+    };
+    let mut reader = Reader { found };
+    let entries = match &documents[..] {
+        [Node { value: Value::List(entries), .. }] if !entries.is_empty() => entries,
+        [node, ..] => {
+            reader.wrong(&node.span, "this is no list of watches", "begin each watch with `- group:`");
+            return Vec::new();
+        }
+        [] => {
+            reader.wrong(
+                &Span { file: file.clone(), range: 0..0 },
+                "there is no watch",
+                "name the project that has one",
+            );
+            return Vec::new();
+        }
+    };
+    let watches: Vec<Watch> = entries.iter().filter_map(|entry| reader.watch(entry)).collect();
+    for (number, watch) in watches.iter().enumerate() {
+        if watches[..number].iter().any(|other| other.group == watch.group && other.kind == watch.kind) {
+            let message = format!("`{}` of `{}` is watched twice", watch.kind, watch.group);
+            reader.wrong(
+                &watch.span,
+                &message,
+                "one controller serves all versions of a kind: keep the storage version",
+            );
+        }
+    }
+    watches
+}
+
+struct Reader<'a> {
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, at: &Span, message: &str, help: &str) {
+        self.found.push(Diagnostic::error("OP482", message).at(at.clone(), "").help(help));
+    }
+
+    fn dropped(&mut self, at: &Span, message: &str, help: &str) {
+        self.found.push(Diagnostic::warning("OP483", message).at(at.clone(), "").help(help));
+    }
+
+    fn watch(&mut self, node: &Node) -> Option<Watch> {
+        const KEYS: &str = "`group`, `version`, `kind`, `chart`, `overrideValues`, `selector`, `reconcilePeriod`, \
+                            `watchDependentResources`, `dryRunOption` and `maxConcurrentReconciles`";
+        let mut watch = Watch {
+            group: String::new(),
+            version: String::new(),
+            kind: String::new(),
+            chart: String::new(),
+            span: node.span.clone(),
+            group_span: node.span.clone(),
+            chart_span: node.span.clone(),
+            overrides: Vec::new(),
+            selector: None,
+            period: None,
+        };
+        for Entry { key, key_span, value } in node.entries() {
+            match key.as_str() {
+                "group" => (watch.group, watch.group_span) = (self.text(value), value.span.clone()),
+                "version" => watch.version = self.text(value),
+                "kind" => watch.kind = self.text(value),
+                "chart" => (watch.chart, watch.chart_span) = (self.text(value), value.span.clone()),
+                _ if value.is_null() => {}
+                "overrideValues" => watch.overrides = self.overrides(value),
+                "selector" => watch.selector = self.selector(value),
+                "reconcilePeriod" => watch.period = self.period(value),
+                "watchDependentResources" if value.is_true() => {}
+                "watchDependentResources" => self.dropped(
+                    key_span,
+                    "the objects of a release are always watched",
+                    "to leave their changes alone, add `.drift(Drift::Ignore)` to the controller",
+                ),
+                // Releases are compared by their inputs, so there is no dry run that `lookup` could spoil.
+                "dryRunOption" => {}
+                "maxConcurrentReconciles" => self.dropped(
+                    key_span,
+                    "the number of concurrent reconciles is an option of the operator",
+                    "add `--max-concurrent-reconciles` to the arguments in config/manager/manager.yaml",
+                ),
+                _ => self.wrong(key_span, &format!("a watch has no key `{key}`"), &format!("its keys are {KEYS}")),
+            }
+        }
+        let names =
+            [("group", &watch.group), ("version", &watch.version), ("kind", &watch.kind), ("chart", &watch.chart)];
+        let missing: Vec<&str> = names.iter().filter(|(_, text)| text.is_empty()).map(|(name, _)| *name).collect();
+        if missing.is_empty() {
+            return Some(watch);
+        }
+        let message = format!("this watch has no `{}`", missing.join("` and no `"));
+        self.wrong(&node.span, &message, "add it, as a text");
+        None
+    }
+
+    fn text(&mut self, node: &Node) -> String {
+        node.as_text().unwrap_or_default().to_owned()
+    }
+
+    fn overrides(&mut self, node: &Node) -> Vec<(String, String)> {
+        if !matches!(node.value, Value::Map(_)) {
+            self.wrong(&node.span, "`overrideValues` is no mapping", "write `path.of.the.value: \"text\"` below it");
+        }
+        let mut overrides = Vec::new();
+        for Entry { key, value, .. } in node.entries() {
+            match value.as_text() {
+                None => self.wrong(&value.span, &format!("the override of `{key}` is no text"), "put it in quotes"),
+                Some(text) if text.contains("{{") => self.wrong(
+                    &value.span,
+                    &format!("the override of `{key}` is a template"),
+                    "replace it by its result; or leave it out, and compute it in `.values(…)` of the controller after the import",
+                ),
+                Some(text) => {
+                    if text.contains('$') {
+                        self.dropped(
+                            &value.span,
+                            &format!("the override of `{key}` has environment variables, whose values were not imported"),
+                            "set them in config/manager/manager.yaml: the operator does not start without them",
+                        );
+                    }
+                    overrides.push((key.clone(), text.to_owned()));
+                }
+            }
+        }
+        overrides
+    }
+
+    /// A Go duration.
+    fn period(&mut self, node: &Node) -> Option<u64> {
+        let period = node.as_text().and_then(milliseconds);
+        if period.is_none() {
+            self.wrong(&node.span, "this is no duration", "write it as `90s`, `1h30m` or `500ms`");
+        }
+        // Without one, it is that of all controllers.
+        period.filter(|period| *period > 0)
+    }
+
+    /// A label selector, as one line.
+    fn selector(&mut self, node: &Node) -> Option<String> {
+        let mut parts = Vec::new();
+        for Entry { key, key_span, value } in node.entries() {
+            match (key.as_str(), &value.value) {
+                (_, Value::Null) => {}
+                ("matchLabels", Value::Map(labels)) => {
+                    for label in labels {
+                        parts.push(format!("{}={}", label.key, self.text(&label.value)));
+                    }
+                }
+                ("matchExpressions", Value::List(items)) => {
+                    parts.extend(items.iter().filter_map(|item| self.expression(item)));
+                }
+                _ => self.wrong(key_span, "this is no label selector", "it has `matchLabels` and `matchExpressions`"),
+            }
+        }
+        (!parts.is_empty()).then(|| parts.join(","))
+    }
+
+    fn expression(&mut self, node: &Node) -> Option<String> {
+        let key = node.text_at(&["key"]).unwrap_or_default();
+        let values: Vec<&str> = node.items_at(&["values"]).iter().filter_map(Node::as_text).collect();
+        let is_known = node.entries().iter().all(|entry| ["key", "operator", "values"].contains(&entry.key.as_str()));
+        let values = (values.len() == node.items_at(&["values"]).len()).then(|| values.join(","));
+        match (node.text_at(&["operator"]), values) {
+            (Some("Exists"), Some(_)) if is_known && !key.is_empty() => Some(key.to_owned()),
+            (Some("DoesNotExist"), Some(_)) if is_known && !key.is_empty() => Some(format!("!{key}")),
+            (Some(operator @ ("In" | "NotIn")), Some(values)) if is_known && !key.is_empty() && !values.is_empty() => {
+                Some(format!("{key} {} ({values})", operator.to_lowercase()))
+            }
+            _ => {
+                let help = "it has a `key`, an `operator` (In, NotIn, Exists or DoesNotExist) and `values`";
+                self.wrong(&node.span, "this is no requirement of a label selector", help);
+                None
+            }
+        }
+    }
+}
+
+/// `1h30m`, as Go's `ParseDuration` reads it, without a sign.
+fn milliseconds(text: &str) -> Option<u64> {
+    const UNITS: [(&str, f64); 7] =
+        [("ns", 1e-6), ("us", 1e-3), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3)];
+    if text == "0" {
+        return Some(0);
+    }
+    let (mut rest, mut sum) = (text, 0.0);
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?);
+        let (unit, next) = after.split_at(after.find(|letter: char| letter.is_ascii_digit()).unwrap_or(after.len()));
+        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
+        sum += number.parse::<f64>().ok()? * factor;
+        rest = next;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is rounded, and has no sign")]
+    (!text.is_empty()).then_some(sum.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        for (text, expected) in [
+            ("1m", Some(60_000)),
+            ("1h30m", Some(5_400_000)),
+            ("1.5s", Some(1500)),
+            ("250ms", Some(250)),
+            ("0", Some(0)),
+            ("0s", Some(0)),
+            ("", None),
+            ("5", None),
+            ("1d", None),
+            ("-1s", None),
+            ("s", None),
+        ] {
+            assert_eq!(milliseconds(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn selectors_are_one_line() {
+        let text = "- {group: g, version: v1, kind: K, chart: c, selector: {matchLabels: {app: web}, matchExpressions: [\
+                    {key: tier, operator: NotIn, values: [a, b]}, {key: new, operator: Exists}, {key: old, operator: DoesNotExist}]}}";
+        let mut found = Vec::new();
+        let watches = read(&SourceFile::new("watches.yaml", text), &mut found);
+        assert_eq!(found, []);
+        assert_eq!(watches[0].selector.as_deref(), Some("app=web,tier notin (a,b),new,!old"));
+    }
+}

@@ -1,0 +1,154 @@
+//! `opctl import helm-operator` with the project in `tests/import`: what becomes of it is recorded beside it. It needs helm 4.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use snapbox::{Assert, Data};
+
+use crate::golden::has_helm;
+use crate::sandbox::Sandbox;
+
+fn projects() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import")
+}
+
+/// The exit code, and what the shell says; `$FROM` is a copy of the project.
+fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
+    let from = sandbox.root().join("from");
+    let output = sandbox.command("sh").env("FROM", &from).args(["-c", &format!("{line} 2>&1")]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    (output.status.success(), said.replace(&from.display().to_string(), "[FROM]"))
+}
+
+/// An empty folder beside a copy of the project.
+fn sandbox() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    let copy = format!("mkdir new && cp -r {}/web-operator \"$FROM\"", projects().display());
+    assert_eq!(run(&sandbox, &copy), (true, String::new()));
+    sandbox.folder.push("new");
+    sandbox
+}
+
+#[test]
+fn a_helm_operator_is_imported_as_recorded() {
+    if !has_helm("the import of a Helm operator") {
+        return;
+    }
+    let sandbox = sandbox();
+    let (is_done, said) = run(&sandbox, "opctl import helm-operator \"$FROM\" --quiet");
+    assert!(is_done, "{said}");
+    let mut text = format!("$ opctl import helm-operator\n{said}");
+    for line in [
+        "cat PROJECT && sed '/^.. Copyright/,/^.. limitations/d' src/api/pages/v1alpha1/page.rs src/controller/pages/index.rs && \
+         cat src/controller/pages/index/permissions.rs",
+        "sed -n '/^  names:/,/^  versions/p; /^          spec:/,/^          status:/p' config/crd/bases/pages.charts.example.com_indices.yaml",
+        "cat config/samples/p*.yaml",
+        "opctl import helm-operator \"$FROM\" --quiet",
+        "opctl manifests --check",
+        "opctl check",
+        "rustfmt --edition 2024 --check src/lib.rs",
+    ] {
+        let (is_done, said) = run(&sandbox, line);
+        let is_same = |line: &&str| !line.starts_with("// SHA-256");
+        let said: String = said.lines().filter(is_same).map(|line| format!("{line}\n")).collect();
+        text += &format!("\n$ {line}\n{said}{}", if is_done { "" } else { "? 1\n" });
+    }
+    let recorded = Data::read_from(&projects().join("web-operator.txt"), None).raw();
+    let result = Assert::new().action_env("SNAPSHOTS").try_eq(None, Data::text(text), recorded);
+    assert!(result.is_ok(), "{}", result.unwrap_err());
+}
+
+/// An edit of the project, and what is said then.
+const BAD: [(&str, &[&str]); 19] = [
+    ("rm watches.yaml", &["cannot read `[FROM]/watches.yaml`"]),
+    (": > watches.yaml", &["there is no watch"]),
+    ("echo 'kind: Page' > watches.yaml", &["this is no list of watches"]),
+    ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is no YAML"]),
+    (
+        "sed -i s/reconcilePeriod/reconcileperiod/ watches.yaml",
+        &["a watch has no key `reconcileperiod`", "[FROM]/watches.yaml:20:3"],
+    ),
+    ("sed -i 's/1m30s/90/' watches.yaml", &["this is no duration", "watches.yaml:20:20"]),
+    ("sed -i 's/\"1\"/1/' watches.yaml", &["the override of `labels.example\\.com/tier` is no text"]),
+    (
+        "sed -i 's/from .*/\"{{ env `X` }}\"/' watches.yaml",
+        &["the override of `text` is a template", "watches.yaml:13:11"],
+    ),
+    ("sed -i 's/DoesNotExist/Missing/' watches.yaml", &["no requirement of a label selector"]),
+    ("sed -i 's/kind: Index/kind: Page/' watches.yaml", &["`Page` of `pages.charts.example.com` is watched twice"]),
+    ("sed -i '/kind: Index/d' watches.yaml", &["this watch has no `kind`"]),
+    ("sed -i 's/group: pages.charts/group: pages.other/' watches.yaml", &["config/crd/bases has no CRD of `Page`"]),
+    ("sed -i 's/scope: N.*/scope: Cluster/' config/crd/bases/*", &["`Page` is cluster-scoped"]),
+    ("sed -i 's/name: v1alpha1/name: v1/' config/crd/bases/*", &["has no version `v1alpha1`"]),
+    ("rm -r helm-charts/web", &["there is no chart `[FROM]/helm-charts/web`", "watches.yaml:5:10"]),
+    ("rm helm-charts/web/Chart.yaml", &["it has no Chart.yaml", "watches.yaml:5:10"]),
+    ("echo 'a: {{ fail \"no\" }}' > helm-charts/web/templates/b.yaml", &["b.yaml:1:6): no", "watches.yaml:5:10"]),
+    ("sed -i 's/projectName.*/projectName: Web_/' PROJECT", &["invalid project name `Web_`"]),
+    ("echo ': [' > PROJECT", &["cannot read this file"]),
+];
+
+#[test]
+fn what_cannot_be_imported_is_refused_and_nothing_is_written() {
+    if !has_helm("the import of a bad Helm operator") {
+        return;
+    }
+    for (edit, expected) in BAD {
+        let sandbox = sandbox();
+        assert_eq!(run(&sandbox, &format!("cd \"$FROM\" && {edit}")), (true, String::new()), "{edit}");
+        let (is_done, said) = run(&sandbox, "opctl import helm-operator \"$FROM\"");
+        assert!(!is_done && said.ends_with("nothing was written\n"), "{edit}\n{said}");
+        for expected in expected {
+            assert!(said.contains(expected), "{edit}: {expected}\n{said}");
+        }
+        assert_eq!(run(&sandbox, "ls -A").1, "", "{edit}");
+    }
+}
+
+#[test]
+fn what_has_no_counterpart_is_a_warning() {
+    if !has_helm("the import of a Helm operator") {
+        return;
+    }
+    let sandbox = sandbox();
+    let edit = "cd \"$FROM\" && sed -i 's/watchDependentResources: true/watchDependentResources: false/; \
+                s/dryRunOption: server/maxConcurrentReconciles: 4/' watches.yaml && \
+                sed -i 's/hybrid//; s/helm.sdk.operatorframework.io.v1/hybrid.helm.sdk.operatorframework.io\\/v1-alpha/' PROJECT";
+    assert_eq!(run(&sandbox, edit), (true, String::new()));
+    let (is_done, said) = run(&sandbox, "opctl import helm-operator \"$FROM\"");
+    assert!(is_done, "{said}");
+    for expected in
+        ["are always watched", "watches.yaml:10:3", "add `--max-concurrent-reconciles`", "environment variables"]
+    {
+        assert!(said.contains(expected), "{expected}\n{said}");
+    }
+    let controller = fs::read_to_string(sandbox.folder.join("src/controller/pages/index.rs")).unwrap();
+    // helm-operator-plugins has its own finalizer, and reads numbers.
+    assert!(controller.contains(".finalizer(\"uninstall-helm-release\")") && controller.contains(".set(\"text\""));
+}
+
+#[test]
+fn kinds_are_added_to_a_project_with_the_same_domain() {
+    if !has_helm("the import of a Helm operator into a project") {
+        return;
+    }
+    let sandbox = sandbox();
+    let import = "opctl import helm-operator \"$FROM\"";
+    let (_, said) = run(&sandbox, &format!("echo > x && {import}"));
+    assert!(said.contains("neither a project of opctl nor empty"), "{said}");
+    let (is_done, said) =
+        run(&sandbox, &format!("opctl init other --domain example.com --license none --yes && cd other && {import}"));
+    assert!(
+        is_done && fs::exists(sandbox.folder.join("other/src/api/pages_charts/v1alpha1/index.rs")).unwrap(),
+        "{said}"
+    );
+    let (is_done, said) =
+        run(&sandbox, &format!("opctl init third --domain example.org --license none --yes && cd third && {import}"));
+    assert!(!is_done && said.contains("does not end in the project's domain, `example.org`"), "{said}");
+    // Groups that are domains: the project gets a shorter one.
+    let edit =
+        "grep -rl pages.charts.example.com \"$FROM\" | xargs sed -i 's/pages.charts.example.com/charts.example.com/'";
+    let (is_done, said) =
+        run(&sandbox, &format!("{edit} && mkdir short && cd short && {import} && grep ^domain PROJECT"));
+    assert!(is_done && said.ends_with("domain: example.com\n"), "{said}");
+}
