@@ -24,7 +24,6 @@ const EMPTY: &[(&str, &str)] = &[
     ("code=\"403\"", "the role has every permission"),
     ("code=~\"429|5..|<error>\"", "the API server is not overloaded"),
     ("absent(up{", "the operator is up"),
-    (" unless ", "the version is the first one"),
 ];
 
 #[test]
