@@ -118,7 +118,7 @@ fn what_has_no_counterpart_is_a_warning() {
     let (is_done, said) = run(&sandbox, "opctl import helm-operator \"$FROM\"");
     assert!(is_done, "{said}");
     for expected in
-        ["are always watched", "watches.yaml:10:3", "add `--max-concurrent-reconciles`", "environment variables"]
+        ["are always watched", "watches.yaml:10:3", "add `--concurrency`", "environment variables"]
     {
         assert!(said.contains(expected), "{expected}\n{said}");
     }
