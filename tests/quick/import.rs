@@ -117,9 +117,7 @@ fn what_has_no_counterpart_is_a_warning() {
     assert_eq!(run(&sandbox, edit), (true, String::new()));
     let (is_done, said) = run(&sandbox, "opctl import helm-operator \"$FROM\"");
     assert!(is_done, "{said}");
-    for expected in
-        ["are always watched", "watches.yaml:10:3", "add `--max-concurrent-reconciles`", "environment variables"]
-    {
+    for expected in ["are always watched", "watches.yaml:10:3", "add `--concurrency`", "environment variables"] {
         assert!(said.contains(expected), "{expected}\n{said}");
     }
     let controller = fs::read_to_string(sandbox.folder.join("src/controller/pages/index.rs")).unwrap();

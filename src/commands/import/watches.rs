@@ -114,7 +114,7 @@ impl Reader<'_> {
                 "maxConcurrentReconciles" => self.dropped(
                     key_span,
                     "the number of concurrent reconciles is an option of the operator",
-                    "add `--max-concurrent-reconciles` to the arguments in config/manager/manager.yaml",
+                    "add `--concurrency` to the arguments in config/manager/manager.yaml",
                 ),
                 _ => self.wrong(key_span, &format!("a watch has no key `{key}`"), &format!("its keys are {KEYS}")),
             }
