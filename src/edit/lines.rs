@@ -23,7 +23,7 @@ pub fn change(text: &str, before: &str, after: &str) -> Result<String, EditError
         [] if find(&lines, new).is_some() => return Ok(text.into()),
         [] => {
             let between = find(&lines, &[previous, next].concat()).map(|at| at + previous.len());
-            between.or_else(|| find(&lines, next)).or_else(|| find(&lines, previous).map(|at| at + 1))
+            between.or_else(|| find(&lines, previous).map(|at| at + 1)).or_else(|| find(&lines, next))
         }
         _ => find(&lines, old),
     };

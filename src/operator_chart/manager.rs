@@ -8,7 +8,7 @@ use super::condition::Set;
 use super::merge::{Part, Tree};
 use super::template::{COLUMN, INDENT};
 use super::values::Values;
-use super::{ChartError, Id, annotate, append, with};
+use super::{ChartError, Id, Variants, annotate, append, to_yaml, with};
 
 /// Where the operator runs.
 pub struct Manager {
@@ -24,7 +24,7 @@ pub struct Manager {
 const CONTAINER: &str = "manager";
 
 /// The Deployment of the operator: the one with a container `manager`, or the only one.
-pub fn find(objects: &BTreeMap<Id, Vec<(Set, Value)>>) -> Result<Manager, ChartError> {
+pub fn find(objects: &BTreeMap<Id, Variants>) -> Result<Manager, ChartError> {
     let deployments: Vec<_> = objects.iter().filter(|(id, _)| id.kind == "Deployment").collect();
     let is_manager = |object: &Value| containers(object).iter().any(|container| container["name"] == CONTAINER);
     let named = deployments.iter().find(|(_, variants)| variants.iter().all(|(_, object)| is_manager(object)));
@@ -70,15 +70,14 @@ pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(),
         message: "the operator's Deployment has no Pod template with containers".into(),
         help: "`opctl check` shows what is wrong under `config`".into(),
     };
-    let value_below = format!("{{{{- toYaml . | nindent {INDENT} }}}}");
-    annotate(tree, "manager.annotations", &value_below);
+    annotate(tree, "manager.annotations", &to_yaml(INDENT));
     let spec = tree.get(&["spec"]).ok_or_else(missing)?;
     spec.put(Set::MAX, "replicas", Tree::Lines(vec!["replicas: {{ .Values.manager.replicas }}".into()]));
     value_or(spec, "strategy", "manager.strategy");
     let pod = spec.get(&["template"]).ok_or_else(missing)?;
-    annotate(pod, "manager.pod.annotations", &value_below);
+    annotate(pod, "manager.pod.annotations", &to_yaml(INDENT));
     if let Some(labels) = pod.get(&["metadata", "labels"]) {
-        append(labels, "manager.pod.labels", &format!("{{{{- toYaml . | nindent {COLUMN} }}}}"));
+        append(labels, "manager.pod.labels", &to_yaml(COLUMN));
     }
     let spec = pod.get(&["spec"]).ok_or_else(missing)?;
     value(spec, "securityContext", "manager.podSecurityContext", values);
@@ -114,7 +113,10 @@ pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(),
 fn value(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
     let plain =
         tree.entry(key).filter(|entry| entry.set == Set::MAX).and_then(|entry| entry.it.1.same()).filter(is_plain);
-    let Some(default) = plain else { return value_or(tree, key, path) };
+    let Some(default) = plain else {
+        values.clear(path);
+        return value_or(tree, key, path);
+    };
     let lines = match default {
         Value::Object(_) | Value::Array(_) => filled(key, path),
         _ => vec![format!("{key}: {{{{ .Values.{path} }}}}")],
@@ -125,13 +127,15 @@ fn value(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
 
 /// An entry for a value that is not empty.
 fn filled(key: &str, path: &str) -> Vec<String> {
-    with(path, &[&format!("{key}:"), &format!("  {{{{- toYaml . | nindent {INDENT} }}}}")])
+    with(path, &[&format!("{key}:"), &format!("  {}", to_yaml(INDENT))])
 }
 
 /// A field that the template has, if it is there at all, unless a value is set.
 fn value_or(tree: &mut Tree, key: &str, path: &str) {
     let mut lines = match key {
-        "priorityClassName" => with(path, &[&format!("{key}: {{{{ . }}}}")]),
+        "imagePullPolicy" | "priorityClassName" | "terminationGracePeriodSeconds" => {
+            with(path, &[&format!("{key}: {{{{ . }}}}")])
+        }
         _ => filled(key, path),
     };
     let Tree::Map(entries) = tree.open() else { return };
@@ -147,7 +151,6 @@ fn value_or(tree: &mut Tree, key: &str, path: &str) {
 
 /// A sequence, of which those items that are the same for every release are values, as far as they stand beside each other.
 fn items(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
-    let all = format!("{{{{- toYaml . | nindent {COLUMN} }}}}");
     let own = match key {
         // Some may be given by name alone: `--set manager.envOverrides.RUST_LOG=debug`.
         "env" => vec![
@@ -161,7 +164,7 @@ fn items(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
             "  value: {{ $value | quote }}".into(),
             "{{- end }}".into(),
         ],
-        _ => with(path, &[&all]),
+        _ => with(path, &[&to_yaml(COLUMN)]),
     };
     let Some(entry) = tree.entry(key).filter(|entry| entry.set == Set::MAX) else {
         return more(tree, key, path, own);
@@ -183,12 +186,12 @@ fn items(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
 
 /// Adds the items of a value to a sequence.
 fn extra(tree: &mut Tree, key: &str, path: &str) {
-    more(tree, key, path, with(path, &[&format!("{{{{- toYaml . | nindent {COLUMN} }}}}")]));
+    more(tree, key, path, with(path, &[&to_yaml(COLUMN)]));
 }
 
 /// Adds items by lines of a template to a sequence, which only some renderings may have.
 fn more(tree: &mut Tree, key: &str, path: &str, own: Vec<String>) {
-    let alone = with(path, &[&format!("{key}:"), &format!("{{{{- toYaml . | nindent {COLUMN} }}}}")]);
+    let alone = with(path, &[&format!("{key}:"), &to_yaml(COLUMN)]);
     let Tree::Map(entries) = tree.open() else { return };
     let Some(at) = entries.iter().position(|entry| entry.it.0 == key) else {
         return tree.put(Set::MAX, key, Tree::Lines(alone));

@@ -72,6 +72,10 @@ fn union(variants: &[(Set, &Value)]) -> Set {
     variants.iter().fold(0, |union, (set, _)| union | set)
 }
 
+pub fn is_container(value: &Value) -> bool {
+    value["name"].is_string() && value["image"].is_string()
+}
+
 /// Items with the same name, or without one and equal, are one item. `None` if no order fits all variants.
 fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
     let identity = |item: &Value| match item.get("name") {
@@ -98,7 +102,9 @@ fn merge_lists(variants: &[(Set, &Value)]) -> Option<Vec<(Set, Tree)>> {
     }
     let mut merged = Vec::new();
     while !known.is_empty() {
-        let next = known.iter().position(|identity| !known.iter().any(|other| before[identity].contains(other)))?;
+        let next = known.iter().position(|identity| !known.iter().any(|other| before[identity].contains(other)));
+        // A patch of kustomize moves a container to the front; their order means nothing.
+        let next = next.or_else(|| items.values().flatten().all(|(_, item)| is_container(item)).then_some(0))?;
         let identity = known.remove(next);
         merged.push((union(&items[&identity]), merge(&items[&identity])));
     }

@@ -20,12 +20,14 @@ use serde_json::{Map, Value, json};
 
 pub use self::condition::MOST_SWITCHES;
 use self::condition::{Set, condition, join};
+use self::manager::Manager;
 pub use self::manager::image;
 use self::merge::{Part, Tree, merge};
 pub use self::metrics::{serves_metrics, without_metrics};
 use self::names::Names;
 pub use self::same::{difference, normal};
 use self::template::{COLUMN, INDENT, Printer};
+use self::values::Values;
 pub use self::values::{Entry, completed, schema, text, unknown};
 use crate::yaml;
 
@@ -144,17 +146,50 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     let switches: Vec<String> = operator.switches.iter().map(|(switch, _)| switch.expression().to_owned()).collect();
     let actions = names.actions();
     let printer = Printer { switches: &switches, actions: &actions };
-    let everywhere = condition::all(switches.len());
+    let objects = collected(operator);
+    let manager = manager::find(&objects)?;
     let mut values = values::common(operator);
     let replicas = manager::replicas(&operator.renderings[operator.by_default()]);
     values.set("manager.replicas", replicas.unwrap_or(1).into());
+    match manager.metrics_port {
+        Some(port) => values.set("metrics.port", port.into()),
+        None => values.entries.retain(|entry| entry.path != "metrics.port"),
+    }
+    let bound = bound_roles(&objects);
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (id, variants) in &objects {
+        let set = variants.iter().fold(0, |set, (one, _)| set | one);
+        let mut conditions: Vec<String> =
+            condition(set, condition::all(switches.len()), &switches).into_iter().collect();
+        conditions.extend(own_condition(id, &bound));
+        let tree = template(id, variants, operator, &names, &manager, &mut values)?;
+        let name = names.short(&id.name);
+        let text = only_if(&conditions, printer.object(&tree, set));
+        files.entry(format!("templates/{}/{name}.yaml", folder(id))).or_default().push(text);
+        if let Some(test) = connection(id, &variants[0].1, operator, &names, &manager) {
+            conditions.extend(is_closed(id, operator).then(|| format!("not {}", Switch::NetworkPolicy.expression())));
+            files.entry(format!("templates/tests/{name}.yaml")).or_default().push(only_if(&conditions, test));
+        }
+    }
+    let mut templates: BTreeMap<String, String> =
+        files.into_iter().map(|(path, texts)| (path, format!("{header}\n{}", texts.join("---\n")))).collect();
+    templates.insert("templates/_helpers.tpl".into(), format!("{header}\n{}", names.helpers(&manager.service_account)));
+    Ok(Chart {
+        templates,
+        values: values.entries,
+        chart: chart_file(&operator.name),
+        notes: notes(&operator.name, &names.in_template(&manager.id.name)),
+    })
+}
 
-    let mut objects: BTreeMap<Id, Vec<(Set, Value)>> = BTreeMap::new();
+/// What an object is in each set of renderings.
+type Variants = Vec<(Set, Value)>;
+
+/// The objects of all renderings, except for the Namespace of the release.
+fn collected(operator: &Operator) -> BTreeMap<Id, Variants> {
+    let mut objects: BTreeMap<Id, Variants> = BTreeMap::new();
     for (rendering, rendered) in operator.renderings.iter().enumerate() {
-        for object in rendered {
-            if object["kind"] == "Namespace" {
-                continue;
-            }
+        for object in rendered.iter().filter(|object| !is_namespace(object, &operator.namespace)) {
             let variants = objects.entry(Id::of(object)).or_default();
             match variants.iter_mut().find(|(_, known)| known == object) {
                 Some((set, _)) => *set |= 1 << rendering,
@@ -162,62 +197,48 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
             }
         }
     }
-    let selector = manager::find(&objects)?;
-    match selector.metrics_port {
-        Some(port) => values.set("metrics.port", port.into()),
-        None => values.entries.retain(|entry| entry.path != "metrics.port"),
+    objects
+}
+
+/// Helm creates it, if it is asked to.
+fn is_namespace(object: &Value, namespace: &str) -> bool {
+    object["kind"] == "Namespace" && object["metadata"]["name"] == namespace
+}
+
+/// An object in which the release and the values decide what they are to decide.
+fn template(
+    id: &Id,
+    variants: &Variants,
+    operator: &Operator,
+    names: &Names,
+    manager: &Manager,
+    values: &mut Values,
+) -> Result<Tree, ChartError> {
+    let replaced: Variants = variants.iter().map(|(set, object)| (*set, names.replace(object))).collect();
+    let mut tree = merge(&replaced.iter().map(|(set, object)| (*set, object)).collect::<Vec<_>>());
+    label(&mut tree, &operator.name, id);
+    if let Some(spec) = tree.get(&["spec"]) {
+        select(spec, &manager.labels);
     }
-    let bound = bound_roles(&objects);
-    let is_on = |wanted| operator.switches.iter().any(|(switch, _)| *switch == wanted);
-    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (id, variants) in &objects {
-        let set = variants.iter().fold(0, |set, (one, _)| set | one);
-        let replaced: Vec<(Set, Value)> = variants.iter().map(|(set, object)| (*set, names.replace(object))).collect();
-        let mut tree = merge(&replaced.iter().map(|(set, object)| (*set, object)).collect::<Vec<_>>());
-        let mut conditions: Vec<String> = condition(set, everywhere, &switches).into_iter().collect();
-        conditions.extend(own_condition(id, &bound));
-        label(&mut tree, &operator.name, id);
-        if let Some(spec) = tree.get(&["spec"]) {
-            select(spec, &selector.labels);
-        }
-        if let Some(port) = selector.metrics_port {
-            manager::metrics_port(&mut tree, id, port);
-        }
-        if *id == selector.id {
-            manager::template(&mut tree, &operator.name, &mut values)?;
-        }
-        let value = format!("{{{{- toYaml . | nindent {INDENT} }}}}");
-        match id.kind.as_str() {
-            // An uninstall leaves the CRD, and so all objects of its kind.
-            "CustomResourceDefinition" => annotate(&mut tree, "crd.keep", "helm.sh/resource-policy: keep"),
-            "ServiceAccount" => annotate(&mut tree, "serviceAccount.annotations", &value),
-            _ => {}
-        }
-        names.service_account(&mut tree, &selector.service_account);
-        let text = only_if(&conditions, printer.object(&tree, set));
-        if id.kind == "Service"
-            && variants.iter().any(|(_, object)| object["spec"]["selector"].as_object() == Some(&selector.labels))
-        {
-            let name = names.short(&id.name);
-            let test = connection(&operator.name, name, &names.in_template(&id.name), &port(&variants[0].1));
-            // Metrics are for some namespaces only.
-            if is_on(Switch::NetworkPolicy) && id.name.ends_with("metrics-service") {
-                conditions.push(format!("not {}", Switch::NetworkPolicy.expression()));
-            }
-            files.entry(format!("templates/tests/{name}.yaml")).or_default().push(only_if(&conditions, test));
-        }
-        files.entry(format!("templates/{}/{}.yaml", folder(id), names.short(&id.name))).or_default().push(text);
+    if let Some(port) = manager.metrics_port {
+        manager::metrics_port(&mut tree, id, port);
     }
-    let mut templates: BTreeMap<String, String> =
-        files.into_iter().map(|(path, texts)| (path, format!("{header}\n{}", texts.join("---\n")))).collect();
-    templates
-        .insert("templates/_helpers.tpl".into(), format!("{header}\n{}", names.helpers(&selector.service_account)));
-    Ok(Chart {
-        templates,
-        values: values.entries,
-        chart: chart_file(&operator.name),
-        notes: notes(&operator.name, &names.in_template(&selector.id.name)),
-    })
+    if *id == manager.id {
+        manager::template(&mut tree, &operator.name, values)?;
+    }
+    match id.kind.as_str() {
+        // An uninstall leaves the CRD, and so all objects of its kind.
+        "CustomResourceDefinition" => annotate(&mut tree, "crd.keep", "helm.sh/resource-policy: keep"),
+        "ServiceAccount" => annotate(&mut tree, "serviceAccount.annotations", &to_yaml(INDENT)),
+        _ => {}
+    }
+    names.service_account(&mut tree, &manager.service_account);
+    Ok(tree)
+}
+
+/// The action for a value in the block at this column.
+fn to_yaml(column: &str) -> String {
+    format!("{{{{- toYaml . | nindent {column} }}}}")
 }
 
 /// The objects in what kustomize or helm printed.
@@ -269,7 +290,7 @@ fn folder(id: &Id) -> &'static str {
 }
 
 /// The roles that some binding grants: kind, namespace and name.
-fn bound_roles(objects: &BTreeMap<Id, Vec<(Set, Value)>>) -> Vec<(String, String)> {
+fn bound_roles(objects: &BTreeMap<Id, Variants>) -> Vec<(String, String)> {
     let bindings = objects.iter().filter(|(id, _)| id.kind.ends_with("RoleBinding"));
     let roles = bindings.flat_map(|(_, variants)| variants).map(|(_, binding)| &binding["roleRef"]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -307,7 +328,7 @@ fn label(tree: &mut Tree, chart: &str, id: &Id) {
         "Deployment" => Some("manager.labels"),
         _ => None,
     };
-    own.extend(extra.iter().flat_map(|path| with(path, &[&format!("{{{{- toYaml . | nindent {COLUMN} }}}}")])));
+    own.extend(extra.iter().flat_map(|path| with(path, &[&to_yaml(COLUMN)])));
     if let Tree::Map(entries) = labels.open() {
         entries.retain(|entry| !RELEASE_LABELS.contains(&entry.it.0.as_str()));
         entries.insert(0, Part { set: Set::MAX, it: (String::new(), Tree::Lines(own)) });
@@ -375,17 +396,24 @@ fn only_if(conditions: &[String], text: String) -> String {
     }
 }
 
-/// The port of a Service, as its test has it.
-fn port(service: &Value) -> String {
-    match &service["spec"]["ports"][0] {
-        port if port["targetPort"] == "metrics" => "{{ .Values.metrics.port }}".into(),
-        port => port["port"].to_string(),
-    }
+/// Whether only some namespaces may connect to a Service, with the network policy.
+fn is_closed(id: &Id, operator: &Operator) -> bool {
+    let has_policy = operator.switches.iter().any(|(switch, _)| *switch == Switch::NetworkPolicy);
+    has_policy && id.name.ends_with("metrics-service")
 }
 
-/// A Pod for `helm test` that connects to a Service. A Service leads to Pods that are ready, so one of them is.
-fn connection(chart: &str, name: &str, service: &str, port: &str) -> String {
-    format!(
+/// A Pod for `helm test` that connects to a Service of the operator. A Service leads to Pods that are ready, so one of them is.
+fn connection(id: &Id, object: &Value, operator: &Operator, names: &Names, manager: &Manager) -> Option<String> {
+    let spec = &object["spec"];
+    if id.kind != "Service" || spec["selector"].as_object() != Some(&manager.labels) {
+        return None;
+    }
+    let (chart, name, service) = (&operator.name, names.short(&id.name), names.in_template(&id.name));
+    let port = match &spec["ports"][0] {
+        port if port["targetPort"] == "metrics" => "{{ .Values.metrics.port }}".into(),
+        port => port["port"].to_string(),
+    };
+    Some(format!(
         r#"apiVersion: v1
 kind: Pod
 metadata:
@@ -413,7 +441,7 @@ spec:
     seccompProfile:
       type: RuntimeDefault
 "#
-    )
+    ))
 }
 
 fn chart_file(name: &str) -> String {

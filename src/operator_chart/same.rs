@@ -1,26 +1,32 @@
 //! Compares what helm renders of a chart with what kustomize renders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Id, RELEASE_LABELS};
+use super::merge::is_container;
+use super::{Id, RELEASE_LABELS, is_namespace};
 
-/// The objects without the Namespace, which a chart leaves to helm, and without the labels and annotations of a release.
-pub fn normal(objects: &[Value]) -> Vec<Value> {
-    objects.iter().filter(|object| object["kind"] != "Namespace").map(without_release).collect()
+/// The objects without the Namespace of the release, which a chart leaves to helm, and without the labels and annotations of a release.
+pub fn normal(objects: &[Value], namespace: &str) -> Vec<Value> {
+    objects.iter().filter(|object| !is_namespace(object, namespace)).map(without_release).collect()
 }
 
 fn without_release(value: &Value) -> Value {
     match value {
-        Value::Array(items) => items.iter().map(without_release).collect(),
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.iter().map(without_release).collect();
+            if items.iter().all(is_container) {
+                items.sort_by_key(|container| container["name"].to_string());
+            }
+            items.into()
+        }
         Value::Object(entries) => {
             let is_of_release = |key: &str| RELEASE_LABELS.contains(&key) || key == "helm.sh/resource-policy";
             let kept =
                 entries.iter().filter(|(key, _)| !is_of_release(key)).map(|(key, value)| (key, without_release(value)));
             // Labels that had no others.
-            let is_left =
-                |key: &str, value: &Value| !["annotations", "labels"].contains(&key) || value != &serde_json::json!({});
+            let is_left = |key: &str, value: &Value| !["annotations", "labels"].contains(&key) || value != &json!({});
             kept.filter(|(key, value)| is_left(key, value)).map(|(key, value)| (key.clone(), value)).collect()
         }
         other => other.clone(),
@@ -49,7 +55,7 @@ pub fn difference(wanted: &[Value], found: &[Value]) -> Option<String> {
 fn in_field(path: &str, wanted: &Value, found: &Value) -> Option<String> {
     match (wanted, found) {
         (Value::Object(wanted), Value::Object(found)) => {
-            let keys: std::collections::BTreeSet<&String> = wanted.keys().chain(found.keys()).collect();
+            let keys: BTreeSet<&String> = wanted.keys().chain(found.keys()).collect();
             keys.into_iter().find_map(|key| {
                 let [wanted, found] = [wanted, found].map(|entries| entries.get(key).unwrap_or(&Value::Null));
                 in_field(&format!("{path}.{key}"), wanted, found)

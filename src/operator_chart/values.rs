@@ -23,6 +23,17 @@ pub struct Values {
 }
 
 impl Values {
+    /// Leaves it to the template, or to Kubernetes, unless it is set.
+    pub fn clear(&mut self, path: &str) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
+            entry.default = match entry.default {
+                Value::Object(_) => json!({}),
+                Value::Array(_) => json!([]),
+                _ => Value::Null,
+            };
+        }
+    }
+
     /// Sets a default.
     pub fn set(&mut self, path: &str, default: Value) {
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
@@ -311,11 +322,9 @@ pub fn schema(entries: &[Entry], comment: &str) -> String {
 
 fn leaf(entry: &Entry) -> Value {
     let mut leaf = Map::new();
-    let types = match entry.r#type {
-        [one] => json!(one),
-        several => json!(several),
-    };
-    leaf.insert("type".into(), types);
+    let nullable = entry.default.is_null().then_some("null");
+    let types: Vec<&str> = entry.r#type.iter().copied().chain(nullable).collect();
+    leaf.insert("type".into(), if let [one] = types[..] { json!(one) } else { json!(types) });
     if !entry.comment.is_empty() {
         leaf.insert("description".into(), entry.comment.into());
     }
@@ -326,6 +335,7 @@ fn leaf(entry: &Entry) -> Value {
         "manager.image.digest" => &[("pattern", json!("^(sha256:[0-9a-f]{64})?$"))],
         _ => &[],
     };
+    let bounds = if entry.default.is_null() { &[] } else { bounds };
     leaf.extend(bounds.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
     leaf.into()
 }

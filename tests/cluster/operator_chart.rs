@@ -90,6 +90,62 @@ fn parts_that_are_turned_on_are_on_in_the_chart_too() {
 }
 
 #[test]
+fn manifests_that_the_user_edited_are_in_the_chart_as_they_are() {
+    if !has_helm("the chart of edited manifests") {
+        return;
+    }
+    let sandbox = project();
+    let config = |path: &str| sandbox.folder.join("config").join(path);
+    let manager = fs::read_to_string(config("manager/manager.yaml")).unwrap();
+    let without =
+        ["imagePullPolicy:", "terminationGracePeriodSeconds:", "kubectl.kubernetes.io/default", "annotations:"];
+    let mut edited: String = manager
+        .lines()
+        .filter(|line| !without.iter().any(|part| line.trim_start().starts_with(part)))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    for (before, after) in [
+        (
+            "            - name: RUST_LOG",
+            "            - name: NODE\n              valueFrom: {fieldRef: {fieldPath: spec.nodeName}}\n            - name: RUST_LOG",
+        ),
+        (
+            "            - --metrics-secure",
+            "            - --metrics-secure\n            - --concurrency=3\n            - --text={{ x }}",
+        ),
+        (
+            "      containers:",
+            "      hostNetwork: false\n      initContainers:\n        - {name: first, image: busybox}\n      containers:\n        - {name: side, image: 'a/b:c'}",
+        ),
+        ("          ports:", "          envFrom: [{configMapRef: {name: settings}}]\n          ports:"),
+    ] {
+        assert!(edited.contains(before), "{before}: {edited}");
+        edited = edited.replacen(before, after, 1);
+    }
+    fs::write(config("manager/manager.yaml"), edited).unwrap();
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: system\n  annotations: {n: 'yes'}\n\
+                    data:\n  text: |+\n    {{ .Values }} and\n\n      shop-webhook-service.shop-system.svc\n\n  no: '1'\n";
+    fs::write(config("manager/settings.yaml"), settings).unwrap();
+    shell(&sandbox, "cd config/manager && echo '  - settings.yaml' >> kustomization.yaml");
+    shell(
+        &sandbox,
+        "rm -r dist && opctl -q generate chart && opctl generate chart --check && helm lint --strict dist/chart",
+    );
+    shell(&sandbox, "helm template depot dist/chart --namespace depot > all.yaml");
+    let all = fs::read_to_string(sandbox.folder.join("all.yaml")).unwrap();
+    for wanted in [
+        "{{ .Values }} and",
+        "depot-shop-webhook-service.depot.svc",
+        "--text={{ x }}",
+        "--concurrency=3",
+        "image: a/b:c",
+    ] {
+        assert!(all.contains(wanted), "{wanted}: {all}");
+    }
+    assert!(!all.contains("shop-system") && !all.contains("name: shop-"), "{all}");
+}
+
+#[test]
 fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     if !has_helm("the chart of an operator") {
         return;
@@ -111,6 +167,7 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     // Each combination of values is accepted. The kinds of others are known by name only.
     for (kind, plural, group) in [
         ("ServiceMonitor", "servicemonitors", "monitoring.coreos.com"),
+        ("PrometheusRule", "prometheusrules", "monitoring.coreos.com"),
         ("Certificate", "certificates", "cert-manager.io"),
         ("Issuer", "issuers", "cert-manager.io"),
     ] {

@@ -10,12 +10,13 @@ use clap::Args;
 use serde_json::Value;
 
 use super::super::edit::{self, EditArgs, KUSTOMIZATION, is_listed, listed};
-use super::super::error::Refusal;
+use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::rendered::{self, ImageSubstitution};
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, resolve, tree};
 use crate::compiled::helm;
 use crate::config::render::Renderer;
+use crate::diagnostic::Diagnostic;
 use crate::edit::Edit;
 use crate::emit;
 use crate::names::Image;
@@ -243,10 +244,13 @@ fn changed(tree: &Tree, args: &EditArgs, quiet: &Console) -> anyhow::Result<Tree
 fn objects(tree: &Tree) -> anyhow::Result<Vec<Value>> {
     let mut renderer = Renderer::new(tree);
     let render = renderer.render("config/default", &[]);
+    let errors: Vec<Diagnostic> = renderer.problems.into_iter().filter(Diagnostic::is_error).collect();
+    if !errors.is_empty() {
+        return Err(Diagnosed::from(errors).into());
+    }
     if !render.is_closed {
         return Err(Refusal::new("opctl cannot render `config/default` by itself, which a chart requires")
             .help("resources from the network, plugins and kustomize's own charts are not supported")
-            .help("`opctl check` shows what is wrong under `config`")
             .into());
     }
     Ok(render.objects.iter().map(|object| object.node.json()).collect())
@@ -345,7 +349,7 @@ fn compare(operator: &Operator, tree: &Tree, folder: &str, args: &ChartArgs, con
                 .map_err(Refusal::new)?,
             false => operator.renderings[rendering].clone(),
         };
-        let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects));
+        let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects, &operator.namespace));
         if let Some(difference) = operator_chart::difference(&wanted, &found) {
             return Err(Refusal::new(format!("the chart does not install what `config/default` does: {difference}"))
                 .help(format!("compared with {}", parts.join(", ")))
