@@ -111,6 +111,14 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// The name of the release whose names are those of `config/default`.
+    pub fn release(&self) -> &str {
+        match self.prefix.trim_end_matches('-') {
+            "" => &self.name,
+            stem => stem,
+        }
+    }
+
     /// The rendering that `config/default` is.
     pub fn by_default(&self) -> usize {
         let on = self.switches.iter().enumerate().filter(|(_, (_, is_on))| *is_on);
@@ -126,6 +134,17 @@ pub struct Chart {
     pub values: Vec<Entry>,
     pub chart: String,
     pub notes: String,
+}
+
+impl Chart {
+    /// All files that a chart needs, before the user has edited any.
+    pub fn files(&self, header: &str) -> BTreeMap<String, String> {
+        let mut files = self.templates.clone();
+        files.insert("Chart.yaml".into(), self.chart.clone());
+        files.insert("values.yaml".into(), text(&self.values));
+        files.insert("values.schema.json".into(), schema(&self.values, header));
+        files
+    }
 }
 
 /// Why there is no chart.

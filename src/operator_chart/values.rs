@@ -55,8 +55,7 @@ pub fn common(operator: &Operator) -> Values {
         Some(digest) => (String::new(), digest.to_owned()),
         None => (tag, String::new()),
     };
-    let stem = operator.prefix.trim_end_matches('-');
-    let name = if stem == operator.name { "" } else { stem };
+    let name = if operator.release() == operator.name { "" } else { operator.release() };
     let table: Vec<(&'static str, Value, &'static str, &'static [&'static str])> = vec![
         ("nameOverride", json!(name), "Instead of the chart's name, in the names of all objects", TEXT),
         (

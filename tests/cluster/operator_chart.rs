@@ -296,7 +296,10 @@ fn what_the_user_changed_stays() {
     assert!(read("Chart.yaml").contains("1.2.3") && !read("templates/_helpers.tpl").contains("junk"));
     assert!(chart.join("templates/own.yaml").is_file() && !chart.join("templates/rbac/gone.yaml").exists());
 
-    // Another number of replicas is another deployment than that of config/default, but for the comparison it is set.
+    // Own values and templates are other objects than those of config/default, and are left out of the comparison.
+    let values = read("values.yaml");
+    write("values.yaml", values.replace("cpu: 500m", "cpu: 700m").replace("nodeSelector: {}", "nodeSelector: {a: b}"));
+    write("templates/own.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: own}}\n".into());
     let (code, said) = opctl(&["--check"]);
     assert_eq!(code, Some(0), "{said}");
 

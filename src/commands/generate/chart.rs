@@ -3,18 +3,18 @@
 //! Each part that `opctl edit` turns on and off is a value of the chart: the project is rendered with and without it, in memory, as
 //! that command would change it.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::edit::{self, EditArgs, KUSTOMIZATION, is_listed, listed};
 use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::rendered::{self, ImageSubstitution};
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, resolve, tree};
-use crate::compiled::helm;
+use crate::compiled::helm::{self, HelmError, Workspace};
 use crate::config::render::Renderer;
 use crate::diagnostic::Diagnostic;
 use crate::edit::Edit;
@@ -74,8 +74,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
         operator.image = Some((repository, tag.unwrap_or_default()));
     }
     let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
-    let chart =
-        operator_chart::chart(&operator, &header).map_err(|error| Refusal::new(error.message).help(error.help))?;
+    let chart = made(&operator, &header)?;
     let plan = plan(&chart, &tree, &folder, &header, &console.overwrite)?;
     for path in
         operator_chart::unknown(&tree.read(&format!("{folder}/values.yaml"))?.unwrap_or_default(), &chart.values)
@@ -88,20 +87,20 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
         console.warn("the image in values.yaml is a placeholder; `--image` sets it");
     }
     let next = vec![Next::new(
-        format!(
-            "helm install {} {folder} --namespace {} --create-namespace",
-            operator.prefix.trim_end_matches('-'),
-            operator.namespace
-        ),
+        format!("helm install {} {folder} --namespace {} --create-namespace", operator.release(), operator.namespace),
         "installs the operator",
     )];
     let task = Task { again: "run `opctl generate chart`", tree: &tree, folder: "", plan, next };
     let outcome = carry_out(&task, console)?;
     if console.mode == Mode::Check && outcome == Outcome::Done {
         operator.image = own_image;
-        compare(&operator, &tree, &folder, args, console)?;
+        compare(&operator, &header, &tree, args, console)?;
     }
     Ok(outcome)
+}
+
+fn made(operator: &Operator, header: &str) -> Result<Chart, Refusal> {
+    operator_chart::chart(operator, header).map_err(|error| Refusal::new(error.message).help(error.help))
 }
 
 /// The operator with each combination of its parts.
@@ -312,52 +311,43 @@ fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[Str
 
 const IGNORED: &str = ".git/\n.gitignore\n*.swp\n*.bak\n*.tmp\n*.orig\n*~\n.DS_Store\n.idea/\n.vscode/\n";
 
-/// Whether helm renders with the chart what kustomize does: as it is, and with each of the parts changed.
-fn compare(operator: &Operator, tree: &Tree, folder: &str, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
+/// Whether helm renders with the chart what kustomize does: as it is, with each of the parts changed, and with all and none of them. The
+/// user's values and templates are left out: they may be others.
+fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, console: &Console) -> anyhow::Result<()> {
+    let refused = |error: HelmError| Refusal::new(error.message).help(error.help);
+    let workspace = Workspace::create().map_err(refused)?;
+    workspace.write("chart", &made(operator, header)?.files(header)).map_err(refused)?;
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
-    let base = operator.by_default();
-    let all = operator.renderings.len() - 1;
+    let (base, all) = (operator.by_default(), operator.renderings.len() - 1);
     let flips = (0..operator.switches.len()).map(|switch| base ^ 1 << switch);
-    let release = match operator.prefix.trim_end_matches('-') {
-        "" => operator.name.as_str(),
-        stem => stem,
-    };
-    let mut compared = 0;
-    let mut renderings: Vec<usize> = [base, 0, all].into_iter().chain(flips).collect();
-    renderings.dedup();
-    for rendering in renderings {
-        let mut values = serde_json::json!({});
+    let renderings: BTreeSet<usize> = [base, 0, all].into_iter().chain(flips).collect();
+    for rendering in &renderings {
+        let mut values = json!({});
         let mut parts = Vec::new();
-        for (at, (switch, _)) in operator.switches.iter().enumerate() {
+        for (at, (switch, by_default)) in operator.switches.iter().enumerate() {
             let is_on = rendering >> at & 1 == 1;
-            merge(&mut values, &switch.values(is_on));
+            if is_on != *by_default {
+                merge(&mut values, &switch.values(is_on));
+            }
             parts.push(format!("{} {}", switch.name(), if is_on { "on" } else { "off" }));
         }
-        if let Some((repository, tag)) = &operator.image {
-            let (tag, digest) = tag.strip_prefix('@').map_or((tag.as_str(), ""), |digest| ("", digest));
-            merge(
-                &mut values,
-                &serde_json::json!({ "manager": { "image": { "repository": repository, "tag": tag, "digest": digest } } }),
-            );
-        }
-        let text = helm::template_in(release, &operator.namespace, &tree.root().join(folder), &values)
-            .map_err(|error| Refusal::new(error.message).help(error.help))?;
-        let found = operator_chart::objects(&text).map_err(Refusal::new)?;
-        let wanted = match rendering == base {
+        let text = helm::template_in(operator.release(), &operator.namespace, &workspace.chart(), &values);
+        let found = operator_chart::objects(&text.map_err(refused)?).map_err(Refusal::new)?;
+        let wanted = match *rendering == base {
             // What people apply, not what opctl takes it for.
             true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
                 .map_err(Refusal::new)?,
-            false => operator.renderings[rendering].clone(),
+            false => operator.renderings[*rendering].clone(),
         };
         let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects, &operator.namespace));
         if let Some(difference) = operator_chart::difference(&wanted, &found) {
             return Err(Refusal::new(format!("the chart does not install what `config/default` does: {difference}"))
                 .help(format!("compared with {}", parts.join(", ")))
-                .help("values.yaml may have other defaults than `config`; otherwise this is a defect of opctl")
+                .help("please report this as a defect of opctl, with the objects")
                 .into());
         }
-        compared += 1;
     }
+    let compared = renderings.len();
     console.info(&format!("helm renders the same objects as kustomize, with {compared} combinations of values"));
     Ok(())
 }
