@@ -3,7 +3,7 @@
 /// A set of renderings. Bit `n` is the rendering in which switch `i` is on if bit `i` of `n` is set.
 pub type Set = u128;
 
-/// More would not fit into a [`Set`].
+/// More would not fit into a `Set`.
 pub const MOST_SWITCHES: usize = 7;
 
 /// All renderings with this number of switches.
