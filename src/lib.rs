@@ -22,6 +22,7 @@ pub mod model;
 pub mod apiserver;
 pub mod chart;
 pub mod cluster;
+pub mod compat;
 pub mod compiled;
 pub mod config;
 pub mod dashboards;

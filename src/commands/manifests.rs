@@ -6,10 +6,12 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use super::against::{self, Baseline};
 use super::allow::{ReportedBy, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
 use super::error::{Diagnosed, Refusal};
 use super::features::FeatureArgs;
+use super::kubectl::KubectlArgs;
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, lock, resolve,
@@ -45,6 +47,12 @@ Examples:
 
   # Only the roles, even if the types have errors
   opctl manifests --only rbac
+
+  # In CI: fail if a change breaks users of the CRDs
+  opctl manifests --against origin/main
+
+  # Before a deployment: also check the objects in the cluster
+  opctl manifests --against cluster
 
   # A CRD that contains a PodTemplateSpec, in a third of the size
   opctl manifests --no-foreign-descriptions")]
@@ -85,8 +93,23 @@ pub struct ManifestsArgs {
     #[arg(long)]
     pub all_or_nothing: bool,
 
+    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or commit, a file or
+    /// folder with CRDs, or `cluster`
+    ///
+    /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`, objects that are stored
+    /// there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses data.
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["only", "all_or_nothing"])]
+    pub against: Option<String>,
+
+    /// With --against: breaking changes of alpha versions are errors, too
+    #[arg(long, requires = "against")]
+    pub strict: bool,
+
     #[command(flatten)]
     pub features: FeatureArgs,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
 
     #[command(flatten)]
     pub messages: MessageArgs,
@@ -123,7 +146,7 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
 
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
-    let _lock = lock(&output.root, console)?;
+    let _lock = if args.against.is_none() { lock(&output.root, console)? } else { None };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
@@ -134,10 +157,13 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     let mut options = ManifestOptions { output: &output.folder, ..ManifestOptions::of(project.as_ref()) };
     options.descriptions.max = args.max_description.or(options.descriptions.max);
     options.descriptions.foreign &= !args.no_foreign_descriptions;
-    let mut plan = Plan::default();
     let target = Tree::at(&output.root);
     let choice =
         Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only, all_or_nothing: args.all_or_nothing };
+    if let Some(what) = &args.against {
+        return compare(what, args, (&tree, &output), &options, &choice, console);
+    }
+    let mut plan = Plan::default();
     let Added { warnings, refused } = add(&mut plan, &tree, &target, &options, &choice, console)?;
     let why = refused.as_ref().map(|refused| &refused.why);
     let errors = why.map(|why| why.diagnostics.clone()).unwrap_or_default();
@@ -161,6 +187,26 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
             .help("with `--all-or-nothing`, nothing is written in this case"),
     );
     Ok(Outcome::Refused)
+}
+
+/// Reports the changes of the CRDs since an earlier release.
+fn compare(
+    what: &str,
+    args: &ManifestsArgs,
+    (tree, output): (&Tree, &Output),
+    options: &ManifestOptions,
+    choice: &Choice,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let baseline = Baseline::open(what, &output.root, &output.folder, args.program.kubectl.as_deref())?;
+    let mut found = engine::find(tree, options, choice, console)?;
+    let mut errors = check(&mut found, choice);
+    errors.retain(Diagnostic::is_error);
+    errors.extend(found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default());
+    if !errors.is_empty() {
+        return Err(against::stop(errors));
+    }
+    against::report(&baseline, &found.source, &found.crds, args.strict, console)
 }
 
 /// The kinds without a CRD, for a message.
