@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::api::Api;
 use crate::control_plane::ControlPlane;
 use crate::object::crd;
+use crate::sandbox::Sandbox;
 
 /// A change of the field `spec.a`, and an object that is valid before.
 struct Case {
@@ -56,6 +57,57 @@ fn what_is_said_of_a_change_is_what_an_api_server_does() {
     eprintln!("{tried} changes, {broken} of which broke the object; {without_harm} breaking ones did not");
     assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(tried / 10 < broken && broken < tried * 9 / 10);
+}
+
+/// The CRDs and the objects that a cluster has.
+#[test]
+fn changes_are_compared_with_a_cluster_and_its_objects() {
+    let Some(cluster) = ControlPlane::start("compat-live", 0) else { return };
+    let mut sandbox = Sandbox::new();
+    let run = |sandbox: &Sandbox, line: &str| -> (Option<i32>, String) {
+        let mut command = sandbox.command("sh");
+        command.args(["-c", line]).env("KUBECONFIG", &cluster.kubeconfig);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    run(&sandbox, "opctl init shop --domain example.com --api cache/v1/Memcached -q");
+    sandbox.folder.push("shop");
+    let kubectl = cluster.kubectl.display();
+    let against = format!("opctl manifests --against cluster --kubectl '{kubectl}'");
+    let (code, said) = run(&sandbox, &against);
+    assert_eq!(code, Some(0), "nothing is installed: {said}");
+    cluster.kubectl(&["apply", "-f", sandbox.folder.join("config/crd/bases").to_str().unwrap()], "");
+    cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"], "");
+    for (name, suspend) in [("one", true), ("two", false)] {
+        let object = json!({
+            "apiVersion": "cache.example.com/v1", "kind": "Memcached",
+            "metadata": { "name": name, "namespace": "default" }, "spec": { "suspend": suspend },
+        });
+        eventually(|| {
+            let output = cluster.run(&["create", "-f", "-"], &object.to_string());
+            if output.status.success() { Ok(Value::Null) } else { Err(json!(String::from_utf8_lossy(&output.stderr))) }
+        });
+    }
+    let (code, said) = run(&sandbox, &against);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("compared 1 CRD with the cluster: 0 breaking changes, 0 warnings"), "{said}");
+
+    let types = sandbox.folder.join("src/api/cache/v1/memcached.rs");
+    let text = std::fs::read_to_string(&types).unwrap();
+    let rule = "#[schemars(extend(\"enum\" = [false]))]\n    pub suspend: bool,";
+    let changed = text.replacen("pub suspend: bool,", rule, 1);
+    assert_ne!(changed, text);
+    std::fs::write(&types, changed).unwrap();
+    let (code, said) = run(&sandbox, &against);
+    assert_eq!(code, Some(1), "{said}");
+    for part in [
+        "error[OP603]: `Memcached` v1: `spec.suspend`",
+        "error[OP611]",
+        "1 object of 2 in the cluster",
+        "default/one: ",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
 }
 
 /// Why the changes do not explain the answers.
