@@ -18,11 +18,12 @@ use super::{
     resolve_part,
 };
 use crate::apiserver::{self, Finding};
+use crate::compat;
 use crate::compiled;
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::edit::Edit;
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::Api;
+use crate::model::{Api, CrdLocation};
 use crate::names::Namespace;
 use crate::plan::{self, Change, Plan, Step};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
@@ -440,7 +441,13 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     }
     diagnostics.extend(emit::convert(crds, &source.operator));
     let findings = crds.iter().zip(threads::map(crds, apiserver::check));
-    let findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
+    let mut findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
+    for (crd, lossy) in crds.iter().filter_map(|crd| Some((crd, loses_fields(crd)?))) {
+        // Which is worse than what the source shows.
+        let kind = format!("`{}` ", crd.spec.names.kind);
+        diagnostics.retain(|it| it.code != "OP022" || !it.message.starts_with(&kind));
+        findings.push((crd, lossy));
+    }
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
         source.operator.apis.iter().find(|api| {
             (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
@@ -470,6 +477,25 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
         refused.why.diagnostics.extend(why);
     }
     diagnostics
+}
+
+/// Without a conversion, a field that only some versions have is lost.
+fn loses_fields(crd: &CustomResourceDefinition) -> Option<Finding> {
+    let is_converted = crd.spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook");
+    if is_converted || crd.spec.versions.len() < 2 {
+        return None;
+    }
+    let spec = serde_json::to_value(&crd.spec).expect("a CRD is JSON");
+    let (version, field) = compat::lost_fields(&spec).into_iter().next()?;
+    let stored = crd.spec.versions.iter().find(|version| version.storage).map_or("", |version| &version.name);
+    let message =
+        format!("objects lose `{field}`: they are stored as `{stored}`, which does not have it, and nothing converts");
+    let help = [
+        "`opctl create webhook --conversion` creates a webhook that converts".to_owned(),
+        format!("or add the field to `{stored}`, or stop serving `{version}`: `#[kube(served = false)]`"),
+    ];
+    let (location, help) = (CrdLocation::Kind, help.into());
+    Some(Finding { severity: Severity::Error, code: "OP601", message, version: Some(version), location, help })
 }
 
 /// A finding of the API server, at its span in the source. Compiled types have none, so the message names their CRD.
