@@ -25,7 +25,7 @@ use crate::edit::Edit;
 use crate::emit::{self, CustomResourceDefinition, Manifest};
 use crate::model::{Api, CrdLocation};
 use crate::names::Namespace;
-use crate::plan::{self, Change, Plan, Step};
+use crate::plan::{self, Change, Plan, Step, Verdict};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use crate::source::{Account, Source};
 use crate::threads;
@@ -398,9 +398,11 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
         return Ok(());
     }
     let mut planned = tree.clone();
-    for Step { path, after, .. } in steps {
-        if let Some(text) = after {
-            planned.lay_over(path, text);
+    for Step { path, verdict, after, .. } in steps {
+        match after {
+            Some(text) => planned.lay_over(path, text),
+            None if verdict == Verdict::Remove => planned.hide(path),
+            None => {}
         }
     }
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };

@@ -65,6 +65,7 @@ mod cli_reference;
 mod commands;
 mod config;
 mod dashboards;
+mod delete;
 mod descriptions;
 mod docs;
 mod edit;
