@@ -32,6 +32,10 @@ pub mod reference;
 pub mod scaffold;
 pub mod source;
 
+pub mod bundle;
+
+pub mod scorecard;
+
 pub mod edit;
 pub mod plan;
 

@@ -57,6 +57,7 @@ mod write;
 mod account;
 mod apiserver;
 mod architecture;
+mod bundle;
 mod chart;
 mod chart_sources;
 mod check;
