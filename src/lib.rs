@@ -34,6 +34,7 @@ pub mod source;
 
 pub mod bundle;
 
+pub mod catalog;
 pub mod scorecard;
 
 pub mod edit;
