@@ -25,7 +25,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 pub use object::{ObjectFinding, ObjectStep, check_metadata, check_object};
-pub use typed::{cel_syntax, deployment_spec, policy_rule};
+pub use typed::{cel_syntax, deployment_spec, object as decode_object, policy_rule};
 pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
 
 use crate::diagnostic::Severity;

@@ -135,6 +135,7 @@ pub const RULES: &[Rule] = {
         rule("crd-invalid", Manifests, Api, "an API server accepts the CRDs, apart from their schemas"),
         rule("object-kind", Manifests, Sdk, "OLM knows the kind of each manifest"),
         rule("object-namespace", Manifests, Sdk, "manifests have no `metadata.namespace`"),
+        rule("object-decode", Manifests, Kubernetes, "the fields of manifests have the right types"),
         rule("object-metadata", Manifests, Sdk, "the metadata of manifests is valid"),
         rule("service-account", Manifests, Api, "no manifest is a ServiceAccount that OLM creates for a Deployment"),
         rule(

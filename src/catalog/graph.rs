@@ -108,6 +108,8 @@ struct Column {
     rows: Vec<String>,
     edges: Vec<Edge>,
     head: Option<String>,
+    /// The `skipRange` of entries.
+    ranges: BTreeMap<String, String>,
 }
 
 fn columns(catalog: &Catalog, package: &str) -> Vec<Column> {
@@ -126,6 +128,11 @@ fn columns(catalog: &Catalog, package: &str) -> Vec<Column> {
             rows,
             edges: edges(&entries, &versions),
             head: head(&entries).ok().map(|head| head.name.clone()),
+            ranges: entries
+                .iter()
+                .filter(|it| !it.skip_range.is_empty())
+                .map(|it| (it.name.clone(), it.skip_range.clone()))
+                .collect(),
         }
     };
     catalog.channels(package).map(column).collect()
@@ -134,13 +141,16 @@ fn columns(catalog: &Catalog, package: &str) -> Vec<Column> {
 /// One block for each channel of a package; after each entry, what can be upgraded to it.
 pub fn text(catalog: &Catalog, package: &str) -> String {
     let mut text = format!("{package}\n");
-    for Column { title, rows, edges, head } in columns(catalog, package) {
+    for Column { title, rows, edges, head, ranges } in columns(catalog, package) {
         _ = writeln!(text, "\n  {title}");
         for name in &rows {
             let mark = if head.as_ref() == Some(name) { "  (head)" } else { "" };
             _ = writeln!(text, "    {name}{mark}");
+            if let Some(range) = ranges.get(name) {
+                _ = writeln!(text, "      skipRange {range}");
+            }
             for (kind, word) in
-                [(Kind::Replaces, "replaces"), (Kind::Skips, "skips"), (Kind::SkipRange, "skipRange covers")]
+                [(Kind::Replaces, "replaces"), (Kind::Skips, "skips"), (Kind::SkipRange, "also upgrades")]
             {
                 let from: Vec<&str> =
                     edges.iter().filter(|it| it.to == *name && it.kind == kind).map(|it| it.from.as_str()).collect();
@@ -169,7 +179,7 @@ pub fn svg(catalog: &Catalog, package: &str) -> String {
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",
         escaped(package)
     );
-    for (index, Column { title, rows, edges, head }) in columns.iter().enumerate() {
+    for (index, Column { title, rows, edges, head, .. }) in columns.iter().enumerate() {
         let left = index * WIDTH + 70;
         _ = writeln!(text, "<text x=\"{left}\" y=\"36\" font-weight=\"bold\">{}</text>", escaped(title));
         let row = |name: &str| rows.iter().position(|row| row == name);

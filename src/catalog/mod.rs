@@ -11,7 +11,7 @@ pub mod validate;
 use std::sync::Arc;
 
 use crate::bundle::Folder;
-use crate::config::yaml::{self, Dialect, Node};
+use crate::config::yaml::{self as positions, Dialect, Node};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 
 /// What is wrong with a catalog, or a template.
@@ -76,7 +76,8 @@ impl Catalog {
 
     /// The documents of one file.
     pub fn parse(file: &Arc<SourceFile>, path: &str) -> Result<Vec<Document>, Diagnostic> {
-        let nodes = yaml::documents(file, Dialect::Kubectl).map_err(|problem| Diagnostic { code: CODE, ..*problem })?;
+        let nodes =
+            positions::documents(file, Dialect::Kubectl).map_err(|problem| Diagnostic { code: CODE, ..*problem })?;
         nodes
             .into_iter()
             .map(|node| match node.text_at(&["schema"]) {
@@ -97,6 +98,11 @@ impl Catalog {
     pub fn channels<'a>(&'a self, package: &'a str) -> impl Iterator<Item = &'a Document> {
         self.of_schema("olm.channel").filter(move |channel| channel.package() == package)
     }
+}
+
+/// Documents as a file of a catalog.
+pub fn yaml(documents: &[serde_json::Value]) -> String {
+    crate::yaml::documents("", documents).trim_start().to_owned()
 }
 
 /// Patterns as in a `.gitignore`, without negation: names, folders, paths and `*`.

@@ -125,7 +125,6 @@ const TABLE: &[(&str, Answer)] = &[
     // Commands of kubebuilder and operator-sdk.
     ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
     ("alpha", UPDATE),
-    ("bundle", OLM),
     (
         "cleanup",
         Refused(

@@ -156,7 +156,7 @@ pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Out
     });
     let results = || outcomes.iter().flat_map(|outcome| &outcome.results);
     let failed = results().filter(|result| result.state != State::Pass).count();
-    if !args.list && args.output == Format::Text {
+    if !args.list && args.output == Format::Text && !outcomes.is_empty() {
         let all = counted(results().count(), "result");
         console.info(&if failed == 0 { format!("{all}: all passed") } else { format!("{all}: {failed} did not pass") });
     }

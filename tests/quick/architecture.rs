@@ -34,7 +34,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("emit", &["names", "versions", "diagnostic", "threads", "project", "model", "yaml"]),
     ("scaffold", &["names", "versions", "diagnostic", "project", "model"]),
     ("bundle", &["names", "diagnostic", "project", "model", "apiserver", "config"]),
-    ("catalog", &["names", "diagnostic", "project", "config", "bundle"]),
+    ("catalog", &["names", "diagnostic", "project", "yaml", "config", "bundle"]),
     ("scorecard", &["diagnostic", "project", "config", "bundle"]),
     ("edit", &["lexer", "yaml"]),
     ("plan", &["edit", "interrupt"]),

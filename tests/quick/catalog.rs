@@ -59,18 +59,42 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("schema: example.com/other", "schema: olm.package\nname: a\ndefaultChannel: stable", &["package-twice"]),
     ("defaultChannel: stable", "defaultChannel: other", &["default-channel"]),
     ("defaultChannel: stable", "x: y", &["default-channel"]),
-    ("schema: example.com/other", "schema: olm.package\nname: b\ndefaultChannel: c", &["default-channel", "package-channels"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.package\nname: b\ndefaultChannel: c",
+        &["default-channel", "package-channels"],
+    ),
     ("schema: example.com/other", "schema: olm.channel\nname: b\npackage: c", &["package-unknown"]),
     ("schema: example.com/other", "schema: olm.channel\npackage: a", &["channel-name", "channel-empty"]),
-    ("schema: example.com/other", "schema: olm.channel\npackage: a\nname: stable\nentries: [{name: a.v1.0.0}]", &["channel-twice"]),
-    ("schema: example.com/other", "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v1.0.0}, {name: \"\"}]", &["entry-name"]),
-    ("schema: example.com/other", "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v1.0.0}, {name: a.v1.0.0}]", &["entry-twice"]),
-    ("schema: example.com/other", "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v9.0.0}]", &["entry-bundle"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: stable\nentries: [{name: a.v1.0.0}]",
+        &["channel-twice"],
+    ),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v1.0.0}, {name: \"\"}]",
+        &["entry-name"],
+    ),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v1.0.0}, {name: a.v1.0.0}]",
+        &["entry-twice"],
+    ),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v9.0.0}]",
+        &["entry-bundle"],
+    ),
     ("  replaces: a.v1.0.0", "  replaces: a.v1.0.0\n  skips: [\"\"]", &["entry-skips"]),
     (">=0.9.0 <1.1.0", "^0.9.0", &["entry-skip-range"]),
     ("  replaces: a.v1.0.0\n", "", &["channel-graph"]),
     ("- name: a.v1.0.0\n", "- name: a.v1.0.0\n  replaces: a.v1.1.0\n", &["channel-graph"]),
-    ("schema: example.com/other", "schema: olm.bundle\npackage: a\nimage: b\nproperties: [{type: olm.package, value: {packageName: a, version: 3.0.0}}]", &["bundle-name", "bundle-channel"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.bundle\npackage: a\nimage: b\nproperties: [{type: olm.package, value: {packageName: a, version: 3.0.0}}]",
+        &["bundle-name", "bundle-channel"],
+    ),
     ("schema: example.com/other", "schema: olm.bundle\npackage: b\nname: c", &["package-unknown"]),
     (
         "schema: example.com/other",
@@ -81,7 +105,11 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("image: example.com/a:v1.0.0\n", "", &["bundle-image"]),
     ("image: example.com/b}", "image: A B}", &["related-image"]),
     ("{packageName: a, version: 1.0.0}", "{packageName: b, version: 1.0.0}", &["bundle-package"]),
-    ("properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]", "properties: []", &["bundle-package"]),
+    (
+        "properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]",
+        "properties: []",
+        &["bundle-package"],
+    ),
     ("version: 1.0.0", "version: \"1.0\"", &["bundle-version"]),
     ("version: 1.0.0", "version: 1.1.0", &["bundle-version-twice"]),
     ("version: 1.0.0", "version: 1.0.0, release: \"1\"", &["bundle-release"]),
@@ -100,7 +128,10 @@ fn each_rule_of_catalogs_is_reported_and_a_good_one_is_not() {
         let found: BTreeSet<String> = problems.iter().map(|problem| rule(&problem.message)).collect();
         let expected: BTreeSet<String> = rules.iter().map(ToString::to_string).collect();
         assert!(expected.is_subset(&found), "{old:?} → {new:?}: {problems:#?}");
-        assert!(found.len() == expected.len() || new.contains("name: A") || old.contains("image: example.com/a:v1.0.0\n"), "{old:?} → {new:?}: {found:?}");
+        assert!(
+            found.len() == expected.len() || new.contains("name: A") || old.contains("image: example.com/a:v1.0.0\n"),
+            "{old:?} → {new:?}: {found:?}"
+        );
     }
 }
 
@@ -116,8 +147,10 @@ fn entry(name: usize, replaces: Option<usize>, skips: &[usize]) -> Entry {
 
 /// By reachability: every entry that is not skipped is reached from the one head by `replaces`, which no step leads back.
 fn naive(entries: &[Entry]) -> bool {
-    let targets = |entry: &Entry| -> Vec<String> { entry.skips.iter().cloned().chain([entry.replaces.clone()]).collect() };
-    let heads: Vec<&Entry> = entries.iter().filter(|entry| !entries.iter().any(|other| targets(other).contains(&entry.name))).collect();
+    let targets =
+        |entry: &Entry| -> Vec<String> { entry.skips.iter().cloned().chain([entry.replaces.clone()]).collect() };
+    let heads: Vec<&Entry> =
+        entries.iter().filter(|entry| !entries.iter().any(|other| targets(other).contains(&entry.name))).collect();
     let [head] = heads[..] else { return false };
     let is_skipped = |name: &str| entries.iter().any(|entry| entry.skips.iter().any(|skip| skip == name));
     let next = |entry: &Entry| entries.iter().find(|other| other.name == entry.replaces && !is_skipped(&other.name));
@@ -190,7 +223,8 @@ fn rendered(image: &str) -> Option<Rendered> {
 
 fn template(text: &str) -> Result<Vec<Value>, Vec<String>> {
     let nodes = documents(&SourceFile::new("template.yaml", text), Dialect::Kubectl).unwrap();
-    let messages = |problems: Vec<opctl::diagnostic::Diagnostic>| problems.into_iter().map(|problem| problem.message).collect();
+    let messages =
+        |problems: Vec<opctl::diagnostic::Diagnostic>| problems.into_iter().map(|problem| problem.message).collect();
     expand(&nodes[0], &rendered).map_err(messages)
 }
 
@@ -199,11 +233,18 @@ fn a_semver_template_makes_channels_and_the_package() {
     let text = "schema: olm.semver\ngenerateMajorChannels: true\ngenerateMinorChannels: true\nfast: {bundles: [{image: i:v2.0.0}]}\nstable: {bundles: [{image: i:v1.0.0}, {image: i:v1.0.1}, {image: i:v1.1.0}]}\n";
     let made = template(text).unwrap();
     let default = |text: &str| template(text).unwrap()[0]["defaultChannel"].clone();
-    assert_eq!(made[0], json!({"schema": "olm.package", "name": "a", "defaultChannel": "stable-v1.1", "description": "Version 1.1.0."}));
+    assert_eq!(
+        made[0],
+        json!({"schema": "olm.package", "name": "a", "defaultChannel": "stable-v1.1", "description": "Version 1.1.0."})
+    );
     // The minor channel begins with a higher version than the major one.
     assert_eq!(default(&format!("{text}defaultChannelTypePreference: major\n")), "stable-v1.1");
-    assert_eq!(default("schema: olm.semver\ngenerateMajorChannels: true\nstable: {bundles: [{image: i:v1.0.0}]}\n"), "stable-v1");
-    let names: Vec<&str> = made.iter().filter(|it| it["schema"] == "olm.channel").map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        default("schema: olm.semver\ngenerateMajorChannels: true\nstable: {bundles: [{image: i:v1.0.0}]}\n"),
+        "stable-v1"
+    );
+    let names: Vec<&str> =
+        made.iter().filter(|it| it["schema"] == "olm.channel").map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["fast-v2", "fast-v2.0", "stable-v1", "stable-v1.0", "stable-v1.1"]);
     let major = made.iter().find(|it| it["name"] == "stable-v1").unwrap();
     let entries = json!([{"name": "a.v1.0.0"}, {"name": "a.v1.0.1", "skips": ["a.v1.0.0"]}, {"name": "a.v1.1.0", "replaces": "a.v1.0.1", "skips": ["a.v1.0.0"]}]);
@@ -229,27 +270,53 @@ fn a_template_with_a_mistake_is_refused() {
         let problems = template(text).unwrap_err();
         assert!(problems.iter().any(|it| it.contains(problem)), "{text}: {problems:?}");
     }
-    let basic = "schema: olm.template.basic\nentries: [{schema: olm.package, name: a}, {schema: olm.bundle, image: i:v1.0.0}]";
+    let basic =
+        "schema: olm.template.basic\nentries: [{schema: olm.package, name: a}, {schema: olm.bundle, image: i:v1.0.0}]";
     let made = template(basic).unwrap();
     assert_eq!(made, [json!({"schema": "olm.package", "name": "a"}), rendered("i:v1.0.0").unwrap().document]);
 }
 
 #[test]
 fn a_bundle_is_added_behind_the_head_and_comments_stay() {
-    let text = GOOD.replace("- name: a.v1.1.0\n", "# the head\n- name: a.v1.1.0\n").replace("skipRange: \">=0.9.0 <1.1.0\"\n", "skipRange: \">=0.9.0 <1.1.0\" # all\n");
+    let text = GOOD
+        .replace("- name: a.v1.1.0\n", "# the head\n- name: a.v1.1.0\n")
+        .replace("skipRange: \">=0.9.0 <1.1.0\"\n", "skipRange: \">=0.9.0 <1.1.0\" # all\n");
     let old = catalog(&text);
     let bundle = rendered("i:v1.2.0").unwrap().document;
-    let addition = Addition { bundle: bundle.clone(), channels: vec!["stable".into(), "fast".into()], ..Addition::default() };
+    let addition =
+        Addition { bundle: bundle.clone(), channels: vec!["stable".into(), "fast".into()], ..Addition::default() };
     let changes = add(&old, &addition).unwrap();
-    let [FileChange::Create { path, documents }, FileChange::Edit { after, .. }, FileChange::Create { path: channel, .. }] = &changes[..] else {
+    let [
+        FileChange::Create { path, documents },
+        FileChange::Edit { after, .. },
+        FileChange::Create { path: channel, .. },
+    ] = &changes[..]
+    else {
         panic!("{changes:?}");
     };
-    assert_eq!((path.as_str(), documents, channel.as_str()), ("bundles/a.v1.2.0.yaml", &vec![bundle], "channels/fast.yaml"));
+    assert_eq!(
+        (path.as_str(), documents, channel.as_str()),
+        ("bundles/a.v1.2.0.yaml", &vec![bundle], "channels/fast.yaml")
+    );
     let added = "  skipRange: \">=0.9.0 <1.1.0\" # all\n- name: a.v1.2.0\n  replaces: a.v1.1.0\n---\n";
-    let expected = text.replace("  skipRange: \">=0.9.0 <1.1.0\" # all\n---\n", &added.replace("name: a.v1.2.0", "name: \"a.v1.2.0\"").replace("replaces: a.v1.1.0", "replaces: \"a.v1.1.0\""));
+    let expected = text.replace(
+        "  skipRange: \">=0.9.0 <1.1.0\" # all\n---\n",
+        &added.replace("name: a.v1.2.0", "name: \"a.v1.2.0\"").replace("replaces: a.v1.1.0", "replaces: \"a.v1.1.0\""),
+    );
     assert_eq!(*after, expected);
-    let again = Addition { bundle: old.of_schema("olm.bundle").next().unwrap().node.json(), channels: vec!["stable".into()], ..Addition::default() };
+    let again = Addition {
+        bundle: old.of_schema("olm.bundle").next().unwrap().node.json(),
+        channels: vec!["stable".into()],
+        ..Addition::default()
+    };
     assert_eq!(add(&old, &again), Ok(Vec::new()));
-    let flow = catalog(&GOOD.replace("- name: a.v1.0.0\n- name: a.v1.1.0\n  replaces: a.v1.0.0\n  skipRange: \">=0.9.0 <1.1.0\"\n", "- {name: a.v1.0.0}\n").replace("entries:\n- {name: a.v1.0.0}", "entries: [{name: a.v1.0.0}]"));
+    let flow = catalog(
+        &GOOD
+            .replace(
+                "- name: a.v1.0.0\n- name: a.v1.1.0\n  replaces: a.v1.0.0\n  skipRange: \">=0.9.0 <1.1.0\"\n",
+                "- {name: a.v1.0.0}\n",
+            )
+            .replace("entries:\n- {name: a.v1.0.0}", "entries: [{name: a.v1.0.0}]"),
+    );
     assert!(add(&flow, &addition).unwrap_err()[1].contains("by hand"));
 }

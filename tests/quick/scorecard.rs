@@ -32,7 +32,8 @@ fn examples(csv: &mut Value, examples: Value) {
 }
 
 fn memcached(more: &[(&str, Value)]) -> Value {
-    let mut object = json!({"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": {"name": "a"}});
+    let mut object =
+        json!({"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": {"name": "a"}});
     more.iter().for_each(|(key, value)| object[*key] = value.clone());
     json!([object])
 }
@@ -58,7 +59,10 @@ fn each_built_in_test_fails_where_operator_sdks_does() {
     assert_eq!((warned.state, warned.suggestions.len()), (State::Pass, 1));
     let unknown = memcached(&[("spec", json!({"size": 1, "other": 1}))]);
     assert_eq!(run("olm-crds-have-validation", |csv| examples(csv, unknown.clone())).state, State::Fail);
-    assert_eq!(run("olm-spec-descriptors", |csv| examples(csv, unknown)).errors, ["other does not have a spec descriptor"]);
+    assert_eq!(
+        run("olm-spec-descriptors", |csv| examples(csv, unknown)).errors,
+        ["other does not have a spec descriptor"]
+    );
     assert_eq!(run("olm-spec-descriptors", |csv| examples(csv, memcached(&[]))).state, State::Fail);
     let owned = |csv: &mut Value, key: &str| csv["spec"]["customresourcedefinitions"]["owned"][0][key] = json!([]);
     assert_eq!(run("olm-crds-have-resources", |csv| owned(csv, "resources")).state, State::Fail);
@@ -81,7 +85,10 @@ fn only_operator_sdks_image_is_built_in() {
         builtin::name(&Test { image: image.into(), entrypoint, ..Test::default() }).is_some()
     };
     let entrypoint = ["scorecard-test", "basic-check-spec"];
-    for image in ["quay.io/operator-framework/scorecard-test:v1.42.0", "localhost:5000/operator-framework/scorecard-test@sha256:00"] {
+    for image in [
+        "quay.io/operator-framework/scorecard-test:v1.42.0",
+        "localhost:5000/operator-framework/scorecard-test@sha256:00",
+    ] {
         assert!(is_builtin(image, &entrypoint), "{image}");
     }
     assert!(!is_builtin("quay.io/example/scorecard-test:v1", &entrypoint));
@@ -120,14 +127,22 @@ fn a_pod_says_what_it_waits_for_and_its_log_is_one_json_object() {
     assert_eq!(pods::progress(&pod(json!({"containerStatuses": [terminated]}))), Ok(()));
     for (status, waits) in [
         (json!({}), "has not finished"),
-        (json!({"containerStatuses": [{"name": "scorecard-test", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no"}}}]}), "ImagePullBackOff: no"),
-        (json!({"initContainerStatuses": [{"name": "scorecard-untar", "state": {"terminated": {"exitCode": 1}}}]}), "`scorecard-untar` has failed"),
+        (
+            json!({"containerStatuses": [{"name": "scorecard-test", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no"}}}]}),
+            "ImagePullBackOff: no",
+        ),
+        (
+            json!({"initContainerStatuses": [{"name": "scorecard-untar", "state": {"terminated": {"exitCode": 1}}}]}),
+            "`scorecard-untar` has failed",
+        ),
         (json!({"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}]}), "0/1 nodes"),
     ] {
         let said = pods::progress(&pod(status)).unwrap_err();
         assert!(said.contains(waits), "{said}");
     }
-    let results = pods::results(r#"{"results": [{"name": "a", "state": "pass", "errors": null}, {"state": "error", "log": "b"}]}"#);
+    let results = pods::results(
+        r#"{"results": [{"name": "a", "state": "pass", "errors": null}, {"state": "error", "log": "b"}]}"#,
+    );
     assert_eq!(results.iter().map(|result| result.state).collect::<Vec<_>>(), [State::Pass, State::Error]);
     assert_eq!(pods::results("panic: no")[0].state, State::Fail);
     assert!(pods::results("{}").is_empty());
@@ -168,7 +183,8 @@ fn custom_images_run_as_pods() {
     write("log", r#"{"results": [{"name": "one", "state": "pass"}]}"#);
     let scorecard = |arguments: &[&str]| {
         let mut command = sandbox.command("opctl");
-        let output = command.args(["scorecard", "--kubectl", "sh kubectl", "-n", "tests"]).args(arguments).output().unwrap();
+        let output =
+            command.args(["scorecard", "--kubectl", "sh kubectl", "-n", "tests"]).args(arguments).output().unwrap();
         let read = |name: &str| std::fs::read_to_string(sandbox.root().join(name)).unwrap_or_default();
         let calls = read("calls");
         let pod = read("object-2");

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value as Json, json};
+
 use super::super::findings::Findings;
 use super::super::folder::{Bundle, Manifest};
 use super::{head, place, text};
 use crate::apiserver::{self, CustomResourceDefinition, webhooks};
-use crate::config::yaml::Node;
+use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Severity, Span};
 use crate::model::{CrdLocation, Step};
 
@@ -108,8 +110,21 @@ fn one(crd: &Manifest, findings: &mut Findings) {
             "the scope of a CRD is `Namespaced` or `Cluster`",
         );
     }
-    let is_old = crd.api_version() == V1BETA1;
-    if is_old {
+    if crd.api_version() == V1BETA1 {
+        // The default of this version is `true`.
+        if node.at(&["spec", "preserveUnknownFields"]).is_none_or(|value| value.value != Value::Bool(false)) {
+            let span = place(node, &["spec", "preserveUnknownFields"]);
+            findings
+                .error(
+                    "crd-invalid",
+                    &span,
+                    "an API server refuses CRDs that keep unknown fields, as this version of CRDs does by default",
+                )
+                .help("migrate to `apiextensions.k8s.io/v1`, or set `preserveUnknownFields: false`");
+        }
+        if let Ok(parsed) = serde_json::from_value(as_v1(node.json())) {
+            report(node, &parsed, |finding| !is_of_schema(finding), findings);
+        }
         return;
     }
     let json = node.json();
@@ -140,13 +155,23 @@ fn one(crd: &Manifest, findings: &mut Findings) {
             findings.error("crd-invalid", &span, format!("there is no conversion strategy `{other}`"));
         }
     }
-    for finding in apiserver::check(&parsed) {
-        // kubectl's limit, which OLM does not have.
-        if finding.code == "OP330" {
-            continue;
-        }
-        let is_schema = matches!(finding.location, CrdLocation::Schema(_)) || finding.code == "OP306";
-        let rule = if is_schema { "crd-schema" } else { "crd-invalid" };
+    report(node, &parsed, |_| true, findings);
+}
+
+fn is_of_schema(finding: &apiserver::Finding) -> bool {
+    matches!(finding.location, CrdLocation::Schema(_)) || finding.code == "OP306"
+}
+
+/// What an API server would say to the CRD at `node`.
+fn report(
+    node: &Node,
+    crd: &CustomResourceDefinition,
+    is_shown: impl Fn(&apiserver::Finding) -> bool,
+    findings: &mut Findings,
+) {
+    // OP330 is kubectl's limit, which OLM does not have.
+    for finding in apiserver::check(crd).into_iter().filter(|finding| finding.code != "OP330" && is_shown(finding)) {
+        let rule = if is_of_schema(&finding) { "crd-schema" } else { "crd-invalid" };
         let span = locate(node, finding.version.as_deref(), &finding.location);
         findings.push(finding.severity, rule, Some(&span), &finding.message);
         for help in finding.help.iter().filter(|help| !help.contains("#[")) {
@@ -156,6 +181,30 @@ fn one(crd: &Manifest, findings: &mut Findings) {
             findings.help(format!("`opctl explain {}` has details", finding.code));
         }
     }
+}
+
+/// The names and versions of a CRD of the older format; its schemas are left out.
+fn as_v1(mut crd: Json) -> Json {
+    crd["apiVersion"] = V1.into();
+    if let Some(spec) = crd["spec"].as_object_mut() {
+        if !spec.get("versions").is_some_and(Json::is_array) {
+            let version = json!({"name": spec.get("version"), "served": true, "storage": true});
+            spec.insert("versions".into(), json!([version]));
+        }
+        for key in
+            ["version", "validation", "additionalPrinterColumns", "conversion", "preserveUnknownFields", "subresources"]
+        {
+            spec.remove(key);
+        }
+        for version in
+            spec.get_mut("versions").and_then(Json::as_array_mut).into_iter().flatten().filter_map(Json::as_object_mut)
+        {
+            version.retain(|key, _| {
+                ["name", "served", "storage", "deprecated", "deprecationWarning"].contains(&key.as_str())
+            });
+        }
+    }
+    crd
 }
 
 /// Where something is in the YAML of a CRD.

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use super::super::findings::Findings;
 use super::super::folder::{Bundle, CSV, Manifest};
 use super::place;
-use crate::apiserver::{ObjectStep, check_metadata};
+use crate::apiserver::{ObjectStep, check_metadata, decode_object};
 use crate::config::yaml::Node;
 
 /// By kind alone: the group is not looked at.
@@ -81,6 +81,13 @@ fn kind(manifest: &Manifest, findings: &mut Findings) {
     }
     if manifest.name().is_empty() && node.text_at(&["metadata", "generateName"]).unwrap_or_default().is_empty() {
         findings.error("object-metadata", &place(node, &["metadata", "name"]), "this object has no name");
+    }
+    if manifest.api_version().is_empty() {
+        findings.error("object-decode", &place(node, &["apiVersion"]), "this object has no `apiVersion`");
+    }
+    if let Err(problem) = decode_object(&node.json()) {
+        let message = format!("this is not a {}: {problem}", manifest.kind());
+        findings.error("object-decode", &place(node, &["kind"]), message);
     }
     for finding in check_metadata(&node.json()) {
         let message = format!("{}: {}", manifest.shown(), finding.message);

@@ -11,11 +11,10 @@ use crate::bundle::Folder;
 use crate::bundle::image::is_reference;
 use crate::catalog::add::{Addition, FileChange, add};
 use crate::catalog::render::{Content, bundle};
-use crate::catalog::{Catalog, validate};
+use crate::catalog::{Catalog, validate, yaml};
 use crate::edit::Edit;
 use crate::plan::Plan;
 use crate::project::Tree;
-use crate::yaml;
 
 /// Add a bundle to a file-based catalog
 ///
@@ -103,7 +102,7 @@ pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
     for change in changes {
         match change {
             FileChange::Create { path, documents } => {
-                let text = yaml::documents("", &documents).trim_start().to_owned();
+                let text = yaml(&documents);
                 new.lay_over(&path, &text);
                 plan.scaffold(path, text);
             }

@@ -13,9 +13,9 @@ use super::{catalog, valid_bundle};
 use crate::bundle::Bundle;
 use crate::catalog::render::{Content, bundle};
 use crate::catalog::template::{Rendered, expand};
+use crate::catalog::yaml;
 use crate::config::yaml::{Dialect, Node, documents};
 use crate::diagnostic::SourceFile;
-use crate::yaml;
 
 /// Render bundles, templates or catalogs as documents of a file-based catalog
 ///
@@ -74,7 +74,7 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     console.print(&match args.output {
-        Format::Yaml => yaml::documents("", &documents).trim_start().to_owned(),
+        Format::Yaml => yaml(&documents),
         Format::Json => documents.iter().map(|document| format!("{document:#}\n")).collect(),
     });
     Ok(Outcome::Done)
