@@ -33,6 +33,11 @@ pub mod reference;
 pub mod scaffold;
 pub mod source;
 
+pub mod bundle;
+
+pub mod catalog;
+pub mod scorecard;
+
 pub mod edit;
 pub mod plan;
 

@@ -35,6 +35,11 @@ pub fn github_workspace() -> Option<PathBuf> {
     std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from)
 }
 
+/// A file with categories of operators, in place of those of OperatorHub.io.
+pub fn bundle_categories() -> Option<PathBuf> {
+    path("OPERATOR_BUNDLE_CATEGORIES")
+}
+
 /// Where the API server calls an operator that runs here.
 pub fn webhook_url() -> OsString {
     path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)

@@ -126,11 +126,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
     ("alpha", UPDATE),
     (
-        "bundle validate",
-        Refused("opctl has no OLM bundles yet; `opctl manifests --check` and `opctl check` check the manifests"),
-    ),
-    ("bundle", OLM),
-    (
         "cleanup",
         Refused(
             "`opctl undeploy` deletes the operator, `opctl undeploy --delete-crds` also its CRDs and their objects",
@@ -154,7 +149,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("run bundle-upgrade", Refused("opctl has no OLM bundles yet; `opctl deploy --image IMAGE` updates the operator")),
     ("run packagemanifests", Refused("opctl has no OLM packages; `opctl deploy --image IMAGE` installs the operator")),
     ("run", RUN),
-    ("scorecard", Refused("opctl has no OLM bundles yet; `make test test-integration` tests the operator")),
     // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and what else comes to mind.
     ("add controller", Refused("`opctl create api --resource=false` creates only a controller")),
     ("add crd", Refused("`opctl create api --controller=false` creates only a resource")),
