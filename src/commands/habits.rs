@@ -125,7 +125,9 @@ const TABLE: &[(&str, Answer)] = &[
     ("alpha", UPDATE),
     (
         "bundle validate",
-        Refused("opctl does not validate OLM bundles yet; `opctl generate bundle --check --strict` compares one with the project"),
+        Refused(
+            "opctl does not validate OLM bundles yet; `opctl generate bundle --check --strict` compares one with the project",
+        ),
     ),
     (
         "cleanup",

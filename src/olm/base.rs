@@ -38,7 +38,8 @@ pub fn install_modes(namespaced: bool) -> Value {
 /// The text of `bases/PACKAGE.clusterserviceversion.yaml`.
 pub fn scaffold(metadata: &Metadata, header: &str) -> String {
     let scalar = |text: &str| yaml::scalar(&text.into());
-    let Metadata { package, description, maintainers, provider, keywords, repository, homepage, license, .. } = metadata;
+    let Metadata { package, description, maintainers, provider, keywords, repository, homepage, license, .. } =
+        metadata;
     let title = words(package);
     let mut text = format!(
         "{header}# What catalogs and consoles show of the operator. It is yours: `opctl generate bundle` adds the Deployments, permissions,\n\
@@ -49,7 +50,8 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
     );
     let short = description.clone().unwrap_or_else(|| match &metadata.kinds[..] {
         [] => format!("{title} for Kubernetes."),
-        kinds => format!("Manages {} objects on Kubernetes.", kinds.join(", ")),
+        [kind] => format!("Manages {kind} objects on Kubernetes."),
+        [kinds @ .., last] => format!("Manages {} and {last} objects on Kubernetes.", kinds.join(", ")),
     });
     let short = short.split_whitespace().collect::<Vec<_>>().join(" ");
     text.push_str(&format!("    # One line, for lists.\n    description: {}\n", scalar(&short)));
@@ -60,13 +62,17 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
     if let Some(license) = license {
         text.push_str(&format!("\n    License: {license}\n"));
     }
-    text.push_str("  maturity: alpha\n  # The oldest Kubernetes that the operator runs on.\n  minKubeVersion: 1.30.0\n");
+    text.push_str(
+        "  maturity: alpha\n  # The oldest Kubernetes that the operator runs on.\n  minKubeVersion: 1.30.0\n",
+    );
     let own = vec![package.clone()];
     let keywords = if keywords.is_empty() { &own } else { keywords };
     text.push_str("  keywords:\n");
     keywords.iter().for_each(|keyword| text.push_str(&format!("    - {}\n", scalar(keyword))));
-    let links: Vec<(&str, &String)> =
-        [("Homepage", homepage), ("Source", repository)].into_iter().filter_map(|(name, url)| Some((name, url.as_ref()?))).collect();
+    let links: Vec<(&str, &String)> = [("Homepage", homepage), ("Source", repository)]
+        .into_iter()
+        .filter_map(|(name, url)| Some((name, url.as_ref()?)))
+        .collect();
     if !links.is_empty() {
         text.push_str("  links:\n");
     }
@@ -96,7 +102,11 @@ pub fn scaffold(metadata: &Metadata, header: &str) -> String {
     );
     let modes = install_modes(metadata.namespaced && !metadata.converts);
     for mode in modes.as_array().into_iter().flatten() {
-        text.push_str(&format!("    - type: {}\n      supported: {}\n", mode["type"].as_str().unwrap_or_default(), mode["supported"]));
+        text.push_str(&format!(
+            "    - type: {}\n      supported: {}\n",
+            mode["type"].as_str().unwrap_or_default(),
+            mode["supported"]
+        ));
     }
     // What opctl fills in; without it, it is no CSV to kustomize's checks.
     text.push_str("  install:\n    strategy: deployment\n    spec:\n      deployments: []\n");

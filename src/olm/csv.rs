@@ -108,7 +108,8 @@ fn annotate(draft: &mut Draft, csv: &mut Value, parts: &Parts, samples: &[Node],
     derive("containerImage", image);
     let namespace = draft.all("apps", "Deployment").map(|(_, it)| it.namespace()).next().unwrap_or_default();
     derive("operatorframework.io/suggested-namespace", Some(namespace.to_owned()));
-    let template = draft.all("", "Namespace").find(|(_, it)| it.name() == namespace).map(|(_, it)| it.value.to_string());
+    let template =
+        draft.all("", "Namespace").find(|(_, it)| it.name() == namespace).map(|(_, it)| it.value.to_string());
     derive("operatorframework.io/suggested-namespace-template", template);
     if let Some(created_at) = &options.created_at {
         annotations.insert("createdAt".into(), created_at.clone().into());
@@ -121,8 +122,11 @@ fn annotate(draft: &mut Draft, csv: &mut Value, parts: &Parts, samples: &[Node],
 /// The custom resources among the objects and the samples, as JSON.
 fn examples(draft: &mut Draft, samples: &[Node]) -> String {
     let samples: Vec<Object> = samples.iter().cloned().map(Object::new).collect();
-    let mut all: Vec<Value> = samples.iter().filter(|sample| is_sample(draft, sample)).map(|it| it.value.clone()).collect();
-    for (at, object) in draft.objects.iter().enumerate().filter(|(_, object)| is_sample(draft, object)).collect::<Vec<_>>() {
+    let mut all: Vec<Value> =
+        samples.iter().filter(|sample| is_sample(draft, sample)).map(|it| it.value.clone()).collect();
+    for (at, object) in
+        draft.objects.iter().enumerate().filter(|(_, object)| is_sample(draft, object)).collect::<Vec<_>>()
+    {
         draft.went(at, Fate::Csv("annotation alm-examples"));
         if !all.contains(&object.value) {
             all.push(object.value.clone());
@@ -167,7 +171,8 @@ fn definitions(
     let key = |item: &Value| (text(item, "/name").to_owned(), text(item, "/version").to_owned());
     let mut required: BTreeMap<(String, String), Value> =
         options.required.iter().chain(written).map(|item| (key(item), item.clone())).collect();
-    let own = |name: &str| draft.all("apiextensions.k8s.io", "CustomResourceDefinition").any(|(_, crd)| crd.name() == name);
+    let own =
+        |name: &str| draft.all("apiextensions.k8s.io", "CustomResourceDefinition").any(|(_, crd)| crd.name() == name);
     required.retain(|(name, _), _| !own(name));
     if !required.is_empty() {
         definitions.insert("required".into(), required.into_values().collect());
@@ -181,9 +186,10 @@ fn install_modes(draft: &mut Draft, base: &Object, spec: &mut Value, converts: b
     if modes.is_empty() {
         spec["installModes"] = base::install_modes(false);
     } else if converts && modes.iter().any(|mode| (mode["type"] == "AllNamespaces") != (mode["supported"] == true)) {
-        let error = Diagnostic::error("OP509", "a conversion webhook requires that `AllNamespaces` is the only install mode")
-            .at(base.span("/spec/installModes"), "OLM refuses the bundle with others")
-            .help("set `supported: true` for `AllNamespaces`, and `false` for all others");
+        let error =
+            Diagnostic::error("OP509", "a conversion webhook requires that `AllNamespaces` is the only install mode")
+                .at(base.span("/spec/installModes"), "OLM refuses the bundle with others")
+                .help("set `supported: true` for `AllNamespaces`, and `false` for all others");
         draft.findings.push(error);
     }
 }

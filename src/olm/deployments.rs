@@ -51,7 +51,8 @@ pub fn find<'a>(draft: &mut Draft<'a>) -> Deployments<'a> {
     found.namespace = first.namespace().to_owned();
     for (_, deployment) in &found.all {
         if deployment.namespace() != found.namespace {
-            let message = format!("the Deployments are in two namespaces: {} and {}", first.title(), deployment.title());
+            let message =
+                format!("the Deployments are in two namespaces: {} and {}", first.title(), deployment.title());
             let error = Diagnostic::error("OP505", message)
                 .at(deployment.span("/metadata/namespace"), "OLM installs an operator in one namespace")
                 .help("set `namespace` in the kustomization");
@@ -82,7 +83,12 @@ struct Issued<'a> {
 /// The items of `install.spec.deployments`.
 pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) -> Vec<Value> {
     let certificates = draft.all("cert-manager.io", "Certificate");
-    let issued = certificates.map(|(at, object)| Issued { at, object, secret: object.text("/spec/secretName"), is_mounted: false });
+    let issued = certificates.map(|(at, object)| Issued {
+        at,
+        object,
+        secret: object.text("/spec/secretName"),
+        is_mounted: false,
+    });
     let mut issued: Vec<Issued> = issued.collect();
     let mut items = Vec::new();
     for (at, deployment) in &deployments.all {
@@ -91,7 +97,9 @@ pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) 
             let finding =
                 Diagnostic::warning("OP501", format!("`annotations` of {} are not in the bundle", deployment.title()))
                     .at(deployment.span("/metadata/annotations"), "OLM creates the Deployment with its labels only")
-                    .help("set annotations in the pod template, `spec.template.metadata.annotations`, or in the base CSV");
+                    .help(
+                        "set annotations in the pod template, `spec.template.metadata.annotations`, or in the base CSV",
+                    );
             draft.findings.push(finding);
         }
         let mut spec = deployment.value["spec"].clone();
@@ -199,7 +207,8 @@ fn replaced(text: &str, path: &str) -> Option<String> {
     let path = path.trim_end_matches('/');
     let at = text.find(path)?;
     let (before, after) = (&text[..at], &text[at + path.len()..]);
-    let is_whole = (before.is_empty() || before.ends_with(['=', ',', ' '])) && (after.is_empty() || after.starts_with(['/', ',', ' ']));
+    let is_whole = (before.is_empty() || before.ends_with(['=', ',', ' ']))
+        && (after.is_empty() || after.starts_with(['/', ',', ' ']));
     is_whole.then(|| format!("{before}{CERTIFICATES}{after}"))
 }
 

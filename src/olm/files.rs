@@ -89,14 +89,15 @@ pub fn others(draft: &mut Draft, deployments: &Deployments) {
 
 /// The input of the bundle itself.
 pub fn is_passed_over(object: &Object) -> bool {
-    object.is("operators.coreos.com", "ClusterServiceVersion") || object.is("scorecard.operatorframework.io", "Configuration")
+    object.is("operators.coreos.com", "ClusterServiceVersion")
+        || object.is("scorecard.operatorframework.io", "Configuration")
 }
 
 /// Whether an object is of a kind that the operator defines.
 pub fn is_sample(draft: &Draft, object: &Object) -> bool {
-    draft.all("apiextensions.k8s.io", "CustomResourceDefinition").any(|(_, crd)| {
-        crd.text("/spec/group") == object.group() && crd.text("/spec/names/kind") == object.kind()
-    })
+    draft
+        .all("apiextensions.k8s.io", "CustomResourceDefinition")
+        .any(|(_, crd)| crd.text("/spec/group") == object.group() && crd.text("/spec/names/kind") == object.kind())
 }
 
 /// OLM writes the certificate of the conversion webhook to the CRD, and cert-manager would look for a Certificate in vain.
@@ -118,8 +119,12 @@ fn instead(object: &Object) -> &'static str {
         "ValidatingAdmissionPolicy" | "ValidatingAdmissionPolicyBinding" => {
             "write the rules in the CRD (`x-kubernetes-validations`), or as a webhook"
         }
-        "Certificate" | "Issuer" | "ClusterIssuer" => "OLM issues certificates of webhooks only; create others beside the bundle",
-        "APIService" => "declare the API in `spec.apiservicedefinitions.owned` of the base CSV; OLM v1 refuses such bundles",
+        "Certificate" | "Issuer" | "ClusterIssuer" => {
+            "OLM issues certificates of webhooks only; create others beside the bundle"
+        }
+        "APIService" => {
+            "declare the API in `spec.apiservicedefinitions.owned` of the base CSV; OLM v1 refuses such bundles"
+        }
         _ => "have the operator create it, or have the users of the bundle apply it beside the bundle",
     }
 }
@@ -176,7 +181,9 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 fn texts(value: &Value, pointer: &str, see: &mut impl FnMut(&str, &str)) {
     match value {
         Value::String(text) => see(pointer, text),
-        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| texts(item, &format!("{pointer}/{at}"), see)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| texts(item, &format!("{pointer}/{at}"), see))
+        }
         Value::Object(entries) => {
             for (key, value) in entries {
                 texts(value, &format!("{pointer}/{}", super::object::escape(key)), see);
@@ -189,9 +196,9 @@ fn texts(value: &Value, pointer: &str, see: &mut impl FnMut(&str, &str)) {
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     !word.is_empty()
-        && text.match_indices(word).any(|(at, _)| {
-            !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
-        })
+        && text
+            .match_indices(word)
+            .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 /// What the image of the bundle says of it.
@@ -221,7 +228,8 @@ impl Labels<'_> {
         ]
         .map(|(key, value)| (format!("{PREFIX}{key}"), value.to_owned()))
         .into();
-        let default = self.default_channel.map(|channel| (format!("{PREFIX}bundle.channel.default.v1"), channel.to_owned()));
+        let default =
+            self.default_channel.map(|channel| (format!("{PREFIX}bundle.channel.default.v1"), channel.to_owned()));
         own.extend(default);
         own
     }

@@ -38,7 +38,8 @@ pub fn related(
                 }
                 match named.get(&name) {
                     Some(other) if other != image => {
-                        let message = format!("`{}` is the name of two images: `{other}` and `{image}`", text(variable, "/name"));
+                        let message =
+                            format!("`{}` is the name of two images: `{other}` and `{image}`", text(variable, "/name"));
                         let help = "give one of the variables another name";
                         draft.findings.push(Diagnostic::error("OP507", message).at(place, "").help(help));
                     }

@@ -22,10 +22,10 @@ use serde_json::Value;
 
 pub use self::base::{Metadata, kustomization, scaffold};
 pub use self::descriptors::{DescriptorHint, KindHints};
+use self::draft::Draft;
 pub use self::draft::{Fate, Row};
 pub use self::files::{Labels, dockerfile, metadata, scorecard};
 pub use self::images::Digests;
-use self::draft::Draft;
 use self::object::Object;
 use crate::config::yaml::Node;
 use crate::diagnostic::Diagnostic;
@@ -90,7 +90,8 @@ pub fn generate(input: Input) -> Bundle {
     let mut specs = deployments::specs(&mut draft, &deployments, &webhooks);
     let related = images::related(&mut draft, &deployments, &mut specs, options.digests.as_ref());
     files::others(&mut draft, &deployments);
-    let parts = csv::Parts { deployments: specs, permissions, cluster_permissions, webhooks: webhooks.definitions, related };
+    let parts =
+        csv::Parts { deployments: specs, permissions, cluster_permissions, webhooks: webhooks.definitions, related };
     let csv = csv::assemble(&mut draft, package, version, &base, parts, &samples, &hints, &options);
     draft.files.insert(format!("{}.clusterserviceversion.yaml", package.to_lowercase()), csv);
     let scorecard = objects.iter().find(|object| object.is("scorecard.operatorframework.io", "Configuration"));

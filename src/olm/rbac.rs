@@ -17,7 +17,11 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 type Rules = BTreeMap<String, Vec<Value>>;
 
 /// `permissions` and `clusterPermissions`, sorted by account.
-pub fn split<'a>(draft: &mut Draft<'a>, deployments: &Deployments<'a>, extra: &BTreeSet<String>) -> (Vec<Value>, Vec<Value>) {
+pub fn split<'a>(
+    draft: &mut Draft<'a>,
+    deployments: &Deployments<'a>,
+    extra: &BTreeSet<String>,
+) -> (Vec<Value>, Vec<Value>) {
     let accounts: BTreeSet<String> = deployments.accounts.union(extra).cloned().collect();
     let mut split = Split { draft, deployments, accounts, consumed: BTreeSet::new(), kept: BTreeSet::new() };
     let (mut namespaced, mut cluster) = (Rules::new(), Rules::new());
@@ -51,7 +55,8 @@ impl Split<'_, '_> {
         let home = self.deployments.namespace.as_str();
         let subjects = binding.list("/subjects");
         let is_own = |subject: &&Value| self.is_own(subject);
-        let own: Vec<String> = subjects.iter().filter(is_own).map(|subject| text(subject, "/name").to_owned()).collect();
+        let own: Vec<String> =
+            subjects.iter().filter(is_own).map(|subject| text(subject, "/name").to_owned()).collect();
         let others: Vec<Value> = subjects.iter().filter(|subject| !self.is_own(subject)).cloned().collect();
         self.unused_accounts(binding, &others);
         let is_elsewhere = binding.kind() == "RoleBinding" && binding.namespace() != home;
@@ -77,9 +82,10 @@ impl Split<'_, '_> {
         };
         if is_watched {
             let namespace = binding.namespace();
-            let finding = Diagnostic::warning("OP502", format!("{} becomes a permission in other namespaces", binding.title()))
-                .at(binding.span("/metadata/namespace"), "under OLM, the OperatorGroup lists the namespaces")
-                .help(format!("create the OperatorGroup with `{namespace}` in `targetNamespaces`"));
+            let finding =
+                Diagnostic::warning("OP502", format!("{} becomes a permission in other namespaces", binding.title()))
+                    .at(binding.span("/metadata/namespace"), "under OLM, the OperatorGroup lists the namespaces")
+                    .help(format!("create the OperatorGroup with `{namespace}` in `targetNamespaces`"));
             self.draft.findings.push(finding);
         }
         for account in own {
@@ -116,7 +122,8 @@ impl Split<'_, '_> {
             let exists = self.draft.all("", "ServiceAccount").any(|(_, account)| account.name() == name);
             if text(subject, "/kind") == "ServiceAccount" && namespace == self.deployments.namespace && !exists {
                 let used: Vec<String> = self.accounts.iter().map(|name| format!("`{name}`")).collect();
-                let message = format!("{} grants permissions to the account `{name}`, which no Deployment uses", binding.title());
+                let message =
+                    format!("{} grants permissions to the account `{name}`, which no Deployment uses", binding.title());
                 let finding = Diagnostic::warning("OP503", message)
                     .at(binding.span("/subjects"), format!("the Deployments run as {}", used.join(", ")))
                     .help(format!("set `serviceAccountName: {name}` in the Deployment, or bind its account"))
@@ -131,10 +138,18 @@ impl Split<'_, '_> {
         let home = &self.deployments.namespace;
         if let Some(subject) = subjects.iter().position(|subject| text(subject, "/namespace") == home) {
             let name = binding.text("/roleRef/name");
-            let finding = Diagnostic::warning("OP503", format!("{} is right in the namespace `{home}` only", binding.title()))
-                .at(binding.span(&format!("/subjects/{subject}/namespace")), "OLM does not change the namespace of a subject")
-                .help(format!("install the bundle in `{home}`, which `operatorframework.io/suggested-namespace` suggests"))
-                .help(format!("or copy the rules of `{name}` to a role of the project, so that they are in the CSV"));
+            let finding =
+                Diagnostic::warning("OP503", format!("{} is right in the namespace `{home}` only", binding.title()))
+                    .at(
+                        binding.span(&format!("/subjects/{subject}/namespace")),
+                        "OLM does not change the namespace of a subject",
+                    )
+                    .help(format!(
+                        "install the bundle in `{home}`, which `operatorframework.io/suggested-namespace` suggests"
+                    ))
+                    .help(format!(
+                        "or copy the rules of `{name}` to a role of the project, so that they are in the CSV"
+                    ));
             self.draft.findings.push(finding);
         }
         let mut value = binding.value.clone();
@@ -145,7 +160,8 @@ impl Split<'_, '_> {
     /// The role that a binding refers to, if it is in the input.
     fn role(&self, binding: &Object) -> Option<usize> {
         let (kind, name) = (binding.text("/roleRef/kind"), binding.text("/roleRef/name"));
-        let is_it = |role: &Object| role.name() == name && (kind == "ClusterRole" || role.namespace() == binding.namespace());
+        let is_it =
+            |role: &Object| role.name() == name && (kind == "ClusterRole" || role.namespace() == binding.namespace());
         self.draft.all(GROUP, kind).find(|(_, role)| is_it(role)).map(|(at, _)| at)
     }
 
@@ -183,7 +199,10 @@ impl Split<'_, '_> {
                 if kind == "Role" && role.namespace() != self.deployments.namespace {
                     if !self.consumed.contains(&at) {
                         let finding = Diagnostic::warning("OP502", format!("{} is not in the bundle", role.title()))
-                            .at(role.span("/metadata/namespace"), "OLM creates objects in the operator's namespace only")
+                            .at(
+                                role.span("/metadata/namespace"),
+                                "OLM creates objects in the operator's namespace only",
+                            )
                             .help("make it a ClusterRole, or have the users of the bundle apply it beside the bundle");
                         self.draft.drop(at, finding);
                     }
@@ -230,7 +249,8 @@ impl Split<'_, '_> {
 
 /// The rules of the roles that every cluster has, as far as operators bind them.
 fn provided(role: &str) -> Option<Vec<Value>> {
-    let rule = |group: &str, resource: &str| json!({ "apiGroups": [group], "resources": [resource], "verbs": ["create"] });
+    let rule =
+        |group: &str, resource: &str| json!({ "apiGroups": [group], "resources": [resource], "verbs": ["create"] });
     match role {
         "system:auth-delegator" => Some(vec![
             rule("authentication.k8s.io", "tokenreviews"),
@@ -243,4 +263,3 @@ fn provided(role: &str) -> Option<Vec<Value>> {
         _ => None,
     }
 }
-

@@ -56,7 +56,9 @@ pub fn render(installation: &Installation) -> Result<Vec<Value>, RenderError> {
         objects.push(rendering.deployment(deployment));
     }
     objects.extend(rendering.webhooks()?);
-    objects.sort_by_key(|object| (rank(text(object, "/kind")), text(object, "/kind").to_owned(), text(object, "/metadata/name").to_owned()));
+    objects.sort_by_key(|object| {
+        (rank(text(object, "/kind")), text(object, "/kind").to_owned(), text(object, "/metadata/name").to_owned())
+    });
     Ok(objects)
 }
 
@@ -134,7 +136,8 @@ impl Rendering<'_> {
             let account = text(permission, "/serviceAccountName");
             let mut rules = list(permission, "/rules").to_vec();
             if self.watched.is_empty() {
-                rules.push(json!({ "apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "list", "watch"] }));
+                rules
+                    .push(json!({ "apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "list", "watch"] }));
                 objects.extend(self.grant("ClusterRole", None, account, rules));
             } else {
                 for namespace in self.watched {
@@ -180,7 +183,10 @@ impl Rendering<'_> {
     fn file(&self, object: &Value) -> Result<Value, RenderError> {
         let kind = text(object, "/kind");
         let Some(is_namespaced) = is_namespaced(kind) else {
-            let message = format!("OLM does not install objects of the kind {kind}, such as `{}`", text(object, "/metadata/name"));
+            let message = format!(
+                "OLM does not install objects of the kind {kind}, such as `{}`",
+                text(object, "/metadata/name")
+            );
             return refuse(message, "remove its file from the bundle");
         };
         let mut object = object.clone();
@@ -233,7 +239,9 @@ impl Rendering<'_> {
         annotations.remove("alm-examples");
         template["annotations"] = annotations.into();
         let name = text(item, "/name");
-        if let Some(definition) = self.definitions().iter().find(|definition| text(definition, "/deploymentName") == name) {
+        if let Some(definition) =
+            self.definitions().iter().find(|definition| text(definition, "/deploymentName") == name)
+        {
             mount(&mut spec, &secret(definition));
         }
         let mut metadata = json!({ "name": name, "namespace": self.namespace });
@@ -263,7 +271,8 @@ impl Rendering<'_> {
         for (deployment, definitions) in services {
             let items = list(self.csv, "/spec/install/spec/deployments");
             let Some(item) = items.iter().find(|item| text(item, "/name") == deployment) else {
-                let message = format!("a webhook is served by the Deployment `{deployment}`, which the CSV does not have");
+                let message =
+                    format!("a webhook is served by the Deployment `{deployment}`, which the CSV does not have");
                 return refuse(message, "set `deploymentName` in `webhookdefinitions` to the name of a Deployment");
             };
             let name = service(definitions[0]);
@@ -385,7 +394,12 @@ fn mount(spec: &mut Value, secret: &str) {
             },
         });
         for container in containers_mut(spec) {
-            replace(container, "volumeMounts", |it| text(it, "/mountPath") == path, json!({ "name": name, "mountPath": path }));
+            replace(
+                container,
+                "volumeMounts",
+                |it| text(it, "/mountPath") == path,
+                json!({ "name": name, "mountPath": path }),
+            );
         }
         if let Some(pod) = spec.pointer_mut("/template/spec") {
             replace(pod, "volumes", |it| text(it, "/name") == name, volume);
@@ -406,9 +420,9 @@ fn replace(object: &mut Value, key: &str, is_replaced: impl Fn(&Value) -> bool, 
 
 /// FNV-1a, as letters and digits: names need to differ, not to be hard to guess.
 fn checksum(text: &str) -> String {
-    let mut hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let mut hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let mut letters = String::new();
     while hash > 0 {
         let digit = u32::try_from(hash % 36).expect("it is less than 36");

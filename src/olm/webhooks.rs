@@ -167,7 +167,8 @@ fn followed(
     };
     let place = format!("{pointer}/service");
     let Some(reference) = object.value.pointer(&place) else {
-        let help = "OLM calls webhooks of the operator itself only: serve it with a Service and a Deployment of the project";
+        let help =
+            "OLM calls webhooks of the operator itself only: serve it with a Service and a Deployment of the project";
         return refuse(object, pointer, "a webhook without a Service cannot be in a bundle".into(), help);
     };
     let (name, namespace) = (text(reference, "/name"), text(reference, "/namespace"));
@@ -180,7 +181,12 @@ fn followed(
     let ports = service.list("/spec/ports");
     let Some(at) = ports.iter().position(|it| it["port"].as_i64() == Some(port)) else {
         let message = format!("{} has no port {port}, which a webhook calls", service.title());
-        return refuse(service, "/spec/ports", message, "set the port in the Service, or `port` in the webhook's `clientConfig`");
+        return refuse(
+            service,
+            "/spec/ports",
+            message,
+            "set the port in the Service, or `port` in the webhook's `clientConfig`",
+        );
     };
     let selector = service.value["spec"]["selector"].as_object();
     let is_selected = |(_, deployment): &&(usize, &Object)| {
@@ -209,7 +215,8 @@ fn followed(
     };
     let Some(target_port) = target_port else {
         let name = text(&ports[at], "/targetPort");
-        let message = format!("{} has no container port `{name}`, to which {} leads", deployment.title(), service.title());
+        let message =
+            format!("{} has no container port `{name}`, to which {} leads", deployment.title(), service.title());
         let help = format!("add `name: {name}` to the port of the container");
         return refuse(service, &format!("/spec/ports/{at}/targetPort"), message, &help);
     };

@@ -81,7 +81,8 @@ fn manifests(dir: &str) -> anyhow::Result<Vec<Value>> {
     for path in files {
         let text = tree.read(&path)?.unwrap_or_default();
         let read = yaml::read_all::<Value>(&text).map_err(|error| {
-            Refusal::new(format!("cannot read `{dir}/{path}`: {error}")).help("`opctl generate bundle` generates it again")
+            Refusal::new(format!("cannot read `{dir}/{path}`: {error}"))
+                .help("`opctl generate bundle` generates it again")
         })?;
         objects.extend(read.into_iter().filter(|object| !object.is_null()));
     }

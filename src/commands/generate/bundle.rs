@@ -193,7 +193,9 @@ fn is_version(text: &str) -> bool {
         let is_legal = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         is_legal && (is_number(text) || !text.chars().all(|c| c.is_ascii_digit()))
     };
-    core.split('.').count() == 3 && core.split('.').all(is_number) && pre.is_none_or(|pre| pre.split('.').all(is_identifier))
+    core.split('.').count() == 3
+        && core.split('.').all(is_number)
+        && pre.is_none_or(|pre| pre.split('.').all(is_identifier))
 }
 
 /// What kustomize renders of a folder.
@@ -253,7 +255,9 @@ impl Existing {
         let value = |path: String| -> anyhow::Result<Value> {
             let text = tree.read(&path)?.unwrap_or_default();
             yaml::read(if text.is_empty() { "null" } else { &text }).map_err(|error| {
-                Refusal::new(format!("cannot read `{path}`: {error}")).help("fix it, or remove it: opctl generates it again").into()
+                Refusal::new(format!("cannot read `{path}`: {error}"))
+                    .help("fix it, or remove it: opctl generates it again")
+                    .into()
             })
         };
         Ok(Self {
@@ -298,11 +302,13 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
     let text = match tree.read(path)? {
         Some(text) => text,
         None => std::fs::read_to_string(path).map_err(|error| {
-            Refusal::new(format!("cannot read `{path}`: {error}")).help("`--digests FILE` has lines such as `IMAGE: sha256:…`")
+            Refusal::new(format!("cannot read `{path}`: {error}"))
+                .help("`--digests FILE` has lines such as `IMAGE: sha256:…`")
         })?,
     };
     let digests: Digests = yaml::read(&text).map_err(|error| {
-        Refusal::new(format!("`{path}`: {error}")).help("write a line such as `registry.example.com/operator:v1: sha256:…` for each image")
+        Refusal::new(format!("`{path}`: {error}"))
+            .help("write a line such as `registry.example.com/operator:v1: sha256:…` for each image")
     })?;
     let is_digest = |digest: &str| {
         let hex = digest.strip_prefix("sha256:").unwrap_or_default();
@@ -323,7 +329,8 @@ fn with_image(
     existing: &Existing,
     console: &Console,
 ) -> anyhow::Result<Vec<Node>> {
-    let image = args.image.as_deref().map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
+    let image =
+        args.image.as_deref().map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
     // What the Makefile passes where the user sets none.
     let image = image.filter(|image| image != "controller:latest");
     let (mut placed, mut left) = (0, 0);
@@ -332,7 +339,9 @@ fn with_image(
         let pod = ["spec", "template", "spec"].into_iter().try_fold(object, Node::get_mut);
         let Some(pod) = pod else { continue };
         for list in ["initContainers", "containers"] {
-            let Some(config::yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else { continue };
+            let Some(config::yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
+                continue;
+            };
             for container in containers {
                 let container_name = container.text_at(&["name"]).unwrap_or_default().to_owned();
                 let Some(node) = container.get_mut("image") else { continue };
@@ -349,7 +358,10 @@ fn with_image(
             }
         }
     }
-    if placed == 0 && left == 0 && let Some(image) = image {
+    if placed == 0
+        && left == 0
+        && let Some(image) = image
+    {
         return Err(Refusal::new(format!("no container has the image `{PLACEHOLDER}`, to be replaced by `{image}`"))
             .help("leave `--image` out to take the manifests as they are")
             .into());
@@ -424,10 +436,15 @@ fn write(plan: &mut Plan, tree: &Tree, args: &BundleArgs, bundle: &Bundle, label
     for (name, value) in &bundle.manifests {
         plan.generate(format!("{folder}/manifests/{name}"), file(&header, value));
     }
-    plan.generate(format!("{folder}/metadata/annotations.yaml"), file(&header, &olm::metadata(labels, &existing.annotations)));
+    plan.generate(
+        format!("{folder}/metadata/annotations.yaml"),
+        file(&header, &olm::metadata(labels, &existing.annotations)),
+    );
     let scorecard = bundle.scorecard.clone().unwrap_or_else(olm::scorecard);
     plan.generate(format!("{folder}/tests/scorecard/config.yaml"), file(&header, &scorecard));
     plan.generate(DOCKERFILE, olm::dockerfile(labels, folder, &header, &existing.dockerfile));
+    // The project's own lets only the sources through.
+    plan.generate(format!("{DOCKERFILE}.dockerignore"), format!("{header}\n**\n!{folder}/**\n"));
     for path in tree.files_below(&join(folder, "manifests")) {
         if !plan.changes.contains_key(&path) {
             plan.prune(path);

@@ -161,7 +161,9 @@ fn person(text: &str) -> Option<(String, String)> {
 /// The APIs of other projects, for `customresourcedefinitions.required`.
 pub fn required(project: &ProjectFile) -> anyhow::Result<Vec<Value>> {
     let is_external = |resource: &&Resource| matches!(resource.origin, Origin::External { .. });
-    let known = |resource: &Resource| builtin::with_plural(resource.plural().as_str()).any(|it| it.group() == resource.full_group());
+    let known = |resource: &Resource| {
+        builtin::with_plural(resource.plural().as_str()).any(|it| it.group() == resource.full_group())
+    };
     let resources = project.resources.iter().filter(is_external).filter(|resource| !known(resource));
     let mut required: Vec<Value> = resources
         .map(|resource| {
@@ -210,7 +212,8 @@ fn owned(operator: &Operator, resource: &Resource) -> Vec<[String; 3]> {
             rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
         })
     };
-    let requests = operator.requests.iter().filter(|request| request.by.ends_with("::owns") && is_here(&request.span.file.path));
+    let requests =
+        operator.requests.iter().filter(|request| request.by.ends_with("::owns") && is_here(&request.span.file.path));
     let kind = |group: &str, plural: &str| {
         let of_kubernetes = builtin::with_plural(plural).find(|builtin| builtin.api_group == group);
         let own = || operator.apis.iter().find(|api| api.group == group && api.plural == plural);
