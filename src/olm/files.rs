@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::deployments::Deployments;
 use super::draft::{Draft, Fate};
 use super::object::Object;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::yaml;
 
 /// The kinds that OLM takes from files, beside CRDs, roles and bindings; whether they are in a namespace; and whether every cluster has
 /// them. From `pkg/lib/bundle/supported_resources.go` of operator-registry.
@@ -85,6 +87,25 @@ pub fn others(draft: &mut Draft, deployments: &Deployments) {
         draft.keep(at, object.value.clone());
     }
     fixed_namespaces(draft, deployments);
+}
+
+/// A file with one object. It has no `---`: tools of OLM read what is before it as the object.
+pub fn document(header: &str, value: &Value) -> String {
+    yaml::documents(header, &[value]).replacen("\n---\n", "\n", 1)
+}
+
+/// A file with several objects.
+pub fn documents(header: &str, values: &[Value]) -> String {
+    yaml::documents(header, values)
+}
+
+/// The objects in the text of a file.
+///
+/// # Errors
+///
+/// If it is not YAML.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
+    yaml::read_all(text).map_err(|error| error.to_string())
 }
 
 /// The input of the bundle itself.

@@ -24,7 +24,7 @@ pub use self::base::{Metadata, kustomization, scaffold};
 pub use self::descriptors::{DescriptorHint, KindHints};
 use self::draft::Draft;
 pub use self::draft::{Fate, Row};
-pub use self::files::{Labels, dockerfile, metadata, scorecard};
+pub use self::files::{Labels, dockerfile, document, documents, metadata, parse, scorecard};
 pub use self::images::Digests;
 use self::object::Object;
 use crate::config::yaml::Node;

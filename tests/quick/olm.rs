@@ -642,3 +642,45 @@ fn what_people_write_stays_and_what_is_gone_goes() {
         assert!(code == Some(1) && said.contains(message), "{arguments}: {said}");
     }
 }
+
+#[test]
+fn markers_of_operator_sdk_say_how_fields_are_shown() {
+    let mut sandbox = Sandbox::new();
+    shell(&sandbox, "opctl -q init shop --domain example.com --api depot/v1/Rack");
+    sandbox.folder.push("shop");
+    let path = sandbox.folder.join("src/api/depot/v1/rack.rs");
+    let source = fs::read_to_string(&path).unwrap();
+    let fields = "pub struct RackSpec {\n    // +operator-sdk:csv:customresourcedefinitions:type=spec,displayName=\"How high\",order=1,xDescriptors={\"urn:a\",\"urn:b\"}\n    \
+        /// The height.\n    pub total_height: Option<i32>,\n    /// Parts.\n    #[serde(default)]\n    pub parts: Vec<Part>,\n";
+    let part = "\n/// A part.\n#[derive(KubeSchema, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]\npub struct Part {\n    \
+        // +operator-sdk:csv:customresourcedefinitions:type=spec\n    pub label: String,\n}\n";
+    let kind = "// +operator-sdk:csv:customresourcedefinitions:displayName=\"A rack\",resources={{Job,v1},{Service,v1,rack}}\n#[derive(CustomResource";
+    let changed =
+        source.replacen("pub struct RackSpec {\n", fields, 1).replacen("#[derive(CustomResource", kind, 1) + part;
+    fs::write(&path, &changed).unwrap();
+    shell(&sandbox, "opctl -q manifests && opctl -q generate bundle --image registry.example.com/shop:v1");
+    let csv = fs::read_to_string(sandbox.folder.join("bundle/manifests/shop.clusterserviceversion.yaml")).unwrap();
+    let csv = parsed("csv.yaml", &csv).remove(0).json();
+    let owned = &csv["spec"]["customresourcedefinitions"]["owned"][0];
+    assert_eq!(owned["displayName"], "A rack");
+    let resources =
+        json!([{ "kind": "Job", "version": "v1", "name": "" }, { "kind": "Service", "version": "v1", "name": "rack" }]);
+    assert_eq!(owned["resources"], resources);
+    let first = json!({ "path": "totalHeight", "displayName": "How high", "description": "The height.", "x-descriptors": ["urn:a", "urn:b"] });
+    assert_eq!(owned["specDescriptors"][0], first);
+    let paths: Vec<Value> = items(owned, "/specDescriptors").into_iter().map(|one| one["path"].clone()).collect();
+    assert!(paths.contains(&json!("parts[0].label")), "{paths:?}");
+
+    // A marker that describes nothing is an error, and so is a typo.
+    for (from, to, code) in
+        [("type=spec,displayName", "type=status,displayName", "OP510"), ("displayName=\"A", "displayname=\"A", "OP105")]
+    {
+        fs::write(&path, changed.replacen(from, to, 1)).unwrap();
+        let output = sandbox.command("opctl").args(["generate", "bundle"]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && said.contains(&format!("error[{code}]")) && said.contains("rack.rs:"),
+            "{said}"
+        );
+    }
+}

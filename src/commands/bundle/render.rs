@@ -9,9 +9,11 @@ use serde_json::Value;
 use super::super::error::{Refusal, Refusals};
 use super::super::{Console, Outcome};
 use crate::names::Namespace;
-use crate::olm::render::{Installation, render};
+use crate::olm::{
+    self,
+    render::{Installation, render},
+};
 use crate::project::Tree;
-use crate::yaml;
 
 /// Render a bundle as plain manifests, as OLM installs it
 ///
@@ -50,7 +52,7 @@ pub struct TargetArgs {
 
 pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
     let objects = rendered(&args.dir, &args.target)?;
-    let text = yaml::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
+    let text = olm::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
     console.print(&text);
     Ok(Outcome::Done)
 }
@@ -80,7 +82,7 @@ fn manifests(dir: &str) -> anyhow::Result<Vec<Value>> {
     let mut objects = Vec::new();
     for path in files {
         let text = tree.read(&path)?.unwrap_or_default();
-        let read = yaml::read_all::<Value>(&text).map_err(|error| {
+        let read = olm::parse::<Value>(&text).map_err(|error| {
             Refusal::new(format!("cannot read `{dir}/{path}`: {error}"))
                 .help("`opctl generate bundle` generates it again")
         })?;

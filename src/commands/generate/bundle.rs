@@ -21,7 +21,6 @@ use crate::names::Image;
 use crate::olm::{self, Bundle, Digests, Fate, Input, Labels, Options};
 use crate::plan::{Mode, Plan};
 use crate::project::{ProjectFile, Tree, join};
-use crate::yaml;
 
 /// Generate a bundle for the Operator Lifecycle Manager (OLM)
 ///
@@ -254,11 +253,11 @@ impl Existing {
         let folder = args.output_dir.trim_end_matches('/');
         let value = |path: String| -> anyhow::Result<Value> {
             let text = tree.read(&path)?.unwrap_or_default();
-            yaml::read(if text.is_empty() { "null" } else { &text }).map_err(|error| {
+            let objects: Vec<Value> = olm::parse(&text).map_err(|error| {
                 Refusal::new(format!("cannot read `{path}`: {error}"))
                     .help("fix it, or remove it: opctl generates it again")
-                    .into()
-            })
+            })?;
+            Ok(objects.into_iter().next().unwrap_or_default())
         };
         Ok(Self {
             csv: value(format!("{folder}/manifests/{}.clusterserviceversion.yaml", package.to_lowercase()))?,
@@ -306,10 +305,11 @@ fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
                 .help("`--digests FILE` has lines such as `IMAGE: sha256:…`")
         })?,
     };
-    let digests: Digests = yaml::read(&text).map_err(|error| {
+    let digests: Vec<Digests> = olm::parse(&text).map_err(|error| {
         Refusal::new(format!("`{path}`: {error}"))
             .help("write a line such as `registry.example.com/operator:v1: sha256:…` for each image")
     })?;
+    let digests = digests.into_iter().next().unwrap_or_default();
     let is_digest = |digest: &str| {
         let hex = digest.strip_prefix("sha256:").unwrap_or_default();
         hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
@@ -424,24 +424,18 @@ fn summary(bundle: &Bundle) -> String {
     format!("{total} object{}: {}", if total == 1 { "" } else { "s" }, parts.join(", "))
 }
 
-/// One document, without `---`: tools of OLM read what is before it as the object.
-fn file(header: &str, value: &Value) -> String {
-    let text = yaml::documents(header, &[value]);
-    text.replacen("\n---\n", "\n", 1)
-}
-
 fn write(plan: &mut Plan, tree: &Tree, args: &BundleArgs, bundle: &Bundle, labels: &Labels, existing: &Existing) {
     let folder = args.output_dir.trim_end_matches('/');
     let header = format!("{}`opctl generate bundle` makes it of config and the Rust types.", emit::OURS);
     for (name, value) in &bundle.manifests {
-        plan.generate(format!("{folder}/manifests/{name}"), file(&header, value));
+        plan.generate(format!("{folder}/manifests/{name}"), olm::document(&header, value));
     }
     plan.generate(
         format!("{folder}/metadata/annotations.yaml"),
-        file(&header, &olm::metadata(labels, &existing.annotations)),
+        olm::document(&header, &olm::metadata(labels, &existing.annotations)),
     );
     let scorecard = bundle.scorecard.clone().unwrap_or_else(olm::scorecard);
-    plan.generate(format!("{folder}/tests/scorecard/config.yaml"), file(&header, &scorecard));
+    plan.generate(format!("{folder}/tests/scorecard/config.yaml"), olm::document(&header, &scorecard));
     plan.generate(DOCKERFILE, olm::dockerfile(labels, folder, &header, &existing.dockerfile));
     // The project's own lets only the sources through.
     plan.generate(format!("{DOCKERFILE}.dockerignore"), format!("{header}\n**\n!{folder}/**\n"));

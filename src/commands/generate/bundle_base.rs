@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use super::super::error::Refusal;
 use super::super::{Console, Next, Outcome, Task, carry_out, lock, rendered, tree};
 use super::bundle::MANIFESTS;
-use crate::diagnostic::Diagnostic;
-use crate::model::Operator;
-use crate::olm::{self, KindHints, Metadata};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::emit;
+use crate::model::{Api, CrdLocation, Displayed, Operator, Step};
+use crate::olm::{self, DescriptorHint, KindHints, Metadata};
 use crate::plan::{Mode, Plan};
 use crate::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin};
-use crate::source;
+use crate::source::{self, Source};
 
 #[derive(Debug, Subcommand)]
 pub enum Kustomize {
@@ -198,7 +199,97 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
             hint.resources.extend(owned(&requests.operator, kind));
         }
     }
-    (hints, Vec::new())
+    // What a wrong marker should say is missing in the bundle.
+    let is_of_marker = |problem: &&Diagnostic| problem.is_error() && problem.code.starts_with("OP1");
+    let mut problems: Vec<Diagnostic> = requests.diagnostics.iter().filter(is_of_marker).cloned().collect();
+    let displayed = &requests.operator.displayed;
+    if displayed.is_empty() {
+        return (hints, problems);
+    }
+    // The fields are found by their types.
+    let typed = source::read(tree, "");
+    let crds = emit::crds(&typed.operator.apis).unwrap_or_default();
+    let mut used = vec![false; displayed.len()];
+    for api in &typed.operator.apis {
+        let hint: &mut KindHints = hints.entry((api.kind.clone(), api.group.clone(), api.version.clone())).or_default();
+        for (at, marker) in
+            displayed.iter().enumerate().filter(|(_, marker)| marker.part.is_none() && is_at(marker, &api.span))
+        {
+            used[at] = true;
+            hint.display_name = hint.display_name.take().or_else(|| marker.display_name.clone());
+            hint.order = hint.order.or(marker.order);
+            hint.resources.extend(marker.resources.iter().cloned());
+        }
+        if displayed.iter().all(|marker| marker.part.is_none()) {
+            continue;
+        }
+        let crd = crds.iter().find(|crd| crd.spec.group == api.group && crd.spec.names.kind == api.kind);
+        let version = crd.and_then(|crd| crd.spec.versions.iter().find(|version| version.name == api.version));
+        let schema = version.and_then(|version| serde_json::to_value(&version.schema).ok()).unwrap_or_default();
+        for (path, span) in fields(&typed, api, &schema["openAPIV3Schema"]) {
+            let part = path.split('.').next();
+            let here = displayed
+                .iter()
+                .enumerate()
+                .filter(|(_, marker)| marker.part.as_deref() == part && is_at(marker, &span));
+            for (at, marker) in here {
+                used[at] = true;
+                let field: &mut DescriptorHint = hint.fields.entry(path.clone()).or_default();
+                field.display_name = field.display_name.take().or_else(|| marker.display_name.clone());
+                field.order = field.order.or(marker.order);
+                field.x_descriptors.extend(marker.x_descriptors.iter().cloned());
+            }
+        }
+    }
+    let unused = displayed.iter().zip(used).filter(|(_, used)| !used).map(|(marker, _)| {
+        Diagnostic::error("OP510", "this marker is about no kind and no field of one")
+            .at(marker.span.clone(), "")
+            .help("write it right above the type with `#[derive(CustomResource)]`, or with `type=spec` or `type=status` above a field of it")
+    });
+    problems.extend(unused);
+    (hints, problems)
+}
+
+/// Whether a marker is above a declaration.
+fn is_at(marker: &Displayed, span: &Span) -> bool {
+    marker
+        .target
+        .as_ref()
+        .is_some_and(|target| target.file.path == span.file.path && target.range.end == span.range.end)
+}
+
+/// The fields of a kind that are declared in the source, by their paths, and where.
+fn fields(source: &Source, api: &Api, schema: &Value) -> Vec<(String, Span)> {
+    let mut found = Vec::new();
+    let mut level: Vec<(String, Vec<Step>, &Value, Option<Span>)> = ["spec", "status"]
+        .into_iter()
+        .map(|part| (part.to_owned(), vec![Step::Property(part.to_owned())], &schema["properties"][part], None))
+        .collect();
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for (path, steps, schema, around) in level {
+            let (path, steps, schema) = match schema.get("items") {
+                Some(items) => (format!("{path}[0]"), [steps, vec![Step::Items]].concat(), items),
+                None => (path, steps, schema),
+            };
+            for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+                let steps = [steps.clone(), vec![Step::Property(name.clone())]].concat();
+                next.push((format!("{path}.{name}"), steps, schema, around.clone()));
+            }
+        }
+        let locations: Vec<CrdLocation> =
+            next.iter().map(|(_, steps, ..)| CrdLocation::Schema(steps.clone())).collect();
+        let locations: Vec<(&Api, &CrdLocation)> = locations.iter().map(|location| (api, location)).collect();
+        let spans = source.locate(&locations);
+        // What is declared in another crate is where the field around it is.
+        let own = next
+            .into_iter()
+            .zip(spans)
+            .filter(|((.., around), span)| around.as_ref() != Some(span) && *span != api.span);
+        level = own.map(|((path, steps, schema, _), span)| (path, steps, schema, Some(span))).collect();
+        found.extend(level.iter().filter_map(|(path, _, _, span)| Some((path.clone(), span.clone()?))));
+    }
+    found
 }
 
 /// The kinds whose objects the controllers of a kind own.
