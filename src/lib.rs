@@ -28,6 +28,7 @@ pub mod config;
 pub mod dashboards;
 pub mod emit;
 pub mod grants;
+pub mod olm;
 pub mod operator_chart;
 pub mod reference;
 pub mod scaffold;

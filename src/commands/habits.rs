@@ -30,10 +30,8 @@ const DOMAIN: Answer =
 const MAKE: Answer = Accepted("opctl regenerates the manifests itself, so there is nothing to run afterwards");
 const MANIFESTS: Answer = Refused("`opctl manifests` regenerates CRDs and RBAC from the Rust source");
 const MULTIGROUP: Answer = Accepted("each group has its own folder in every project");
-const OLM: Answer = Refused(
-    "opctl has no OLM bundles yet; `opctl build-installer --image IMAGE` writes dist/install.yaml, which installs the operator without \
-     OLM",
-);
+const BUNDLE: Answer = Refused("`opctl generate bundle` generates a bundle for OLM");
+const OVERLAY: Answer = Refused("`--overlay {}` names the kustomization that the bundle is made of");
 const OVERWRITE: Answer = Refused("`--overwrite PATH` replaces one file of yours");
 const RUN: Answer =
     Refused("`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG");
@@ -114,8 +112,8 @@ const TABLE: &[(&str, Answer)] = &[
     ),
     ("edit --plugins grafana", Accepted("`--grafana` generates the dashboards")),
     ("create api|create webhook|edit|init --plugins autoupdate", UPDATE),
-    ("create api|create webhook|edit|init --plugins manifests", OLM),
-    ("create api|create webhook|edit|init --plugins scorecard", OLM),
+    ("create api|create webhook|edit|init --plugins manifests", BUNDLE),
+    ("create api|create webhook|edit|init --plugins scorecard", BUNDLE),
     (
         "create api|create webhook|edit|init --plugins PLUGIN",
         Refused("opctl has no plugins: see `opctl init --help`, `opctl edit --help` and `opctl create api --help`"),
@@ -131,10 +129,18 @@ const TABLE: &[(&str, Answer)] = &[
             "`opctl undeploy` deletes the operator, `opctl undeploy --delete-crds` also its CRDs and their objects",
         ),
     ),
-    ("generate bundle", OLM),
-    ("generate csv", OLM),
-    ("generate kustomize", OLM),
-    ("generate packagemanifests", OLM),
+    ("generate bundle --kustomize-dir DIR", OVERLAY),
+    ("generate bundle --input-dir DIR", OVERLAY),
+    ("generate bundle --deploy-dir DIR", OVERLAY),
+    ("generate bundle --crds-dir DIR", Accepted("the CRDs are among what `config` renders")),
+    ("generate bundle --manifests[=BOOL]", Accepted("all parts of the bundle are generated")),
+    ("generate bundle --metadata[=BOOL]", Accepted("all parts of the bundle are generated")),
+    ("generate bundle --stdout[=BOOL]", Refused("`--diff` shows the files without writing them")),
+    ("generate csv", BUNDLE),
+    ("generate kustomize manifests --apis-dir DIR", Accepted("the kinds are those of the Rust source")),
+    ("generate kustomize manifests --input-dir DIR", Accepted("the base CSV is in `config/manifests/bases`")),
+    ("generate kustomize manifests --output-dir DIR", Accepted("the base CSV is in `config/manifests/bases`")),
+    ("generate packagemanifests", BUNDLE),
     ("generate k8s", Refused("nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy")),
     ("generate openapi", Refused("nothing needs to be generated: the CRDs of `opctl manifests` have the schemas")),
     ("generate crds|generate manifests|generate rbac", MANIFESTS),
@@ -144,9 +150,9 @@ const TABLE: &[(&str, Answer)] = &[
             "opctl does not install OLM, and its operators do not need it: `opctl deploy --image IMAGE` installs one",
         ),
     ),
-    ("pkgman-to-bundle", OLM),
-    ("run bundle", Refused("opctl has no OLM bundles yet; `opctl deploy --image IMAGE` installs the operator")),
-    ("run bundle-upgrade", Refused("opctl has no OLM bundles yet; `opctl deploy --image IMAGE` updates the operator")),
+    ("pkgman-to-bundle", BUNDLE),
+    ("run bundle", Refused("`opctl deploy --image IMAGE` installs the operator")),
+    ("run bundle-upgrade", Refused("`opctl deploy --image IMAGE` updates the operator")),
     ("run packagemanifests", Refused("opctl has no OLM packages; `opctl deploy --image IMAGE` installs the operator")),
     ("run", RUN),
     // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and what else comes to mind.

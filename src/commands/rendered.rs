@@ -12,7 +12,7 @@ use crate::names::Image;
 use crate::project::{Tree, root_above};
 
 /// The name of the image in the scaffold, which an entry of `images` would use.
-const PLACEHOLDER: &str = "controller";
+pub const PLACEHOLDER: &str = "controller";
 const PLACEHOLDER_TAGGED: &str = "controller:latest";
 
 /// The folder of the project around the current one.

@@ -28,6 +28,8 @@ pub struct Operator {
     pub allows: Vec<Allow>,
     /// The items whose kinds are those of other projects.
     pub externals: Vec<External>,
+    /// In source order.
+    pub displayed: Vec<Displayed>,
     /// What the code asks of the API server, in source order; only where it was looked for.
     pub requests: Vec<Request>,
     /// The verbs that it asks for on kinds which only runs tell.
@@ -43,6 +45,7 @@ impl Operator {
         self.conversions.append(&mut markers.conversions);
         self.allows.append(&mut markers.allows);
         self.externals.append(&mut markers.externals);
+        self.displayed.append(&mut markers.displayed);
     }
 }
 
@@ -223,6 +226,22 @@ pub struct External {
     pub span: Span,
     /// The marker's line, and the item below.
     pub covers: Span,
+}
+
+/// One `// +operator-sdk:csv:customresourcedefinitions:…` marker: how consoles show a kind or a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Displayed {
+    /// `spec` or `status` for a field; `None`: a kind.
+    pub part: Option<String>,
+    pub display_name: Option<String>,
+    pub order: Option<i64>,
+    pub x_descriptors: Vec<String>,
+    /// Kind, version and name, which may be empty.
+    pub resources: Vec<[String; 3]>,
+    /// The name of the type or field below the marker.
+    pub target: Option<Span>,
+    /// The marker itself.
+    pub span: Span,
 }
 
 /// A location in a custom resource's definition, as the API server sees it, that has a counterpart in the source.

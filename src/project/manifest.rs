@@ -17,6 +17,19 @@ pub struct Requirement {
     pub path: Option<String>,
 }
 
+/// What `[package]` says of a package to people. What a workspace says for it is not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Package {
+    pub version: Option<String>,
+    pub description: Option<String>,
+    /// As written: `Name <address>`.
+    pub authors: Vec<String>,
+    pub repository: Option<String>,
+    pub homepage: Option<String>,
+    pub keywords: Vec<String>,
+    pub license: Option<String>,
+}
+
 impl Manifest {
     /// `None` where there is none, or none that cargo could read.
     pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
@@ -28,6 +41,24 @@ impl Manifest {
     pub fn package(&self) -> Option<(&str, &str)> {
         let package = self.0.get("package")?;
         Some((package.get("name")?.as_str()?, package.get("version")?.as_str()?))
+    }
+
+    pub fn metadata(&self) -> Package {
+        let package = self.0.get("package");
+        let text = |key: &str| Some(package?.get(key)?.as_str()?.to_owned()).filter(|text| !text.is_empty());
+        let texts = |key: &str| {
+            let items = package.and_then(|package| package.get(key)?.as_array());
+            items.into_iter().flatten().filter_map(|item| Some(item.as_str()?.to_owned())).collect()
+        };
+        Package {
+            version: text("version"),
+            description: text("description"),
+            authors: texts("authors"),
+            repository: text("repository"),
+            homepage: text("homepage"),
+            keywords: texts("keywords"),
+            license: text("license"),
+        }
     }
 
     /// The binary that `cargo run` runs.

@@ -8,7 +8,7 @@ mod tree;
 mod workspace;
 
 pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, root_above};
-pub use manifest::{Manifest, Requirement};
+pub use manifest::{Manifest, Package, Requirement};
 pub use sources::{Located, Sources};
 pub use tree::{Carried, Features, ReadError, Tree, join};
 pub use workspace::workspace_above;

@@ -47,6 +47,7 @@ mod descriptions;
 mod doctor;
 mod markers;
 mod objects;
+mod olm;
 mod operator_chart;
 mod rbac;
 mod rbac_apiserver;

@@ -50,7 +50,7 @@ fn the_table_has_what_the_real_controller_gen_reads() {
             .map(|argument| {
                 let kind = match argument.kind {
                     Type::Text | Type::OneOf(_) => "string",
-                    Type::Texts | Type::SomeOf(_) => "slice",
+                    Type::Texts | Type::Lists | Type::SomeOf(_) => "slice",
                     Type::Integer => "int",
                     Type::Boolean => "bool",
                 };

@@ -20,15 +20,15 @@ use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
 /// A golden project that was made. No test changes its files.
-struct Made {
-    golden: Golden,
-    sandbox: Sandbox,
+pub struct Made {
+    pub golden: Golden,
+    pub sandbox: Sandbox,
     /// The lines that a command removed from a file of the user, which none may do.
     removed: Vec<String>,
 }
 
 /// All of them, made once for the tests that run at the same time.
-fn all() -> Arc<Vec<Made>> {
+pub fn all() -> Arc<Vec<Made>> {
     static ALL: Mutex<Weak<Vec<Made>>> = Mutex::new(Weak::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.upgrade().unwrap_or_else(|| {

@@ -86,6 +86,7 @@ mod limits;
 mod markers;
 mod markers_reference;
 mod objects;
+mod olm;
 mod plan;
 mod rbac;
 mod reference;

@@ -167,6 +167,7 @@ fn typed(kind: Type) -> String {
     match kind {
         Type::Text => "text".into(),
         Type::Texts => "list of texts".into(),
+        Type::Lists => "list of lists".into(),
         Type::Integer => "whole number".into(),
         Type::Boolean => words(&["true", "false"]),
         Type::OneOf(values) => format!("{} (any case)", words(values)),

@@ -25,6 +25,7 @@ struct GivenArgument {
 
 enum Scalar {
     Text(String),
+    List(Vec<String>),
     Integer(i64),
     Boolean(bool),
 }
@@ -134,6 +135,25 @@ impl<'a> Arguments<'a> {
             problems.push(problem("OP108", &span, message, help));
             None
         };
+        if argument.kind == Type::Lists {
+            let texts = |values: Vec<grammar::Value>| -> Option<Vec<String>> {
+                let text = |value: grammar::Value| match value.content {
+                    Content::Text { text, .. } if !text.is_empty() => Some(text),
+                    _ => None,
+                };
+                values.into_iter().map(text).collect()
+            };
+            let Some(texts) = Some(value.content).and_then(|content| match content {
+                Content::List(values) => texts(values),
+                _ => None,
+            }) else {
+                return refuse(
+                    format!("`{name}` takes lists in braces"),
+                    format!("write it as in `{name}={}`", argument.example),
+                );
+            };
+            return Some(Value { it: Scalar::List(texts), span });
+        }
         let Content::Text { text, quoted } = value.content else {
             let found = if matches!(value.content, Content::Map(_)) { "a map" } else { "a list" };
             let help = "put quotes around a text that has `{` or `;` inside: `\"…\"`, or backticks".into();
@@ -153,7 +173,7 @@ impl<'a> Arguments<'a> {
             return refuse(format!("`{text}` has blanks inside"), help);
         }
         let it = match argument.kind {
-            Type::Text | Type::Texts => Some(Scalar::Text(text.clone())),
+            Type::Text | Type::Texts | Type::Lists => Some(Scalar::Text(text.clone())),
             Type::Integer => integer(&text).filter(|_| !quoted).map(Scalar::Integer),
             Type::Boolean => text.parse().ok().filter(|_| !quoted).map(Scalar::Boolean),
             Type::OneOf(words) | Type::SomeOf(words) => {
@@ -227,9 +247,18 @@ impl<'a> Arguments<'a> {
     pub fn texts(&self, name: &str) -> Vec<Value<&str>> {
         let texts = self.values(name).filter_map(|Value { it, span }| match it {
             Scalar::Text(text) => Some(Value { it: text.as_str(), span: span.clone() }),
-            Scalar::Integer(_) | Scalar::Boolean(_) => None,
+            Scalar::List(_) | Scalar::Integer(_) | Scalar::Boolean(_) => None,
         });
         texts.collect()
+    }
+
+    /// All lists of a list of lists, none if it is not given.
+    pub fn lists(&self, name: &str) -> Vec<Value<&[String]>> {
+        let lists = self.values(name).filter_map(|Value { it, span }| match it {
+            Scalar::List(texts) => Some(Value { it: texts.as_slice(), span: span.clone() }),
+            Scalar::Text(_) | Scalar::Integer(_) | Scalar::Boolean(_) => None,
+        });
+        lists.collect()
     }
 
     pub fn text(&self, name: &str) -> Option<Value<&str>> {
@@ -239,14 +268,14 @@ impl<'a> Arguments<'a> {
     pub fn integer(&self, name: &str) -> Option<Value<i64>> {
         self.values(name).find_map(|Value { it, span }| match it {
             Scalar::Integer(it) => Some(Value { it: *it, span: span.clone() }),
-            Scalar::Text(_) | Scalar::Boolean(_) => None,
+            Scalar::Text(_) | Scalar::List(_) | Scalar::Boolean(_) => None,
         })
     }
 
     pub fn boolean(&self, name: &str) -> Option<Value<bool>> {
         self.values(name).find_map(|Value { it, span }| match it {
             Scalar::Boolean(it) => Some(Value { it: *it, span: span.clone() }),
-            Scalar::Text(_) | Scalar::Integer(_) => None,
+            Scalar::Text(_) | Scalar::List(_) | Scalar::Integer(_) => None,
         })
     }
 }
@@ -261,6 +290,7 @@ impl Type {
     fn one(self) -> &'static str {
         match self {
             Self::Text | Self::Texts | Self::OneOf(_) | Self::SomeOf(_) => "a text",
+            Self::Lists => "a list",
             Self::Integer => "a whole number",
             Self::Boolean => "`true` or `false`",
         }

@@ -7,6 +7,7 @@
 mod allow;
 mod arguments;
 mod comments;
+mod csv;
 pub mod go;
 mod grammar;
 mod kubernetes;
@@ -142,6 +143,8 @@ impl From<Diagnostic> for Recognised {
 
 const PREFIX: &str = "kubebuilder";
 const OWN_PREFIX: &str = "opctl";
+/// Of operator-sdk, whose markers for bundles have one more word: `+operator-sdk:csv:customresourcedefinitions:`.
+const SDK_PREFIX: &str = "operator-sdk";
 
 /// Looks at the prefix: `+kubebuilder:`.
 fn recognise(line: &Line, kind: CommentKind) -> Recognised {
@@ -155,7 +158,7 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     }
     let marker = after_plus.trim_start();
     let (prefix, rest) = split_word(marker);
-    let known = prefix == PREFIX || prefix == OWN_PREFIX;
+    let known = [PREFIX, OWN_PREFIX, SDK_PREFIX].contains(&prefix);
     let joined = marker.len() == after_plus.len();
     if let Some(name) = rest.strip_prefix(':')
         && known
@@ -165,7 +168,7 @@ fn recognise(line: &Line, kind: CommentKind) -> Recognised {
     }
     // `+ kubebuilder:…` and `+kubebuilder rbac:…` are slips, `+ kubebuilder is …` is prose.
     let slip = rest.starts_with(':') || (known && joined);
-    match nearest(prefix, [PREFIX, OWN_PREFIX]) {
+    match nearest(prefix, [PREFIX, OWN_PREFIX, SDK_PREFIX]) {
         Some(meant) if slip => {
             let (shown, span) = line.shown(line.text.len() - rest.len());
             Diagnostic::error("OP101", format!("{shown} is almost a marker"))
@@ -197,7 +200,10 @@ fn misspelt(line: &Line) -> Recognised {
 fn named(line: &Line, kind: CommentKind, prefix: &str, rest: &str) -> Recognised {
     let name_start = line.text.len() - rest.len();
     let name = rest[..rest.find('=').unwrap_or(rest.len())].trim_end();
-    let (first, after_first) = split_word(rest);
+    let (first, after_first) = match rest.strip_prefix("csv:").filter(|_| prefix == SDK_PREFIX) {
+        Some(more) => rest.split_at(rest.len() - split_word(more).1.len()),
+        None => split_word(rest),
+    };
     let Some(marker) = table::find(&format!("{prefix}:{first}")) else {
         let trimmed = name.trim_start();
         let (word, _) = split_word(trimmed);

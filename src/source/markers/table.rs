@@ -2,7 +2,7 @@
 //! `docs/reference/markers.md` all follow from these rows.
 
 use super::arguments::Arguments;
-use super::{Markers, allow, rbac, webhook};
+use super::{Markers, allow, csv, rbac, webhook};
 use crate::model::External;
 
 /// A marker: `// +name:argument=value,argument=value`.
@@ -50,6 +50,8 @@ pub struct Argument {
 pub enum Type {
     Text,
     Texts,
+    /// `{{a,b},{c,d}}`
+    Lists,
     Integer,
     Boolean,
     /// One of these, in any case.
@@ -60,7 +62,7 @@ pub enum Type {
 
 impl Type {
     pub fn is_list(self) -> bool {
-        matches!(self, Self::Texts | Self::SomeOf(_))
+        matches!(self, Self::Texts | Self::Lists | Self::SomeOf(_))
     }
 }
 
@@ -467,5 +469,56 @@ pub const MARKERS: &[Marker] = &[
             let (span, covers) = allow::place(arguments);
             markers.operator.externals.push(External { span, covers });
         },
+    },
+    Marker {
+        name: "operator-sdk:csv:customresourcedefinitions",
+        about: "says how consoles show the kind or the field below it, in a bundle for OLM",
+        form: Form::Named,
+        arguments: &[
+            Argument {
+                name: "type",
+                kind: Type::OneOf(&["spec", "status"]),
+                default: Some("the marker is about a kind"),
+                about: "makes it about a field: the part of the object that the field is in",
+                example: "spec",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "displayName",
+                default: Some("the words of the name"),
+                about: "what it is called",
+                example: "\"Number of servers\"",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "xDescriptors",
+                kind: Type::Texts,
+                default: Some("derived from the schema"),
+                about: "how a field is shown and entered",
+                example: "\"urn:alm:descriptor:com.tectonic.ui:podCount\"",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "resources",
+                kind: Type::Lists,
+                default: Some("the kinds that the controller owns"),
+                about: "more kinds of objects that belong to one of this kind: kind, version, and a name if it has one",
+                example: "{{Deployment,v1},{Service,v1}}",
+                ..OPTIONAL
+            },
+            Argument {
+                name: "order",
+                kind: Type::Integer,
+                default: Some("behind those with an order, by name"),
+                about: "the place among the others",
+                example: "1",
+                ..OPTIONAL
+            },
+        ],
+        examples: &[
+            "operator-sdk:csv:customresourcedefinitions:displayName=\"Memcached App\",resources={{Deployment,v1},{Service,v1,memcached}}",
+            "operator-sdk:csv:customresourcedefinitions:type=spec,displayName=\"Size\",xDescriptors={\"urn:alm:descriptor:com.tectonic.ui:podCount\"}",
+        ],
+        read: |arguments, markers| markers.operator.displayed.extend(csv::read(arguments, &mut markers.diagnostics)),
     },
 ];

@@ -1,0 +1,447 @@
+//! `opctl generate bundle`: a bundle for the Operator Lifecycle Manager, of what kustomize renders and of the Rust types.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::super::allow::without_allowed;
+use super::super::error::{Diagnosed, Refusal};
+use super::super::rendered::PLACEHOLDER;
+use super::super::{Console, Next, Outcome, Task, carry_out, lock, rendered, tree};
+use super::bundle_base::{self, Base};
+use crate::commands::console::Verbosity;
+use crate::config;
+use crate::config::render::Renderer;
+use crate::config::yaml::Node;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::emit;
+use crate::names::Image;
+use crate::olm::{self, Bundle, Digests, Fate, Input, Labels, Options};
+use crate::plan::{Mode, Plan};
+use crate::project::{ProjectFile, Tree, join};
+
+/// Generate a bundle for the Operator Lifecycle Manager (OLM)
+///
+/// The bundle is made of config/manifests if there is one, or else of config/default, and of the Rust types. The CSV in
+/// config/manifests/bases is yours: names, descriptions, icons and install modes are kept, everything else follows from the manifests.
+/// Each object and field that a bundle cannot hold is reported. opctl owns the files in bundle and rewrites them; labels that you add to
+/// annotations.yaml and bundle.Dockerfile are kept.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl generate bundle --version 0.1.0 --image registry.example.com/memcached-operator:v0.1.0
+  docker build -f bundle.Dockerfile -t registry.example.com/memcached-operator-bundle:v0.1.0 .
+
+  # List where each object went
+  opctl generate bundle -v
+
+  # For disconnected clusters: each image by its digest
+  opctl generate bundle --use-image-digests --digests digests.yaml
+
+  # In CI: fail if the bundle is out of date, or cannot hold everything in config
+  opctl generate bundle --check --strict")]
+pub struct BundleArgs {
+    /// The version of the operator [default: that of Cargo.toml]
+    #[arg(long)]
+    pub version: Option<String>,
+
+    /// The image of the operator; otherwise that of the existing bundle
+    #[arg(long)]
+    pub image: Option<String>,
+
+    /// The name of the package in catalogs [default: the project's name]
+    #[arg(long, value_name = "NAME")]
+    pub package: Option<String>,
+
+    /// The channels that the bundle is in, separated by commas [default: those of the existing bundle, or alpha]
+    #[arg(long, value_name = "NAMES")]
+    pub channels: Option<String>,
+
+    /// The channel for users who choose none
+    #[arg(long, value_name = "NAME")]
+    pub default_channel: Option<String>,
+
+    /// The folder of the bundle
+    #[arg(long, value_name = "DIR", default_value = "bundle")]
+    pub output_dir: String,
+
+    /// The kustomization that the bundle is made of [default: config/manifests, or config/default]
+    #[arg(long, value_name = "DIR")]
+    pub overlay: Option<String>,
+
+    /// Pin each image to its digest
+    #[arg(long, requires = "digests")]
+    pub use_image_digests: bool,
+
+    /// A YAML file with the digests, `IMAGE: sha256:…`; no registry is asked
+    #[arg(long, value_name = "FILE", requires = "use_image_digests")]
+    pub digests: Option<String>,
+
+    /// Service accounts that get permissions although no Deployment uses them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub extra_service_accounts: Vec<String>,
+
+    /// List the APIs of other projects that PROJECT has as required; OLM v1 refuses such bundles
+    #[arg(long)]
+    pub require_external_apis: bool,
+
+    /// The CSV that this one replaces, e.g. memcached-operator.v0.0.9
+    #[arg(long, value_name = "CSV")]
+    pub replaces: Option<String>,
+
+    /// A CSV that upgrades skip (repeatable)
+    #[arg(long, value_name = "CSV")]
+    pub skips: Vec<String>,
+
+    /// The range of versions that are upgraded to this one, e.g. '>=0.1.0 <0.2.0'
+    #[arg(long, value_name = "RANGE")]
+    pub skip_range: Option<String>,
+
+    /// The time for the annotation `createdAt`, e.g. 2026-01-31T12:00:00Z; otherwise that of the existing bundle
+    #[arg(long, value_name = "TIME")]
+    pub created_at: Option<String>,
+
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// The folder of the kustomization for bundles.
+pub const MANIFESTS: &str = "config/manifests";
+const DOCKERFILE: &str = "bundle.Dockerfile";
+
+pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let root = rendered::project()?;
+    let _lock = lock(&root, console)?;
+    let disk = tree(&root);
+    let mut tree = disk.clone();
+    let project = ProjectFile::read(&tree)?;
+    let package = args.package.clone().unwrap_or_else(|| project.name.to_string());
+    let version = version(args, &tree)?;
+    let mut plan = Plan::default();
+    if args.overlay.is_none() {
+        // What a new project lacks is written with the bundle.
+        let base = Base { package: &package, project: &project, console, interactive: true };
+        for (path, text) in bundle_base::missing(&base, &tree)? {
+            tree.lay_over(path.clone(), text.clone());
+            plan.scaffold(path, text);
+        }
+    }
+    let overlay = args.overlay.as_deref().unwrap_or(MANIFESTS).trim_end_matches('/');
+    let objects = objects(&tree, overlay)?;
+    let base = base(&tree, &package, overlay, &objects)?;
+    let existing = Existing::read(&tree, args, &package)?;
+    let options = options(args, &tree, &project, &existing)?;
+    let samples = if args.overlay.is_some() { samples(&tree)? } else { Vec::new() };
+    let (hints, source) = bundle_base::hints(&tree, &project);
+    let objects = with_image(objects, args, &existing, console)?;
+    let input = Input { package: &package, version: &version, base, objects, samples, hints, options };
+    let mut bundle = olm::generate(input);
+    bundle.findings.extend(source);
+    let (errors, warnings) = findings(&bundle, &tree, args.strict);
+    if !errors.is_empty() {
+        return Err(Diagnosed::from([errors, warnings].concat()).into());
+    }
+    if console.verbosity > Verbosity::Quiet {
+        console.diagnose(&warnings);
+    }
+    let channels = args.channels.clone().or_else(|| existing.annotation("bundle.channels.v1"));
+    let default_channel = args.default_channel.clone().or_else(|| existing.annotation("bundle.channel.default.v1"));
+    let labels = Labels {
+        package: &package,
+        channels: channels.as_deref().unwrap_or("alpha"),
+        default_channel: default_channel.as_deref(),
+    };
+    write(&mut plan, &tree, args, &bundle, &labels, &existing);
+    if console.verbosity == Verbosity::Verbose {
+        console.list(&table(&bundle));
+    }
+    console.info(&summary(&bundle));
+    let folder = args.output_dir.trim_end_matches('/');
+    let next = vec![
+        Next::new(format!("opctl bundle render {folder} --namespace NAMESPACE"), "prints what OLM makes of it"),
+        Next::new(format!("docker build -f {DOCKERFILE} -t IMAGE ."), "builds the image of the bundle"),
+    ];
+    carry_out(&Task { again: "run `opctl generate bundle`", tree: &disk, folder: "", plan, next }, console)
+}
+
+/// A semantic version, of the arguments or of the package.
+fn version(args: &BundleArgs, tree: &Tree) -> anyhow::Result<String> {
+    let version = match &args.version {
+        Some(version) => version.clone(),
+        None => bundle_base::package(tree)?.version.ok_or_else(|| {
+            Refusal::new("Cargo.toml has no version").help("specify it: `opctl generate bundle --version 0.1.0`")
+        })?,
+    };
+    if !is_version(&version) {
+        return Err(Refusal::new(format!("`{version}` is not a semantic version"))
+            .help("write it as `1.2.3` or `1.2.3-rc.1`; `+` is not allowed in the name of a CSV")
+            .into());
+    }
+    Ok(version)
+}
+
+fn is_version(text: &str) -> bool {
+    let (core, pre) = text.split_once('-').map_or((text, None), |(core, pre)| (core, Some(pre)));
+    let is_number = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
+    };
+    let is_identifier = |text: &str| {
+        let is_legal = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        is_legal && (is_number(text) || !text.chars().all(|c| c.is_ascii_digit()))
+    };
+    core.split('.').count() == 3
+        && core.split('.').all(is_number)
+        && pre.is_none_or(|pre| pre.split('.').all(is_identifier))
+}
+
+/// What kustomize renders of a folder.
+fn objects(tree: &Tree, folder: &str) -> anyhow::Result<Vec<Node>> {
+    let mut renderer = Renderer::new(tree);
+    let render = renderer.render(folder, &[]);
+    let errors: Vec<Diagnostic> = renderer.problems.into_iter().filter(Diagnostic::is_error).collect();
+    if !errors.is_empty() {
+        return Err(Diagnosed::from(errors).into());
+    }
+    if !render.is_closed {
+        return Err(Refusal::new(format!("opctl cannot render `{folder}` by itself, which a bundle requires"))
+            .help("there must be a `kustomization.yaml`; resources from the network, plugins and kustomize's own charts are not supported")
+            .into());
+    }
+    Ok(render.objects.into_iter().map(|object| object.node).collect())
+}
+
+/// The CSV that the user maintains: in the kustomization, or in `config/manifests/bases`.
+fn base(tree: &Tree, package: &str, overlay: &str, objects: &[Node]) -> anyhow::Result<Node> {
+    let is_csv = |node: &&Node| node.text_at(&["kind"]) == Some("ClusterServiceVersion");
+    let path = bundle_base::path(package);
+    let found = match objects.iter().filter(is_csv).cloned().collect::<Vec<_>>() {
+        listed if !listed.is_empty() => listed,
+        _ => Renderer::new(tree).documents(&path).map(|documents| documents.to_vec()).unwrap_or_default(),
+    };
+    match &found[..] {
+        [base] => Ok(base.clone()),
+        [] => Err(Refusal::new(format!("there is no base CSV: neither in `{overlay}` nor `{path}`"))
+            .help("`opctl generate kustomize manifests` writes one")
+            .into()),
+        [first, second, ..] => {
+            let error = Diagnostic::error("OP509", "there are two base CSVs")
+                .at(second.span.clone(), "")
+                .help(format!("keep this one or the one in `{}`", first.span.file.path));
+            Err(Diagnosed::from(vec![error]).into())
+        }
+    }
+}
+
+/// The objects in `config/samples`, for a kustomization that does not list them.
+fn samples(tree: &Tree) -> anyhow::Result<Vec<Node>> {
+    if tree.has("config/samples/kustomization.yaml") { objects(tree, "config/samples") } else { Ok(Vec::new()) }
+}
+
+/// The bundle on disk.
+#[derive(Default)]
+struct Existing {
+    csv: Value,
+    annotations: Value,
+    dockerfile: String,
+}
+
+impl Existing {
+    fn read(tree: &Tree, args: &BundleArgs, package: &str) -> anyhow::Result<Self> {
+        let folder = args.output_dir.trim_end_matches('/');
+        let value = |path: String| -> anyhow::Result<Value> {
+            let text = tree.read(&path)?.unwrap_or_default();
+            let objects: Vec<Value> = olm::parse(&text).map_err(|error| {
+                Refusal::new(format!("cannot read `{path}`: {error}"))
+                    .help("fix it, or remove it: opctl generates it again")
+            })?;
+            Ok(objects.into_iter().next().unwrap_or_default())
+        };
+        Ok(Self {
+            csv: value(format!("{folder}/manifests/{}.clusterserviceversion.yaml", package.to_lowercase()))?,
+            annotations: value(format!("{folder}/metadata/annotations.yaml"))?,
+            dockerfile: tree.read(DOCKERFILE)?.unwrap_or_default(),
+        })
+    }
+
+    fn annotation(&self, key: &str) -> Option<String> {
+        let value = &self.annotations["annotations"][format!("operators.operatorframework.io.{key}")];
+        value.as_str().filter(|value| !value.is_empty()).map(str::to_owned)
+    }
+
+    /// The image of a container.
+    fn image(&self, deployment: &str, container: &str) -> Option<&str> {
+        let items = self.csv.pointer("/spec/install/spec/deployments")?.as_array()?;
+        let item = items.iter().find(|item| item["name"] == deployment)?;
+        let pod = &item["spec"]["template"]["spec"];
+        let containers = ["containers", "initContainers"].into_iter().filter_map(|key| pod[key].as_array()).flatten();
+        containers.into_iter().find(|it| it["name"] == container)?["image"].as_str()
+    }
+}
+
+fn options(args: &BundleArgs, tree: &Tree, project: &ProjectFile, existing: &Existing) -> anyhow::Result<Options> {
+    let digests = args.digests.as_deref().map(|path| digests(tree, path)).transpose()?;
+    let required = if args.require_external_apis { bundle_base::required(project)? } else { Vec::new() };
+    let created_at = args.created_at.clone();
+    let known = || existing.csv.pointer("/metadata/annotations/createdAt")?.as_str().map(str::to_owned);
+    Ok(Options {
+        extra_accounts: args.extra_service_accounts.iter().cloned().collect(),
+        replaces: args.replaces.clone(),
+        skips: args.skips.clone(),
+        skip_range: args.skip_range.clone(),
+        created_at: created_at.or_else(known),
+        digests,
+        required,
+    })
+}
+
+fn digests(tree: &Tree, path: &str) -> anyhow::Result<Digests> {
+    let text = match tree.read(path)? {
+        Some(text) => text,
+        None => std::fs::read_to_string(path).map_err(|error| {
+            Refusal::new(format!("cannot read `{path}`: {error}"))
+                .help("`--digests FILE` has lines such as `IMAGE: sha256:…`")
+        })?,
+    };
+    let digests: Vec<Digests> = olm::parse(&text).map_err(|error| {
+        Refusal::new(format!("`{path}`: {error}"))
+            .help("write a line such as `registry.example.com/operator:v1: sha256:…` for each image")
+    })?;
+    let digests = digests.into_iter().next().unwrap_or_default();
+    let is_digest = |digest: &str| {
+        let hex = digest.strip_prefix("sha256:").unwrap_or_default();
+        hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
+    };
+    match digests.iter().find(|(_, digest)| !is_digest(digest)) {
+        Some((image, digest)) => Err(Refusal::new(format!("`{path}`: `{digest}` is not the digest of `{image}`"))
+            .help("a digest is `sha256:` and 64 hexadecimal digits")
+            .into()),
+        None => Ok(digests),
+    }
+}
+
+/// The image of the operator where the scaffold has a placeholder.
+fn with_image(
+    mut objects: Vec<Node>,
+    args: &BundleArgs,
+    existing: &Existing,
+    console: &Console,
+) -> anyhow::Result<Vec<Node>> {
+    let image =
+        args.image.as_deref().map(Image::parse).transpose().map_err(Refusal::from)?.map(|image| image.to_string());
+    // What the Makefile passes where the user sets none.
+    let image = image.filter(|image| image != "controller:latest");
+    let (mut placed, mut left) = (0, 0);
+    for object in objects.iter_mut().filter(|object| object.text_at(&["kind"]) == Some("Deployment")) {
+        let name = object.text_at(&["metadata", "name"]).unwrap_or_default().to_owned();
+        let pod = ["spec", "template", "spec"].into_iter().try_fold(object, Node::get_mut);
+        let Some(pod) = pod else { continue };
+        for list in ["initContainers", "containers"] {
+            let Some(config::yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
+                continue;
+            };
+            for container in containers {
+                let container_name = container.text_at(&["name"]).unwrap_or_default().to_owned();
+                let Some(node) = container.get_mut("image") else { continue };
+                if !node.as_text().is_some_and(is_placeholder) {
+                    continue;
+                }
+                match image.as_deref().or_else(|| existing.image(&name, &container_name)) {
+                    Some(image) => {
+                        *node = Node::text(image, node.span.clone());
+                        placed += 1;
+                    }
+                    None => left += 1,
+                }
+            }
+        }
+    }
+    if placed == 0
+        && left == 0
+        && let Some(image) = image
+    {
+        return Err(Refusal::new(format!("no container has the image `{PLACEHOLDER}`, to be replaced by `{image}`"))
+            .help("leave `--image` out to take the manifests as they are")
+            .into());
+    }
+    if left > 0 && console.mode != Mode::Check {
+        console.warn(&format!("the image of the operator is the placeholder `{PLACEHOLDER}`; `--image` sets it"));
+    }
+    Ok(objects)
+}
+
+fn is_placeholder(image: &str) -> bool {
+    let name = image.split('@').next().unwrap_or_default();
+    name == PLACEHOLDER || name.strip_prefix(PLACEHOLDER).is_some_and(|tag| tag.starts_with(':'))
+}
+
+/// Errors, and warnings that nobody allows.
+fn findings(bundle: &Bundle, tree: &Tree, strict: bool) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    let left = without_allowed(bundle.findings.clone(), &config::allows(tree, ""), None);
+    let severity = |diagnostic: Diagnostic| match strict {
+        true => Diagnostic { severity: Severity::Error, ..diagnostic },
+        false => diagnostic,
+    };
+    left.into_iter().map(severity).partition(Diagnostic::is_error)
+}
+
+/// Where each object went.
+fn table(bundle: &Bundle) -> String {
+    let title = |[kind, _, namespace, name]: &[String; 4]| match namespace.as_str() {
+        "" => format!("{kind} {name}"),
+        namespace => format!("{kind} {namespace}/{name}"),
+    };
+    let width = bundle.rows.iter().map(|row| title(&row.key).len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for row in &bundle.rows {
+        let fates: Vec<String> = row.fates.iter().map(ToString::to_string).collect();
+        writeln!(text, "{:width$}  {}", title(&row.key), fates.join("; ")).expect("a string takes any text");
+    }
+    text
+}
+
+/// How many objects went where.
+fn summary(bundle: &Bundle) -> String {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in &bundle.rows {
+        let is = |wanted: fn(&Fate) -> bool| row.fates.iter().any(wanted);
+        let place = if is(|fate| matches!(fate, Fate::File(_))) {
+            1
+        } else if is(|fate| matches!(fate, Fate::Csv(_))) {
+            0
+        } else if is(|fate| matches!(fate, Fate::Olm(_))) {
+            2
+        } else {
+            3
+        };
+        *counts.entry(place).or_default() += 1;
+    }
+    let words = ["in the CSV", "as files", "created by OLM itself", "not in the bundle"];
+    let parts: Vec<String> = counts.into_iter().map(|(place, count)| format!("{count} {}", words[place])).collect();
+    let total = bundle.rows.len();
+    format!("{total} object{}: {}", if total == 1 { "" } else { "s" }, parts.join(", "))
+}
+
+fn write(plan: &mut Plan, tree: &Tree, args: &BundleArgs, bundle: &Bundle, labels: &Labels, existing: &Existing) {
+    let folder = args.output_dir.trim_end_matches('/');
+    let header = format!("{}`opctl generate bundle` makes it of config and the Rust types.", emit::OURS);
+    for (name, value) in &bundle.manifests {
+        plan.generate(format!("{folder}/manifests/{name}"), olm::document(&header, value));
+    }
+    plan.generate(
+        format!("{folder}/metadata/annotations.yaml"),
+        olm::document(&header, &olm::metadata(labels, &existing.annotations)),
+    );
+    let scorecard = bundle.scorecard.clone().unwrap_or_else(olm::scorecard);
+    plan.generate(format!("{folder}/tests/scorecard/config.yaml"), olm::document(&header, &scorecard));
+    plan.generate(DOCKERFILE, olm::dockerfile(labels, folder, &header, &existing.dockerfile));
+    // The project's own lets only the sources through.
+    plan.generate(format!("{DOCKERFILE}.dockerignore"), format!("{header}\n**\n!{folder}/**\n"));
+    for path in tree.files_below(&join(folder, "manifests")) {
+        if !plan.changes.contains_key(&path) {
+            plan.prune(path);
+        }
+    }
+}
