@@ -160,7 +160,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("add crd", Refused("`opctl create api --controller=false` creates only a resource")),
     ("add webhook", Refused("`opctl create webhook` creates a defaulting, validating or conversion webhook")),
     ("add", Refused("`opctl create api` creates a resource and its controller")),
-    ("build", Refused("`make docker-build IMG=IMAGE` builds the image, `make build` the binary")),
     ("crd", MANIFESTS),
     ("create controller", Refused("`opctl create api --resource=false` creates only a controller")),
     ("create crd", Refused("`opctl create api --controller=false` creates only a resource")),
