@@ -149,6 +149,13 @@ const OPERATOR: &[Row] = &[
     ),
     (
         "Reconciles",
+        "Objects by Ready",
+        "short",
+        &[("sum by (controller, ready) (controller_objects{controller})", "{{controller}} {{ready}}")],
+        "Objects by the status of their condition Ready. Unknown is not reconciled yet.",
+    ),
+    (
+        "Reconciles",
         "Undecodable objects",
         "short",
         &[(

@@ -22,6 +22,7 @@ pub mod model;
 pub mod apiserver;
 pub mod chart;
 pub mod cluster;
+pub mod compat;
 pub mod compiled;
 pub mod config;
 pub mod dashboards;
@@ -32,6 +33,11 @@ pub mod operator_chart;
 pub mod reference;
 pub mod scaffold;
 pub mod source;
+
+pub mod bundle;
+
+pub mod catalog;
+pub mod scorecard;
 
 pub mod edit;
 pub mod plan;

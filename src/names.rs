@@ -326,6 +326,16 @@ impl Image {
         }
     }
 
+    pub fn has_digest(&self) -> bool {
+        self.0.contains('@')
+    }
+
+    pub fn tag(&self) -> Option<&str> {
+        let name = self.0.split('@').next().unwrap_or_default();
+        // A colon before the last slash is that of the registry's port.
+        name.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag)
+    }
+
     /// The rule that the reference breaks.
     fn wrong(text: &str) -> Option<&'static str> {
         let (rest, digest) = text.split_once('@').map_or((text, None), |(rest, digest)| (rest, Some(digest)));

@@ -14,16 +14,18 @@ mod object;
 mod sample;
 mod size;
 mod structural;
+mod typed;
 mod undecodable;
 mod value;
 pub mod webhooks;
 
+pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
-    JSONSchemaPropsOrBool,
+    CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 
-pub use object::{ObjectFinding, ObjectStep, check_object};
+pub use object::{ObjectFinding, ObjectStep, check_metadata, check_object};
+pub use typed::{cel_syntax, deployment_spec, object as decode_object, policy_rule};
 pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
 
 use crate::diagnostic::Severity;

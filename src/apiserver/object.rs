@@ -71,6 +71,13 @@ pub fn check_object(crd: &CustomResourceDefinition, object: &Value) -> Vec<Objec
     findings
 }
 
+/// The metadata of an object of any kind; whether it may have a namespace is not known here.
+pub fn check_metadata(object: &Value) -> Vec<ObjectFinding> {
+    let mut findings = Vec::new();
+    metadata::check(object.get("metadata"), metadata::Of::Embedded, &mut Vec::new(), &mut findings);
+    findings
+}
+
 /// What the API server stores of an object whose metadata is sound, and what it says to its fields.
 fn store(
     version: &CustomResourceDefinitionVersion,

@@ -8,13 +8,19 @@ use crate::model::Allow;
 pub enum ReportedBy {
     /// `opctl check`: these may be errors, and still be allowed, because they may be intended.
     Check,
+    /// `opctl manifests --against`: a breaking change may be intended.
+    Against,
     /// All other commands: their errors cannot be allowed.
     OtherCommands,
 }
 
 impl ReportedBy {
     fn of(code: &str) -> Self {
-        if code.starts_with("OP4") { Self::Check } else { Self::OtherCommands }
+        match code {
+            code if code.starts_with("OP4") => Self::Check,
+            code if code.starts_with("OP6") => Self::Against,
+            _ => Self::OtherCommands,
+        }
     }
 }
 
@@ -41,9 +47,14 @@ pub fn without_allowed(
     left
 }
 
+/// Why a diagnostic is allowed, if it is.
+pub fn reason<'a>(allows: &'a [Allow], diagnostic: &Diagnostic) -> Option<&'a str> {
+    allows.iter().find(|allow| silences(allow, diagnostic)).map(|allow| allow.reason.as_str())
+}
+
 fn silences(allow: &Allow, diagnostic: &Diagnostic) -> bool {
     diagnostic.code == allow.code
-        && (!diagnostic.is_error() || ReportedBy::of(diagnostic.code) == ReportedBy::Check)
+        && (!diagnostic.is_error() || ReportedBy::of(diagnostic.code) != ReportedBy::OtherCommands)
         && diagnostic.span.as_ref().is_some_and(|(span, _)| allow.covers.contains(span))
 }
 

@@ -35,6 +35,25 @@ pub fn github_workspace() -> Option<PathBuf> {
     std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from)
 }
 
+/// A file with categories of operators, in place of those of OperatorHub.io.
+pub fn bundle_categories() -> Option<PathBuf> {
+    path("OPERATOR_BUNDLE_CATEGORIES")
+}
+
+/// The time that a build is to have, if the user sets one: https://reproducible-builds.org/specs/source-date-epoch.
+pub fn source_date_epoch() -> Option<String> {
+    text(&["SOURCE_DATE_EPOCH"])
+}
+
+/// That of this machine, as images call it.
+pub fn architecture() -> &'static str {
+    match env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
 /// Where the API server calls an operator that runs here.
 pub fn webhook_url() -> OsString {
     path("WEBHOOK_URL").map_or_else(|| "https://127.0.0.1:9443".into(), PathBuf::into_os_string)

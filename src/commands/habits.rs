@@ -124,12 +124,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
     ("alpha", UPDATE),
     (
-        "bundle validate",
-        Refused(
-            "opctl does not validate OLM bundles yet; `opctl generate bundle --check --strict` compares one with the project",
-        ),
-    ),
-    (
         "cleanup",
         Refused(
             "`opctl undeploy` deletes the operator, `opctl undeploy --delete-crds` also its CRDs and their objects",
@@ -167,13 +161,11 @@ const TABLE: &[(&str, Answer)] = &[
     ("run bundle-upgrade", Refused("`opctl deploy --image IMAGE` updates the operator")),
     ("run packagemanifests", Refused("opctl has no OLM packages; `opctl deploy --image IMAGE` installs the operator")),
     ("run", RUN),
-    ("scorecard", Refused("`make test test-integration` tests the operator")),
     // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and what else comes to mind.
     ("add controller", Refused("`opctl create api --resource=false` creates only a controller")),
     ("add crd", Refused("`opctl create api --controller=false` creates only a resource")),
     ("add webhook", Refused("`opctl create webhook` creates a defaulting, validating or conversion webhook")),
     ("add", Refused("`opctl create api` creates a resource and its controller")),
-    ("build", Refused("`make docker-build IMG=IMAGE` builds the image, `make build` the binary")),
     ("crd", MANIFESTS),
     ("create controller", Refused("`opctl create api --resource=false` creates only a controller")),
     ("create crd", Refused("`opctl create api --controller=false` creates only a resource")),

@@ -6,23 +6,26 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use super::against::{self, Baseline};
 use super::allow::{ReportedBy, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
 use super::error::{Diagnosed, Refusal};
 use super::features::FeatureArgs;
+use super::kubectl::KubectlArgs;
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, lock, resolve,
     resolve_part,
 };
 use crate::apiserver::{self, Finding};
+use crate::compat;
 use crate::compiled;
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::edit::Edit;
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::Api;
+use crate::model::{Api, CrdLocation};
 use crate::names::Namespace;
-use crate::plan::{self, Change, Plan, Step};
+use crate::plan::{self, Change, Plan, Step, Verdict};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
 use crate::source::{Account, Source};
 use crate::threads;
@@ -45,6 +48,12 @@ Examples:
 
   # Only the roles, even if the types have errors
   opctl manifests --only rbac
+
+  # In CI: fail if a change breaks users of the CRDs
+  opctl manifests --against origin/main
+
+  # Before a deployment: also check the objects in the cluster
+  opctl manifests --against cluster
 
   # A CRD that contains a PodTemplateSpec, in a third of the size
   opctl manifests --no-foreign-descriptions")]
@@ -85,8 +94,23 @@ pub struct ManifestsArgs {
     #[arg(long)]
     pub all_or_nothing: bool,
 
+    /// Report which changes of the CRDs break objects, writers or readers, instead of writing: since a branch, tag or commit, a file or
+    /// folder with CRDs, or `cluster`
+    ///
+    /// From a branch or tag, the comparison is with the commit where the current branch left it. With `cluster`, objects that are stored
+    /// there are checked, too. Exits 1 if a change breaks a beta or stable version, or loses data.
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["only", "all_or_nothing"])]
+    pub against: Option<String>,
+
+    /// With --against: breaking changes of alpha versions are errors, too
+    #[arg(long, requires = "against")]
+    pub strict: bool,
+
     #[command(flatten)]
     pub features: FeatureArgs,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
 
     #[command(flatten)]
     pub messages: MessageArgs,
@@ -123,7 +147,7 @@ pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
 
 fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Result<Outcome> {
     let output = Output::of(&args.output, root)?;
-    let _lock = lock(&output.root, console)?;
+    let _lock = if args.against.is_none() { lock(&output.root, console)? } else { None };
     let tree = super::tree(root).with_features(args.features.chosen());
     let project = match ProjectFile::read(&tree) {
         Ok(project) => Some(project),
@@ -134,10 +158,13 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     let mut options = ManifestOptions { output: &output.folder, ..ManifestOptions::of(project.as_ref()) };
     options.descriptions.max = args.max_description.or(options.descriptions.max);
     options.descriptions.foreign &= !args.no_foreign_descriptions;
-    let mut plan = Plan::default();
     let target = Tree::at(&output.root);
     let choice =
         Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only, all_or_nothing: args.all_or_nothing };
+    if let Some(what) = &args.against {
+        return compare(what, args, (&tree, &output), &options, &choice, console);
+    }
+    let mut plan = Plan::default();
     let Added { warnings, refused } = add(&mut plan, &tree, &target, &options, &choice, console)?;
     let why = refused.as_ref().map(|refused| &refused.why);
     let errors = why.map(|why| why.diagnostics.clone()).unwrap_or_default();
@@ -161,6 +188,26 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
             .help("with `--all-or-nothing`, nothing is written in this case"),
     );
     Ok(Outcome::Refused)
+}
+
+/// Reports the changes of the CRDs since an earlier release.
+fn compare(
+    what: &str,
+    args: &ManifestsArgs,
+    (tree, output): (&Tree, &Output),
+    options: &ManifestOptions,
+    choice: &Choice,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let baseline = Baseline::open(what, &output.root, &output.folder, args.program.kubectl.as_deref())?;
+    let mut found = engine::find(tree, options, choice, console)?;
+    let mut errors = check(&mut found, choice);
+    errors.retain(Diagnostic::is_error);
+    errors.extend(found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default());
+    if !errors.is_empty() {
+        return Err(against::stop(errors));
+    }
+    against::report(&baseline, &found.source, &found.crds, args.strict, console)
 }
 
 /// The kinds without a CRD, for a message.
@@ -351,9 +398,11 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
         return Ok(());
     }
     let mut planned = tree.clone();
-    for Step { path, after, .. } in steps {
-        if let Some(text) = after {
-            planned.lay_over(path, text);
+    for Step { path, verdict, after, .. } in steps {
+        match after {
+            Some(text) => planned.lay_over(path, text),
+            None if verdict == Verdict::Remove => planned.hide(path),
+            None => {}
         }
     }
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
@@ -394,7 +443,13 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     }
     diagnostics.extend(emit::convert(crds, &source.operator));
     let findings = crds.iter().zip(threads::map(crds, apiserver::check));
-    let findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
+    let mut findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
+    for (crd, lossy) in crds.iter().filter_map(|crd| Some((crd, loses_fields(crd)?))) {
+        // Which is worse than what the source shows.
+        let kind = format!("`{}` ", crd.spec.names.kind);
+        diagnostics.retain(|it| it.code != "OP022" || !it.message.starts_with(&kind));
+        findings.push((crd, lossy));
+    }
     let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
         source.operator.apis.iter().find(|api| {
             (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
@@ -424,6 +479,25 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
         refused.why.diagnostics.extend(why);
     }
     diagnostics
+}
+
+/// Without a conversion, a field that only some versions have is lost.
+fn loses_fields(crd: &CustomResourceDefinition) -> Option<Finding> {
+    let is_converted = crd.spec.conversion.as_ref().is_some_and(|conversion| conversion.strategy == "Webhook");
+    if is_converted || crd.spec.versions.len() < 2 {
+        return None;
+    }
+    let spec = serde_json::to_value(&crd.spec).expect("a CRD is JSON");
+    let (version, field) = compat::lost_fields(&spec).into_iter().next()?;
+    let stored = crd.spec.versions.iter().find(|version| version.storage).map_or("", |version| &version.name);
+    let message =
+        format!("objects lose `{field}`: they are stored as `{stored}`, which does not have it, and nothing converts");
+    let help = [
+        "`opctl create webhook --conversion` creates a webhook that converts".to_owned(),
+        format!("or add the field to `{stored}`, or stop serving `{version}`: `#[kube(served = false)]`"),
+    ];
+    let (location, help) = (CrdLocation::Kind, help.into());
+    Some(Finding { severity: Severity::Error, code: "OP601", message, version: Some(version), location, help })
 }
 
 /// A finding of the API server, at its span in the source. Compiled types have none, so the message names their CRD.

@@ -96,8 +96,54 @@ impl Request {
         if let Some(workload) = &names.workload {
             wiring::refuse_parts_of_workload(&wiring, workload)?;
         }
-        let request = Self::decide(project, names, resource, resource_flag, controller_flag, wiring)?;
-        Ok(Self { finalizer: args.finalizer, ..request })
+        let mut request = Self::decide(project, names, resource, resource_flag, controller_flag, wiring)?;
+        request.finalizer = args.finalizer;
+        // A further controller has a wiring of its own, and a name instead of an entry.
+        if request.wiring.name.is_none() {
+            for (key, texts) in Self::lists(args).into_iter().filter(|(_, texts)| !texts.is_empty()) {
+                request.resource.options.insert(key.into(), texts.clone().into());
+            }
+        }
+        Ok(request)
+    }
+
+    /// The arguments that PROJECT keeps as they were given.
+    fn lists(args: &CreateApiArgs) -> [(&'static str, &Vec<String>); 4] {
+        [
+            ("shortNames", &args.short_names),
+            ("categories", &args.categories),
+            ("owns", &args.wiring.owns),
+            ("watches", &args.wiring.watches),
+        ]
+    }
+
+    /// The arguments that made an entry of PROJECT.
+    pub fn arguments(resource: &Resource) -> CreateApiArgs {
+        let text = |key: &str| resource.options.get(key).and_then(Value::as_str).map(str::to_owned);
+        let number = |key: &str| resource.options.get(key).and_then(Value::as_i64);
+        let list = |key: &str| -> Vec<String> {
+            let texts = resource.options.get(key).and_then(Value::as_array).into_iter().flatten();
+            texts.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        CreateApiArgs {
+            group: Some(resource.group.to_string()),
+            version: Some(resource.version.to_string()),
+            kind: Some(resource.kind.to_string()),
+            plural: resource.plural.as_ref().map(ToString::to_string),
+            short_names: list("shortNames"),
+            categories: list("categories"),
+            namespaced: resource.api.map(|api| api.namespaced),
+            resource: Some(resource.api.is_some()),
+            controller: Some(resource.controller),
+            finalizer: resource.options.get("finalizer") == Some(&true.into()),
+            image: text("image"),
+            container_port: number("containerPort").and_then(|port| u16::try_from(port).ok()),
+            container_command: list("containerCommand"),
+            run_as_user: number("runAsUser"),
+            wiring: wiring::WiringArgs { controller_name: None, owns: list("owns"), watches: list("watches") },
+            yes: true,
+            ..CreateApiArgs::default()
+        }
     }
 
     /// A controller for a kind whose types are made from its CRD.

@@ -2,12 +2,14 @@
 //!
 //! A folder and the binary's name come in, [`CustomResourceDefinition`]s go out. opctl writes nothing here, but cargo does:
 //! to its target folder, and to a Cargo.lock that is not there yet. The only module that starts programs other than kubectl, so
-//! it has kopium too, which goes the other way: a CRD → Rust types; helm, which fetches and renders charts; and it knows which programs
-//! are there.
+//! it has kopium too, which goes the other way: a CRD → Rust types; helm, which fetches and renders charts; the builders of
+//! images; git, for the files of earlier releases; and it knows which programs are there.
 
 mod cargo;
 pub mod documents;
+pub mod git;
 pub mod helm;
+pub mod image;
 mod kopium;
 pub mod toolchain;
 

@@ -10,6 +10,7 @@ mod lines;
 mod properties;
 mod rust;
 mod text;
+mod undo;
 mod yaml;
 
 pub use rust::{Function, function_at};
@@ -59,6 +60,12 @@ pub struct EditError {
 }
 
 impl Edit {
+    /// The text before the edit was made: the one that [`apply`](Self::apply) turns into `text`. A text without it stays as it is. `base`
+    /// is what the file starts as, if the edit may have created it.
+    pub fn undo(&self, text: &str, base: Option<&str>) -> Result<String, EditError> {
+        undo::undo(self, text, base)
+    }
+
     /// The text with the edit made; equal to `text` when it is already true.
     pub fn apply(&self, text: &str) -> Result<String, EditError> {
         match self {

@@ -467,7 +467,9 @@ fn chart_file(name: &str) -> String {
     format!(
         // Some names would be something else without quotes, such as `n`.
         "apiVersion: v2\nname: {name:?}\ndescription: Installs {name} and the CRDs of its kinds.\ntype: application\n\
-         # The version of the chart: raise it with each release.\nversion: 0.1.0\n# The version of the operator.\nappVersion: \"0.1.0\"\n"
+         # The version of the chart: raise it with each release.\nversion: 0.1.0\n# The version of the operator.\nappVersion: \"0.1.0\"\n\
+         annotations:\n  artifacthub.io/operator: \"true\"\n  \
+         # `opctl doctor --capabilities` shows which level you can claim.\n  artifacthub.io/operatorCapabilities: Basic Install\n"
     )
 }
 

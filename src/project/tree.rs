@@ -12,7 +12,8 @@ use walkdir::WalkDir;
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     root: PathBuf,
-    overlay: BTreeMap<String, String>,
+    /// `None`: the file counts as absent.
+    overlay: BTreeMap<String, Option<String>>,
     cargo_home: Option<PathBuf>,
     runtime: Option<fn() -> Carried>,
     features: Features,
@@ -87,7 +88,7 @@ impl Tree {
     /// are errors.
     pub fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
         if let Some(text) = self.overlay.get(path) {
-            return Ok(Some(text.clone()));
+            return Ok(text.clone());
         }
         match read_regular(&self.root.join(path)) {
             Ok(text) => Ok(Some(text)),
@@ -105,12 +106,12 @@ impl Tree {
     }
 
     pub fn has(&self, path: &str) -> bool {
-        self.overlay.contains_key(path) || self.root.join(path).is_file()
+        self.overlay.get(path).map_or_else(|| self.root.join(path).is_file(), Option::is_some)
     }
 
     pub fn has_folder(&self, path: &str) -> bool {
         let below = |file: &String| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-        self.root.join(path).is_dir() || self.overlay.keys().any(below)
+        self.root.join(path).is_dir() || self.overlay.iter().any(|(file, text)| text.is_some() && below(file))
     }
 
     /// The files below a folder, at any depth, sorted; none where there is no such folder.
@@ -126,12 +127,18 @@ impl Tree {
             .collect();
         paths.sort();
         paths.dedup();
+        paths.retain(|path| self.overlay.get(path).is_none_or(Option::is_some));
         paths
     }
 
     /// Lays a text over the file on disk.
     pub fn lay_over(&mut self, path: impl Into<String>, text: impl Into<String>) {
-        self.overlay.insert(path.into(), text.into());
+        self.overlay.insert(path.into(), Some(text.into()));
+    }
+
+    /// Hides the file on disk, as if it was removed.
+    pub fn hide(&mut self, path: impl Into<String>) {
+        self.overlay.insert(path.into(), None);
     }
 }
 

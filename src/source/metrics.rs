@@ -1,4 +1,4 @@
-//! The metrics that a project registers: `ctx.metrics.register("name", "help")`, and their types.
+//! The metrics that a project registers, with `ctx.metrics.register("name", "help")` or `register_with`, and their types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -78,7 +78,8 @@ impl Search<'_> {
             GenericArgument::Type(named) => Some(named),
             _ => None,
         });
-        let form = named.or(expected).and_then(form);
+        let given = call.args.iter().nth(2).and_then(constructed);
+        let form = named.or(expected).and_then(form).or(given);
         let mut arguments = call.args.iter().map(literal);
         match (arguments.next().flatten(), form) {
             (Some(name), Some(form)) => {
@@ -89,7 +90,7 @@ impl Search<'_> {
             (_, None) => self.warn(
                 call,
                 "its type is not in this expression",
-                "name the type, e.g. `register::<Counter>(…)` or `let backups: Counter = …`",
+                "name the type, e.g. `let backups: Counter = …` or `register_with(…, Histogram::new(…))`",
             ),
         }
     }
@@ -152,14 +153,30 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 }
 
-/// `….metrics.register(name, help)`, or `metrics.register(name, help)`.
+/// `….metrics.register(name, help)`, `metrics.register_with(name, help, metric)`.
 fn is_registration(call: &ExprMethodCall) -> bool {
     let receiver = match &*call.receiver {
         Expr::Field(field) => matches!(&field.member, Member::Named(name) if name == "metrics"),
         Expr::Path(path) => path.path.is_ident("metrics"),
         _ => false,
     };
-    receiver && call.method == "register" && call.args.len() == 2
+    receiver
+        && match call.method.to_string().as_str() {
+            "register" => call.args.len() == 2,
+            "register_with" => call.args.len() == 3,
+            _ => false,
+        }
+}
+
+/// `Histogram::new(…)`, `Family::<Labels, Histogram>::new_with_constructor(…)`.
+fn constructed(metric: &Expr) -> Option<MetricForm> {
+    let Expr::Call(call) = metric else { return None };
+    let Expr::Path(path) = &*call.func else { return None };
+    let mut r#type = path.path.clone();
+    r#type.segments.pop()?;
+    // Behind the last one, no `::` may follow.
+    r#type.segments.pop_punct();
+    form(&Type::Path(syn::TypePath { qself: None, path: r#type, attrs: Vec::new() }))
 }
 
 fn literal(expr: &Expr) -> Option<String> {

@@ -25,6 +25,7 @@ mod lock;
 mod macros;
 mod made;
 pub mod markers;
+mod mentions;
 mod methods;
 mod metrics;
 mod modules;
@@ -253,6 +254,16 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
 pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagnostic>), Diagnostic> {
     let packages = operators(tree, folder)?;
     Ok(metrics::read(&Modules::read_as(tree, &packages, Reading::Whole)))
+}
+
+/// Where the source of the package names each of these, see [`mentions::read`].
+///
+/// # Errors
+///
+/// If there is no package.
+pub fn read_mentions(tree: &Tree, folder: &str, names: &[&str]) -> Result<Vec<Vec<Span>>, Diagnostic> {
+    let packages = operators(tree, folder)?;
+    Ok(mentions::read(&Modules::read_as(tree, &packages, Reading::Whole), names))
 }
 
 /// Whether the source of the package can name this crate.

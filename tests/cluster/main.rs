@@ -41,6 +41,7 @@ mod webhook_markers;
 
 mod apiserver;
 mod cel;
+mod compat;
 mod config;
 mod descriptions;
 mod doctor;

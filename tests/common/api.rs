@@ -31,9 +31,22 @@ impl Api {
 
     /// The answer to `POST path`.
     pub fn post(&mut self, path: &str, body: &Value) -> Value {
-        let body = body.to_string();
+        self.request("POST", path, "application/json", Some(body))
+    }
+
+    pub fn get(&mut self, path: &str) -> Value {
+        self.request("GET", path, "application/json", None)
+    }
+
+    /// The answer to a merge patch.
+    pub fn patch(&mut self, path: &str, body: &Value) -> Value {
+        self.request("PATCH", path, "application/merge-patch+json", Some(body))
+    }
+
+    fn request(&mut self, verb: &str, path: &str, content: &str, body: Option<&Value>) -> Value {
+        let body = body.map(Value::to_string).unwrap_or_default();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "{verb} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {content}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         self.connection.get_mut().write_all((head + &body).as_bytes()).unwrap();

@@ -33,6 +33,7 @@ impl Sandbox {
             .env("PATH", path.unwrap())
             // The folder of a program that stands in for kopium.
             .env("KOPIUM", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kopium"))
+            .env("BUNDLE", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bundle/good"))
             .env("CHARTS", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/charts"))
             .env("OPCTL_CACHE", self.root().join("cache"))
             .env_remove("KUBEBUILDER_ASSETS")

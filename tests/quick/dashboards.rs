@@ -51,7 +51,15 @@ impl Own {
 }
 
 fn durations(metrics: &Metrics) -> Durations {
-    Durations(metrics.register::<Histogram>("backup_duration_seconds", "Duration of backups"))
+    let steps = Family::<Labels, Histogram, fn() -> Histogram>::new_with_constructor(|| Histogram::new([1.0, 60.0]));
+    let unclear = metrics.register_with("unclear", "No type", steps.clone());
+    Durations(metrics.register_with("backup_duration_seconds", "Duration of backups", Histogram::new([1.0, 60.0])))
+}
+
+fn steps(metrics: &Metrics) -> Family<Labels, Histogram, fn() -> Histogram> {
+    let new = Family::<Labels, Histogram, fn() -> Histogram>::new_with_constructor(|| Histogram::new([1.0, 60.0]));
+    let late: Family<Labels, Histogram, fn() -> Histogram> = metrics.register_with("backup_step_seconds", "Steps", new);
+    late
 }
 
 fn errors(metrics: &Metrics) -> Family<Labels, Counter> {
@@ -111,16 +119,18 @@ fn own_metrics_are_found_and_those_that_cannot_be_read_are_reported() {
         format!("sum without (container, endpoint, instance, pod, service) (rate({name}{{}}[$__rate_interval]))")
     };
     let quantile = |it: &str| format!("histogram_quantile({it}, {})", rate("backup_duration_seconds_bucket"));
+    let steps = |it: &str| format!("histogram_quantile({it}, {})", rate("backup_step_seconds_bucket"));
     let expected = [
         ("backup_age_seconds", "s", vec!["backup_age_seconds{}".to_owned()]),
         ("backup_duration_seconds", "s", ["0.5", "0.9", "0.99"].map(quantile).into()),
         ("backup_errors", "cps", vec![rate("backup_errors_total")]),
         ("backup_size_bytes", "bytes", vec!["backup_size_bytes{}".to_owned()]),
+        ("backup_step_seconds", "s", ["0.5", "0.9", "0.99"].map(steps).into()),
         ("backups", "cps", vec![rate("backups_total")]),
         ("restores", "cps", vec![rate("restores_total")]),
     ];
     assert_eq!(found, expected);
-    assert_eq!(said.matches("warning[OP490]").count(), 2, "{said}");
+    assert_eq!(said.matches("warning[OP490]").count(), 3, "{said}");
     for place in ["its type is not in this expression", "its name is not a string literal"] {
         assert!(said.contains(place), "{said}");
     }

@@ -2,6 +2,7 @@
 //!
 //! Each section is a file, which first gathers facts and then passes them to pure functions, so that their tests are tables. Nothing is written, and no check waits for another to pass.
 
+mod capabilities;
 mod cluster;
 mod drift;
 mod project;
@@ -36,7 +37,10 @@ Examples:
   opctl doctor --offline
 
   # Before deploying to another cluster
-  opctl doctor --context production")]
+  opctl doctor --context production
+
+  # Which capability level of the Operator Framework the operator reaches, and what the next one needs
+  opctl doctor --capabilities")]
 pub struct DoctorArgs {
     /// The folder of a crate [default: the project or the crate around the current folder]
     #[arg(long, value_name = "DIR")]
@@ -49,6 +53,13 @@ pub struct DoctorArgs {
     /// The context of the kubeconfig [default: the current one]
     #[arg(long, value_name = "NAME", conflicts_with = "offline")]
     pub context: Option<String>,
+
+    /// Answer the questions of the Operator Framework's capability levels instead
+    ///
+    /// As far as the source and the manifests decide them; no cluster is needed. Exits 1 if the chart or the bundle of the operator
+    /// claims a level that it does not reach.
+    #[arg(long, conflicts_with_all = ["offline", "context", "kubectl"])]
+    pub capabilities: bool,
 
     #[command(flatten)]
     pub program: KubectlArgs,
@@ -187,6 +198,9 @@ impl Target {
 
 pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     let target = Target::at(args.path.as_deref())?;
+    if args.capabilities {
+        return capabilities::run(&target, console);
+    }
     let Target { tree, .. } = &target;
     let section = |title, findings| Section { title, findings };
     let packages = match target.root.is_some() && tree.has("Cargo.toml") {

@@ -107,7 +107,9 @@ fn made(operator: &Operator, header: &str) -> Result<Chart, Refusal> {
 fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     let file = ProjectFile::read(tree)?;
     let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
-    let quiet = console.collecting(false);
+    // What is to be overwritten is in the chart, and none of what `opctl edit` would change.
+    let mut quiet = console.collecting(false);
+    quiet.overwrite.clear();
     let base = objects(tree)?;
     let mut switches = Vec::new();
     if file.namespaces.is_empty() && offered(tree, &scope(!file.namespaced), &quiet, "rbac.namespaced", console) {

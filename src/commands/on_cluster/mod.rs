@@ -189,7 +189,7 @@ fn unknown_kinds(stderr: &str) -> Vec<String> {
 }
 
 /// `90s`, `2m`, `1m30s`, `1h`; a bare number is seconds.
-fn duration(text: &str) -> Option<Duration> {
+pub fn duration(text: &str) -> Option<Duration> {
     let (mut seconds, mut number) = (0u64, String::new());
     for c in text.chars() {
         let unit = match c {

@@ -304,6 +304,11 @@ impl<K: Kind> Controller<K> {
         };
         let (store, writer) = reflector::store::<K>();
         let ctx = ctx.with_objects(store.clone());
+        if self.writer.writes {
+            let (writer, store) = (self.writer.clone(), store.clone());
+            let count = move || writer.count(store.state().iter().map(|object| &**object));
+            ctx.metrics.count_objects(name, ctx.namespace(), count);
+        }
         let last = {
             let store = store.clone();
             move |object: &ObjectMeta| {

@@ -1,6 +1,6 @@
 //! What a reconcile returns, and how it becomes the status of the object.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -187,16 +187,27 @@ pub(super) struct Writer {
 }
 
 /// What was written into the status of an object.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Written {
     /// A hash of the last status after a success.
     status: Option<u64>,
+    /// The status of the condition that sums up the controller.
+    ready: &'static str,
     /// When a failure was written last.
     failure: Option<Instant>,
     /// The status as it is since the last write, as JSON, which takes far less memory than a [`Value`], and the resourceVersion of the
     /// object before it: until a watch brings the next one, a reconcile sees the old status.
     unseen: Option<(String, Box<str>)>,
 }
+
+impl Default for Written {
+    fn default() -> Self {
+        Self { status: None, ready: UNKNOWN, failure: None, unseen: None }
+    }
+}
+
+/// The status of a condition that was not written yet.
+const UNKNOWN: &str = "Unknown";
 
 /// What is to be written.
 struct Write {
@@ -241,6 +252,17 @@ impl Writer {
         }
     }
 
+    /// The number of these objects by the status of the condition that sums up this controller.
+    pub fn count<'a, K: Resource + 'a>(&self, objects: impl Iterator<Item = &'a K>) -> BTreeMap<&'static str, u32> {
+        let mut counts = BTreeMap::from([("True", 0), ("False", 0), (UNKNOWN, 0)]);
+        let written = self.written();
+        for object in objects {
+            let ready = written.get(&hash(&object.meta().uid)).map_or(UNKNOWN, |written| written.ready);
+            *counts.entry(ready).or_default() += 1;
+        }
+        counts
+    }
+
     async fn write<K>(&self, object: &K, write: Write, ctx: &Context) -> Result<(), Error>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned + Serialize,
@@ -268,6 +290,12 @@ impl Writer {
                 all.push(condition);
             }
         }
+        let ready = match of_type(&all, self.condition)["status"].as_str() {
+            Some("True") => "True",
+            Some("False") => "False",
+            _ => UNKNOWN,
+        };
+        self.remember(uid, |written| written.ready = ready);
         status.insert("conditions".to_owned(), all.into());
         if is_main {
             status.insert("observedGeneration".to_owned(), object.meta().generation.into());

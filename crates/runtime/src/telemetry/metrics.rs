@@ -12,6 +12,7 @@
 //! | `controller_watch_restarts_total` | counter | `controller`, `kind` | watches that failed and were started again |
 //! | `controller_decode_failures_total` | counter | `controller`, `kind` | received objects that do not fit their Rust type |
 //! | `controller_undecodable_objects` | gauge | `controller`, `kind`, `namespace`: empty for the whole cluster | objects that are left out at present, since they do not fit their Rust type |
+//! | `controller_objects` | gauge | `controller`, `ready`: `True`, `False`, `Unknown` | objects, by the status of their condition `Ready`; those of a controller that writes no status are left out |
 //! | `controller_leader` | gauge | | 1 while this replica reconciles |
 //! | `controller_build_info` | info | `version` | version of the operator |
 //! | `controller_webhook_requests_total` | counter | `path`, `operation`, `outcome` | requests to webhooks |
@@ -25,16 +26,20 @@
 //! controller-runtime: `controller_runtime_reconcile_total` and `controller_runtime_active_workers` are its
 //! `controller_reconciles_total` and `controller_active_reconciles`. Every label has few values.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry, Unit};
@@ -61,6 +66,7 @@ pub struct Metrics {
     watch_restarts: Counters<2>,
     decode_failures: Counters<2>,
     undecodable: Family<[Label; 3], Gauge>,
+    objects: Objects,
     webhook_requests: Counters<3>,
     webhook_duration: Histograms<1>,
     requests: Counters<4>,
@@ -98,8 +104,10 @@ impl Metrics {
         let decode_failures = add(own, "decode_failures", "Received objects that do not fit their Rust type");
         let undecodable =
             add(own, "undecodable_objects", "Objects that are left out, since they do not fit their Rust type");
+        let objects = Objects::default();
         let webhook_requests = add(own, "webhook_requests", "Requests to webhooks");
         let webhook_duration = add_duration(own, "webhook_duration", "Duration of requests to webhooks");
+        all.register_collector(Box::new(objects.clone()));
         let client = all.sub_registry_with_prefix("rest_client");
         let requests = add(client, "requests", "Requests to the API server");
         let help = "Time until the answers of the API server began";
@@ -119,6 +127,7 @@ impl Metrics {
             watch_restarts,
             decode_failures,
             undecodable,
+            objects,
             webhook_requests,
             webhook_duration,
             requests,
@@ -140,6 +149,34 @@ impl Metrics {
     /// ```
     pub fn register<M: Metric + Clone + Default>(&self, name: &str, help: &str) -> M {
         add(&mut self.registry(), name, help)
+    }
+
+    /// Adds a metric of your own that has no default, such as a histogram, and gives it back.
+    ///
+    /// ```
+    /// use opctl_runtime::telemetry::metrics::Metrics;
+    /// use opctl_runtime::telemetry::metrics::prometheus_client::metrics::histogram::Histogram;
+    ///
+    /// # let metrics = Metrics::new(opctl_runtime::operator!());
+    /// let buckets = [1.0, 10.0, 60.0, 600.0];
+    /// let duration = metrics.register_with("backup_duration_seconds", "Duration of backups", Histogram::new(buckets));
+    /// duration.observe(12.0);
+    /// assert!(metrics.text().contains("backup_duration_seconds_count 1"));
+    /// ```
+    pub fn register_with<M: Metric + Clone>(&self, name: &str, help: &str, metric: M) -> M {
+        self.registry().register(name, help, metric.clone());
+        metric
+    }
+
+    /// Has `count` count the objects of a controller, in a namespace or the whole cluster, by the status of their condition.
+    pub(crate) fn count_objects(
+        &self,
+        controller: &'static str,
+        namespace: Option<&str>,
+        count: impl Fn() -> BTreeMap<&'static str, u32> + Send + Sync + 'static,
+    ) {
+        let key = (controller, namespace.unwrap_or_default().to_owned());
+        self.objects.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Box::new(count));
     }
 
     /// Counts a running reconcile, until the guard is dropped.
@@ -228,6 +265,35 @@ impl Metrics {
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+/// What counts the objects of each controller and namespace, at each scrape.
+#[derive(Clone, Default)]
+struct Objects(Arc<Mutex<BTreeMap<(&'static str, String), Box<Count>>>>);
+
+type Count = dyn Fn() -> BTreeMap<&'static str, u32> + Send + Sync;
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Objects").finish_non_exhaustive()
+    }
+}
+
+impl Collector for Objects {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
+        let mut sums: BTreeMap<[(&str, &str); 2], u32> = BTreeMap::new();
+        for ((controller, _), count) in &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            for (ready, number) in count() {
+                *sums.entry([("controller", controller), ("ready", ready)]).or_default() += number;
+            }
+        }
+        let help = "Objects, by the status of their condition Ready";
+        let mut family = encoder.encode_descriptor("controller_objects", help, None, MetricType::Gauge)?;
+        for (labels, number) in sums {
+            ConstGauge::new(number).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
     }
 }
 

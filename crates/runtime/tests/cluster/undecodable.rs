@@ -84,6 +84,8 @@ async fn objects_are_left_out_until_they_fit() {
     // Deleted while it does not fit.
     cluster.raw::<Web>(namespace).delete("worse", &DeleteParams::default()).await.unwrap();
     undecodable(&operator, 0.0).await;
+    let ready = async |status: &str| operator.metric("controller_objects", &[&format!("ready=\"{status}\"")]).await;
+    assert_eq!([ready("True").await, ready("False").await, ready("Unknown").await], [3.0, 0.0, 0.0]);
     assert_eq!(seen.count("worse"), 0);
 
     // Two patches for `good` and `bad` each time, one for `worse` and `other`; none about a change that the operator made itself.

@@ -106,6 +106,21 @@ async fn the_status_is_written_once() {
 }
 
 #[tokio::test]
+async fn objects_are_counted_by_their_last_condition() {
+    let writer = MAIN();
+    let object = web(Value::Null);
+    let counts = |writer: &Writer| writer.count([&object].into_iter()).into_values().collect::<Vec<_>>();
+    assert_eq!(writer.count::<Web>([].into_iter()).into_keys().collect::<Vec<_>>(), ["False", "True", "Unknown"]);
+    assert_eq!(counts(&writer), [0, 0, 1]);
+    settle(&writer, &object, Ok(done())).await;
+    assert_eq!(counts(&writer), [0, 1, 0]);
+    settle(&writer, &object, Err(Error::new("Broken", "why"))).await;
+    assert_eq!(counts(&writer), [1, 0, 0]);
+    settle(&writer, &object, Ok(Outcome::unchanged())).await;
+    assert_eq!(counts(&writer), [1, 0, 0]);
+}
+
+#[tokio::test]
 async fn the_transition_time_changes_with_the_status_only() {
     let old = json!({ "type": "Ready", "status": "False", "reason": "Progressing", "message": "",
         "lastTransitionTime": "2026-01-01T00:00:00Z" });

@@ -73,6 +73,8 @@ fn filled() -> Metrics {
     metrics.undecodable("a", "Deployment", Some("one"), 2);
     metrics.undecodable("a", "Deployment", Some("other"), 1);
     metrics.undecodable("a", "Deployment", Some("one"), 0);
+    metrics.count_objects("a", Some("one"), || [("True", 2), ("False", 1), ("Unknown", 0)].into());
+    metrics.count_objects("a", Some("other"), || [("True", 1), ("False", 0), ("Unknown", 0)].into());
     metrics.webhook("/validate", "CREATE", "denied", Duration::from_secs(1));
     let target = Target {
         verb: "patch",
@@ -95,6 +97,9 @@ fn counts_watches_webhooks_and_requests() {
             r#"controller_decode_failures_total{controller="a",kind="Deployment"} 1"#,
             r#"controller_undecodable_objects{controller="a",kind="Deployment",namespace="one"} 0"#,
             r#"controller_undecodable_objects{controller="a",kind="Deployment",namespace="other"} 1"#,
+            r#"controller_objects{controller="a",ready="True"} 3"#,
+            r#"controller_objects{controller="a",ready="False"} 1"#,
+            r#"controller_objects{controller="a",ready="Unknown"} 0"#,
             r#"controller_webhook_requests_total{path="/validate",operation="CREATE",outcome="denied"} 1"#,
             r#"controller_webhook_duration_seconds_sum{path="/validate"} 1.0"#,
             r#"rest_client_requests_total{verb="patch",group="apps",resource="deployments/status",code="429"} 1"#,

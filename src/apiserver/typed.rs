@@ -1,0 +1,43 @@
+//! JSON → types of Kubernetes: whether the API server could decode it. Unknown and missing fields are not reported.
+
+use k8s_openapi::api::{apps, core, networking, policy, rbac, scheduling};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Why a value is no `spec` of a Deployment.
+pub fn deployment_spec(value: &Value) -> Result<(), String> {
+    decode::<apps::v1::DeploymentSpec>(value)
+}
+
+/// Why a value is no rule of a role.
+pub fn policy_rule(value: &Value) -> Result<(), String> {
+    decode::<rbac::v1::PolicyRule>(value)
+}
+
+/// Why a value is no object of a kind of Kubernetes; kinds that are not in bundles are not decoded.
+pub fn object(value: &Value) -> Result<(), String> {
+    let [version, kind] = ["apiVersion", "kind"].map(|key| value[key].as_str().unwrap_or_default());
+    match (version, kind) {
+        ("v1", "ConfigMap") => decode::<core::v1::ConfigMap>(value),
+        ("v1", "Secret") => decode::<core::v1::Secret>(value),
+        ("v1", "Service") => decode::<core::v1::Service>(value),
+        ("v1", "ServiceAccount") => decode::<core::v1::ServiceAccount>(value),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole") => decode::<rbac::v1::ClusterRole>(value),
+        ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding") => decode::<rbac::v1::ClusterRoleBinding>(value),
+        ("rbac.authorization.k8s.io/v1", "Role") => decode::<rbac::v1::Role>(value),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding") => decode::<rbac::v1::RoleBinding>(value),
+        ("policy/v1", "PodDisruptionBudget") => decode::<policy::v1::PodDisruptionBudget>(value),
+        ("networking.k8s.io/v1", "NetworkPolicy") => decode::<networking::v1::NetworkPolicy>(value),
+        ("scheduling.k8s.io/v1", "PriorityClass") => decode::<scheduling::v1::PriorityClass>(value),
+        _ => Ok(()),
+    }
+}
+
+fn decode<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
+    serde_json::from_value::<T>(value.clone()).map(drop).map_err(|error| error.to_string())
+}
+
+/// Why a text is no expression of CEL; variables and functions are not checked.
+pub fn cel_syntax(text: &str) -> Result<(), String> {
+    opctl_cel::check_syntax(text).map_err(|error| error.to_string())
+}

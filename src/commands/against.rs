@@ -1,0 +1,272 @@
+//! `opctl manifests --against`: which changes of the CRDs break objects, writers or readers.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::allow;
+use super::console::Verbosity;
+use super::error::{Diagnosed, Refusal};
+use super::{Console, Outcome, counted, kubectl};
+use crate::apiserver::check_object;
+use crate::cluster::{self, Kubectl};
+use crate::compat::{self, Change, Impact};
+use crate::compiled::{documents, git};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::emit::CustomResourceDefinition;
+use crate::model::{Api, CrdLocation};
+use crate::names::Version;
+use crate::project::join;
+use crate::source::Source;
+
+/// What the CRDs of the source are compared with.
+#[derive(Debug)]
+pub enum Baseline {
+    /// The cluster of KUBECONFIG, or of this context.
+    Cluster(Box<Kubectl>),
+    /// Files, by the name that the user gave.
+    Files(String, Vec<Value>),
+}
+
+impl Baseline {
+    /// `cluster`, a file or folder, or a commit: then the CRDs are those in `folder/crd/bases`, where the branches separated.
+    pub fn open(what: &str, root: &Path, folder: &str, program: Option<&str>) -> anyhow::Result<Self> {
+        if what == "cluster" {
+            return Ok(Self::Cluster(kubectl::find(program, None).into()));
+        }
+        let path = Path::new(what);
+        let (name, files) = match path.exists() {
+            true => (format!("`{what}`"), on_disk(path)?),
+            false => {
+                let refused = |why: String| {
+                    Refusal::new(format!("cannot compare with `{what}`: {why}"))
+                        .help("give a file or folder with CRDs, a branch, tag or commit, or `cluster`")
+                        .help("in CI, the checkout needs its history: `fetch-depth: 0`")
+                };
+                let commit = git::merge_base(root, what).map_err(refused)?;
+                let below = join(folder, "crd/bases");
+                let files = git::files(root, &commit, &below).map_err(refused)?;
+                let name = format!("`{what}` ({})", &commit[..commit.len().min(10)]);
+                let files = files.into_iter().map(|(path, text)| (format!("{path}` of {name}"), text)).collect();
+                (name, files)
+            }
+        };
+        let mut crds = Vec::new();
+        for (path, text) in files {
+            let values = documents::values(&text).map_err(|why| Refusal::new(format!("cannot read `{path}: {why}")))?;
+            crds.extend(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition"));
+        }
+        Ok(Self::Files(name, crds))
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Cluster(_) => "the cluster",
+            Self::Files(name, _) => name,
+        }
+    }
+
+    /// The old CRDs; from a cluster, those that the new ones would replace.
+    fn crds(&self, new: &[CustomResourceDefinition]) -> anyhow::Result<Vec<Value>> {
+        match self {
+            Self::Files(_, crds) => Ok(crds.clone()),
+            Self::Cluster(kubectl) => {
+                let names = new.iter().filter_map(|crd| crd.metadata.name.as_deref());
+                let mut get =
+                    vec!["get", "customresourcedefinitions.apiextensions.k8s.io", "--ignore-not-found", "-o", "json"];
+                get.extend(names);
+                let output = kubectl.output(&get, "")?;
+                let values = documents::values(&output).unwrap_or_default();
+                Ok(values.into_iter().filter(|value| value["kind"] == "CustomResourceDefinition").collect())
+            }
+        }
+    }
+}
+
+fn on_disk(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let failed = |path: &Path, error| Refusal::new(format!("cannot read `{}`: {error}", path.display()));
+    let paths = match path.is_dir() {
+        true => {
+            let entries = std::fs::read_dir(path).map_err(|error| failed(path, error))?;
+            let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            paths.retain(|path| path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json"));
+            paths.sort();
+            paths
+        }
+        false => vec![path.to_owned()],
+    };
+    let read = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
+        Ok((format!("{}`", path.display()), text))
+    };
+    paths.iter().map(read).collect()
+}
+
+/// Reports the changes from the baseline to these CRDs, which are those of the source. `is_strict` makes a breaking change of an alpha
+/// version an error, too.
+pub fn report(
+    baseline: &Baseline,
+    source: &Source,
+    crds: &[CustomResourceDefinition],
+    is_strict: bool,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let old = baseline.crds(crds)?;
+    let new: Vec<Value> = crds.iter().map(|crd| serde_json::to_value(crd).expect("a CRD is JSON")).collect();
+    let changes = compat::compare(&old, &new);
+    let mut diagnostics = to_diagnostics(&changes, source, &new, is_strict);
+    if let Baseline::Cluster(kubectl) = baseline {
+        diagnostics.extend(live(kubectl, crds, &old, &changes, source)?);
+    }
+    let (allowed, left): (Vec<_>, Vec<_>) = diagnostics
+        .into_iter()
+        .map(|diagnostic| (allow::reason(&source.operator.allows, &diagnostic).map(str::to_owned), diagnostic))
+        .partition(|(reason, _)| reason.is_some());
+    let left: Vec<Diagnostic> = left.into_iter().map(|(_, diagnostic)| diagnostic).collect();
+    let shown = |it: &&Diagnostic| it.is_error() || console.verbosity > Verbosity::Quiet;
+    console.diagnose(&left.iter().filter(shown).cloned().collect::<Vec<_>>());
+    for (reason, diagnostic) in &allowed {
+        let reason = reason.as_deref().unwrap_or_default();
+        console.info(&format!("allowed: {}: {} ({reason})", diagnostic.code, diagnostic.message));
+    }
+    let notes: Vec<&Change> = changes.iter().filter(|change| change.impact == Impact::Note).collect();
+    if console.verbosity == Verbosity::Verbose {
+        for note in &notes {
+            console.note(&format!("compatible: {}", message(note, &new)));
+        }
+    }
+    let errors = left.iter().filter(|it| it.is_error()).count();
+    console.info(&format!(
+        "compared {} with {}: {}, {}, {}",
+        counted(crds.len(), "CRD"),
+        baseline.name(),
+        counted(errors, "breaking change"),
+        counted(left.len() - errors, "warning"),
+        counted(notes.len(), "compatible change"),
+    ));
+    Ok(if errors > 0 { Outcome::Refused } else { Outcome::Done })
+}
+
+/// Each change but the compatible ones, at the field in the source.
+fn to_diagnostics(changes: &[Change], source: &Source, new: &[Value], is_strict: bool) -> Vec<Diagnostic> {
+    let changes: Vec<&Change> = changes.iter().filter(|change| change.impact > Impact::Note).collect();
+    let api_of = |change: &Change| {
+        let of_crd = |api: &&Api| format!("{}.{}", api.plural, api.group) == change.crd;
+        let mut apis = source.operator.apis.iter().filter(of_crd);
+        match &change.version {
+            Some(version) => apis.find(|api| api.version == *version),
+            None => apis.max_by_key(|api| maturity(&api.version)),
+        }
+    };
+    let apis: Vec<Option<&Api>> = changes.iter().map(|change| api_of(change)).collect();
+    let places = apis.iter().zip(&changes).filter_map(|(api, change)| Some(((*api)?, &change.location)));
+    let mut spans = source.locate(&places.collect::<Vec<(&Api, &CrdLocation)>>()).into_iter();
+    let of_change = |(api, change): (Option<&Api>, &&Change)| {
+        let span = api.and_then(|_| spans.next());
+        let version = change.version.as_deref().or(api.map(|api| api.version.as_str()));
+        // Without one, it is stable as far as opctl knows.
+        let is_alpha = version.is_some_and(|version| version.contains("alpha"));
+        let severity = match change.impact {
+            Impact::Loss => Severity::Error,
+            Impact::Breaking if is_strict || !is_alpha => Severity::Error,
+            Impact::Breaking | Impact::Warning | Impact::Note => Severity::Warning,
+        };
+        let victims = victims(change);
+        let why = format!("breaks {victims}: {}", change.why);
+        let mut message = message(change, new);
+        if span.is_none() {
+            message = format!("{message}; {why}");
+        }
+        let span = span.map(|span| (span, why));
+        Diagnostic { severity, code: change.code, message, span, help: change.help.iter().cloned().collect() }
+    };
+    apis.into_iter().zip(&changes).map(of_change).collect()
+}
+
+fn victims(change: &Change) -> String {
+    let names: Vec<&str> = change.victims.iter().map(|victim| victim.name()).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "nobody".to_owned(),
+    }
+}
+
+/// The change, with the kind and version that it is about.
+fn message(change: &Change, new: &[Value]) -> String {
+    let crd = new.iter().find(|crd| crd["metadata"]["name"] == change.crd.as_str());
+    let kind = crd.and_then(|crd| crd["spec"]["names"]["kind"].as_str());
+    match (kind, &change.version) {
+        (Some(kind), Some(version)) => format!("`{kind}` {version}: {}", change.message),
+        (Some(kind), None) => format!("`{kind}`: {}", change.message),
+        (None, _) => change.message.clone(),
+    }
+}
+
+/// Stable versions last.
+fn maturity(version: &str) -> impl Ord + use<> {
+    Version::parse(version).ok().map(|version| version.priority())
+}
+
+/// The objects in the cluster that the new CRDs would not accept, where the CRD changes in a way that matters to them.
+fn live(
+    kubectl: &Kubectl,
+    crds: &[CustomResourceDefinition],
+    old: &[Value],
+    changes: &[Change],
+    source: &Source,
+) -> anyhow::Result<Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    for crd in crds {
+        let name = crd.metadata.name.as_deref().unwrap_or_default();
+        let concerns_objects = |change: &Change| {
+            let hurts = |victim: &compat::Victim| matches!(victim, compat::Victim::Stored | compat::Victim::Writers);
+            change.crd == name && change.impact > Impact::Note && change.victims.iter().any(hurts)
+        };
+        if !changes.iter().any(concerns_objects) {
+            continue;
+        }
+        let before = old.iter().find(|crd| crd["metadata"]["name"] == name).cloned();
+        let before: Option<CustomResourceDefinition> = before.and_then(|crd| serde_json::from_value(crd).ok());
+        let output = kubectl.output(&["get", name, "--all-namespaces", "--chunk-size=500", "-o", "json"], "")?;
+        let objects = cluster::items(&output);
+        let mut unfit: Vec<String> = Vec::new();
+        for object in &objects {
+            let errors = |crd: &CustomResourceDefinition| -> Vec<String> {
+                let found = check_object(crd, object).into_iter().filter(|it| it.severity == Severity::Error);
+                found.map(|it| it.message).collect()
+            };
+            let known = before.as_ref().map(errors).unwrap_or_default();
+            if let Some(first) = errors(crd).into_iter().find(|error| !known.contains(error)) {
+                let of = |field: &str| object["metadata"][field].as_str();
+                let namespace = of("namespace").map(|it| format!("{it}/")).unwrap_or_default();
+                unfit.push(format!("{namespace}{}: {first}", of("name").unwrap_or_default()));
+            }
+        }
+        if unfit.is_empty() {
+            continue;
+        }
+        let message =
+            format!("{} of {} in the cluster would be refused", counted(unfit.len(), "object"), objects.len());
+        let mut error = Diagnostic::error("OP611", format!("`{}`: {message}", crd.spec.names.kind));
+        let kind = (&crd.spec.group, &crd.spec.names.kind);
+        if let Some(api) = source.operator.apis.iter().find(|api| (&api.group, &api.kind) == kind) {
+            error = error.at(api.span.clone(), "");
+        }
+        for object in unfit.iter().take(5) {
+            error = error.help(object.clone());
+        }
+        if unfit.len() > 5 {
+            error = error.help(format!("and {} more", unfit.len() - 5));
+        }
+        found.push(error);
+    }
+    Ok(found)
+}
+
+/// What is wrong with the source stops a comparison: a kind without a CRD would look like one that is gone.
+pub fn stop(errors: Vec<Diagnostic>) -> anyhow::Error {
+    let mut diagnosed = Diagnosed::from(errors);
+    diagnosed.help.push("the CRDs can be compared once the source has no errors".into());
+    diagnosed.into()
+}

@@ -1,0 +1,230 @@
+//! `opctl bundle validate`: a folder → what OLM, its validators and an API server would say to the bundle in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::super::error::Refusal;
+use super::super::message_format::MessageArgs;
+use super::super::{Console, Outcome, counted, environment};
+use crate::bundle::selector::LabelSelector;
+use crate::bundle::{self, Finding, Folder, Options, Validator};
+use crate::diagnostic::{Diagnostic, SourceFile};
+use crate::names::nearest;
+use crate::project::Tree;
+
+/// Validate a bundle of the Operator Lifecycle Manager
+///
+/// Checks the rules of operator-framework's validators, and what OLM and the API server refuse when the bundle is installed. Each
+/// problem has its file and line, and the name of a rule; docs/olm-validate.md lists the rules. The bundle may be of any tool.
+/// No image is pulled, and no cluster is accessed.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl bundle validate bundle
+
+  # What OperatorHub.io requires, and good practices; warnings fail
+  opctl bundle validate bundle --select-optional suite=operatorframework --strict
+
+  # What OLM v1 refuses
+  opctl bundle validate bundle --select olmv1
+
+  opctl bundle validate --list-optional")]
+pub struct ValidateArgs {
+    /// The folder with `manifests` and `metadata` [default: bundle]
+    pub dir: Option<PathBuf>,
+
+    /// Also run the optional validators with these labels, e.g. suite=operatorframework or name=good-practices
+    #[arg(long, value_name = "SELECTOR")]
+    pub select_optional: Option<String>,
+
+    /// Also run this optional validator, e.g. olmv1 (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub select: Vec<String>,
+
+    /// Settings of optional validators: k8s-version=VERSION, index-path=DOCKERFILE
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub optional_values: Vec<String>,
+
+    /// List the optional validators
+    #[arg(long)]
+    pub list_optional: bool,
+
+    /// Fail on warnings, too
+    #[arg(long)]
+    pub strict: bool,
+
+    /// How to print the result
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub output: Output,
+
+    #[command(flatten)]
+    pub messages: MessageArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    #[default]
+    Text,
+    /// With rules and positions
+    Json,
+    /// As operator-sdk prints it
+    JsonAlpha1,
+}
+
+pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
+    if args.list_optional {
+        console.print(&list());
+        return Ok(Outcome::Done);
+    }
+    let options = options(args)?;
+    let current = std::env::current_dir().context("cannot find out the current folder")?;
+    let (root, shown) = folder(args.dir.as_deref())?;
+    let tree = Tree::at(root);
+    let findings = bundle::validate(Folder { tree: &tree, shown: &shown }, &options);
+    let is_bad = |finding: &Finding| args.strict || finding.diagnostic.is_error();
+    let passed = !findings.iter().any(is_bad);
+    if args.output != Output::Text {
+        console.print(&format!("{:#}\n", report(&findings, passed, args.output)));
+        return Ok(if passed { Outcome::Done } else { Outcome::Refused });
+    }
+    args.messages.run(&current, console, |console| {
+        let is_shown = |finding: &&Finding| console.verbosity > super::super::Verbosity::Quiet || is_bad(finding);
+        let diagnostics: Vec<Diagnostic> =
+            findings.iter().filter(is_shown).map(|finding| finding.diagnostic.clone()).collect();
+        console.diagnose(&diagnostics);
+        console.info(&summary(&shown, &findings, passed));
+        Ok(if passed { Outcome::Done } else { Outcome::Refused })
+    })
+}
+
+/// The folder on disk, and how messages call it.
+pub fn folder(dir: Option<&Path>) -> anyhow::Result<(PathBuf, String)> {
+    let dir = dir.unwrap_or(Path::new("bundle"));
+    if !dir.is_dir() {
+        let refusal = Refusal::new(format!("there is no folder `{}`", dir.display()));
+        let shown = dir.to_string_lossy();
+        return Err(match shown.contains([':', '@']) {
+            true => refusal
+                .help("opctl does not pull images: unpack the bundle first, e.g. with `crane export IMAGE - | tar x`"),
+            false => refusal.help("name the folder of a bundle, or generate one: `opctl generate bundle`"),
+        }
+        .into());
+    }
+    let shown = dir.to_string_lossy().replace('\\', "/");
+    let shown = shown.trim_end_matches('/').trim_start_matches("./");
+    let shown = if shown == "." { "" } else { shown };
+    Ok((dir.to_owned(), shown.to_owned()))
+}
+
+fn summary(shown: &str, findings: &[Finding], passed: bool) -> String {
+    let errors = findings.iter().filter(|finding| finding.diagnostic.is_error()).count();
+    let warnings = findings.len() - errors;
+    let shown = if shown.is_empty() { "." } else { shown };
+    let problems = match (errors, warnings) {
+        (0, 0) => return format!("`{shown}` is a valid bundle"),
+        (0, warnings) => counted(warnings, "warning"),
+        (errors, 0) => counted(errors, "error"),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    };
+    let verdict = if passed { "is a valid bundle" } else { "is not a valid bundle" };
+    format!("`{shown}` {verdict}: {problems}")
+}
+
+fn report(findings: &[Finding], passed: bool, output: Output) -> Value {
+    let one = |finding: &Finding| {
+        let Diagnostic { message, span, help, code, .. } = &finding.diagnostic;
+        let kind = if finding.diagnostic.is_error() { "error" } else { "warning" };
+        if output == Output::JsonAlpha1 {
+            let place = span.as_ref().map_or_else(String::new, |(span, _)| format!("{span}: "));
+            return json!({"type": kind, "message": format!("{place}{message}")});
+        }
+        let mut entry = json!({"type": kind, "message": message, "rule": finding.rule.id, "code": code, "source": finding.rule.source.name(), "help": help});
+        if let Some((span, _)) = span {
+            let (line, column) = span.line_column();
+            entry["file"] = span.file.path.clone().into();
+            entry["line"] = line.into();
+            entry["column"] = column.into();
+        }
+        entry
+    };
+    json!({"passed": passed, "outputs": findings.iter().map(one).collect::<Vec<_>>()})
+}
+
+fn list() -> String {
+    let width = Validator::ALL.iter().map(|validator| validator.name().len()).max().unwrap_or_default();
+    let suites = Validator::ALL.iter().filter_map(|validator| validator.suite()).map(|suite| suite.len() + 6).max();
+    let second = suites.unwrap_or_default();
+    let line = |validator: &Validator| {
+        let suite = validator.suite().map_or_else(String::new, |suite| format!("suite={suite}"));
+        format!("{:width$}  {suite:second$}  {}\n", validator.name(), validator.summary())
+    };
+    Validator::ALL.iter().map(line).collect()
+}
+
+fn options(args: &ValidateArgs) -> anyhow::Result<Options> {
+    let mut validators = BTreeSet::new();
+    if let Some(text) = &args.select_optional {
+        let selector = LabelSelector::parse(text).map_err(Refusal::new)?;
+        let labels = |validator: &Validator| {
+            let mut labels = BTreeMap::from([("name".to_owned(), validator.name().to_owned())]);
+            labels.extend(validator.suite().map(|suite| ("suite".to_owned(), suite.to_owned())));
+            labels
+        };
+        // An empty selector selects none, as in operator-sdk.
+        let is_selected = |validator: &Validator| !selector.is_empty() && selector.selects(&labels(validator));
+        validators.extend(Validator::ALL.into_iter().filter(is_selected));
+        if validators.is_empty() && !selector.is_empty() {
+            let refusal = Refusal::new(format!("no optional validator has the labels `{text}`"));
+            return Err(refusal.help("`opctl bundle validate --list-optional` lists them").into());
+        }
+    }
+    for name in &args.select {
+        let Some(validator) = Validator::ALL.into_iter().find(|validator| validator.name() == name) else {
+            let near = nearest(name, Validator::ALL.iter().map(|validator| validator.name()));
+            let refusal = Refusal::new(format!("there is no validator `{name}`"));
+            return Err(match near {
+                Some(near) => refusal.help(format!("did you mean `{near}`?")),
+                None => refusal.help("`opctl bundle validate --list-optional` lists them"),
+            }
+            .into());
+        };
+        validators.insert(validator);
+    }
+    let mut options = Options { validators, ..Options::default() };
+    for value in &args.optional_values {
+        match value.split_once('=') {
+            Some(("k8s-version", version)) => options.kubernetes = Some(version.to_owned()),
+            Some(("index-path", path)) => {
+                let text = std::fs::read_to_string(path).map_err(|error| {
+                    Refusal::new(format!("cannot read `{path}`: {error}"))
+                        .help("`index-path` names the Dockerfile of the bundle")
+                })?;
+                options.dockerfile = Some(SourceFile::new(path, text));
+            }
+            _ => {
+                let refusal = Refusal::new(format!("`{value}` is not a setting of an optional validator"));
+                return Err(refusal.help("the settings are `k8s-version=VERSION` and `index-path=DOCKERFILE`").into());
+            }
+        }
+    }
+    if let Some(path) = environment::bundle_categories() {
+        options.categories = Some(categories(&path)?);
+    }
+    Ok(options)
+}
+
+/// `{"categories": ["…"]}`
+fn categories(path: &Path) -> anyhow::Result<Vec<String>> {
+    let refuse = |problem: String| {
+        Refusal::new(format!("cannot read `{}`: {problem}", path.display()))
+            .help("OPERATOR_BUNDLE_CATEGORIES names a file such as `{\"categories\": [\"Database\"]}`")
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+    let json: Value = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+    let list = json["categories"].as_array().ok_or_else(|| refuse("it has no list `categories`".into()))?;
+    Ok(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+}

@@ -1,0 +1,137 @@
+//! `opctl catalog add`: a bundle → the files of a catalog that offer it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::super::error::{Diagnosed, Refusal};
+use super::super::{Console, Next, Outcome, Task, carry_out_of};
+use super::{catalog, valid_bundle};
+use crate::bundle::Folder;
+use crate::bundle::image::is_reference;
+use crate::catalog::add::{Addition, FileChange, add};
+use crate::catalog::render::{Content, bundle};
+use crate::catalog::{Catalog, validate, yaml};
+use crate::edit::Edit;
+use crate::plan::Plan;
+use crate::project::Tree;
+
+/// Add a bundle to a file-based catalog
+///
+/// Writes the bundle to a file of its own, and adds it to channels, where it replaces their heads. Files that exist keep their comments.
+/// Nothing is written unless the new catalog is valid.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl catalog add catalog bundle --image registry.example.com/memcached-operator-bundle:v0.1.0
+
+  # In other channels than the bundle's own, with an upgrade from all older versions
+  opctl catalog add catalog bundle --image IMAGE --channels stable-v1 --skip-range '<1.2.0'")]
+pub struct AddArgs {
+    /// The folder of the catalog, which may be empty
+    pub catalog: PathBuf,
+
+    /// The folder of the bundle
+    pub bundle: PathBuf,
+
+    /// The image of the bundle
+    #[arg(long, value_name = "IMAGE")]
+    pub image: String,
+
+    /// The channels, e.g. candidate,stable [default: those of the bundle]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub channels: Vec<String>,
+
+    /// The bundle that this one replaces [default: spec.replaces if the channel has it, else the head of the channel]
+    #[arg(long, value_name = "NAME")]
+    pub replaces: Option<String>,
+
+    /// A bundle that this one skips (repeatable) [default: spec.skips]
+    #[arg(long, value_name = "NAME")]
+    pub skips: Vec<String>,
+
+    /// The versions that can be upgraded to this one directly [default: the annotation olm.skipRange]
+    #[arg(long, value_name = "RANGE")]
+    pub skip_range: Option<String>,
+
+    /// Include all manifests, for OLM before 0.28, instead of the metadata of the ClusterServiceVersion
+    #[arg(long)]
+    pub bundle_objects: bool,
+}
+
+pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let read = valid_bundle(&args.bundle)?;
+    if !is_reference(&args.image) {
+        let refusal = Refusal::new(format!("`{}` is not a reference of an image", args.image));
+        return Err(refusal.help("write `HOST/PATH:TAG` or `HOST/PATH@sha256:…`").into());
+    }
+    let root = root(&args.catalog)?;
+    let old = catalog(Some(&args.catalog))?;
+    let content = if args.bundle_objects { Content::Objects } else { Content::Metadata };
+    let list = |text: &str| {
+        text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let spec = read.spec();
+    let has_entry = |name: &&str| {
+        old.channels(read.package())
+            .any(|channel| crate::catalog::entries(channel).iter().any(|entry| entry.name == **name))
+    };
+    let replaces = args.replaces.as_deref().or_else(|| spec.text_at(&["replaces"]).filter(has_entry));
+    let skips = match args.skips.is_empty() {
+        true => spec.items_at(&["skips"]).iter().filter_map(|skip| skip.as_text()).map(str::to_owned).collect(),
+        false => args.skips.clone(),
+    };
+    let of_bundle = read.csv_annotation("olm.skipRange").and_then(|range| range.as_text());
+    let addition = Addition {
+        bundle: bundle(&read, &args.image, content),
+        channels: if args.channels.is_empty() {
+            list(read.annotation_text("channels.v1"))
+        } else {
+            args.channels.clone()
+        },
+        default_channel: Some(read.annotation_text("channel.default.v1").to_owned())
+            .filter(|name| !name.is_empty() && args.channels.is_empty()),
+        replaces: replaces.map(str::to_owned),
+        skips,
+        skip_range: args.skip_range.as_deref().or(of_bundle).map(str::to_owned),
+    };
+    let changes = add(&old, &addition).map_err(|[problem, help]| Refusal::new(problem).help(help))?;
+    let tree = Tree::at(&root);
+    let mut plan = Plan::default();
+    let mut new = Tree::at(&root);
+    for change in changes {
+        match change {
+            FileChange::Create { path, documents } => {
+                let text = yaml(&documents);
+                new.lay_over(&path, &text);
+                plan.scaffold(path, text);
+            }
+            FileChange::Edit { path, before, after } => {
+                new.lay_over(&path, &after);
+                plan.edit(path, Edit::Lines { before, after });
+            }
+        }
+    }
+    let shown = args.catalog.to_string_lossy();
+    let new = Catalog::read(Folder { tree: &new, shown: shown.trim_end_matches('/') }).map_err(Diagnosed::from)?;
+    let problems = validate::check(&new);
+    if !problems.is_empty() {
+        let help = "the catalog would not be valid with this bundle; `--replaces`, `--skips` and `--channels` set its upgrades".into();
+        return Err(Diagnosed { diagnostics: problems, help: vec![help] }.into());
+    }
+    let next = vec![Next::new(format!("opctl catalog graph {shown}"), "show the upgrades")];
+    carry_out_of(
+        "the catalog",
+        &Task { again: "run `opctl catalog add`", tree: &tree, folder: "", plan, next },
+        console,
+    )
+}
+
+/// The plan writes below a folder that exists.
+fn root(catalog: &Path) -> anyhow::Result<PathBuf> {
+    if !catalog.is_dir() {
+        let refusal = Refusal::new(format!("there is no folder `{}`", catalog.display()));
+        return Err(refusal.help(format!("create it: `mkdir -p {}`", catalog.display())).into());
+    }
+    Ok(catalog.to_owned())
+}

@@ -1,0 +1,64 @@
+//! `opctl catalog graph`: the upgrades in each channel, as text or as a picture.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::super::error::Refusal;
+use super::super::{Console, Outcome};
+use super::catalog;
+use crate::catalog::graph;
+
+/// Show the upgrade graph of a file-based catalog
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl catalog graph catalog
+
+  # A picture
+  opctl catalog graph catalog --output svg > upgrades.svg")]
+pub struct GraphArgs {
+    /// The folder of the catalog [default: catalog]
+    pub dir: Option<PathBuf>,
+
+    /// The package to show [default: all; a picture shows one]
+    #[arg(long, value_name = "NAME")]
+    pub package: Option<String>,
+
+    /// How to show the graph
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub output: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    #[default]
+    Text,
+    Svg,
+}
+
+pub fn run(args: &GraphArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let catalog = catalog(args.dir.as_deref())?;
+    let all: Vec<&str> = catalog.of_schema("olm.package").map(|package| package.name()).collect();
+    let is_selected = |name: &&str| args.package.as_deref().is_none_or(|package| package == *name);
+    let selected: Vec<&str> = all.iter().copied().filter(is_selected).collect();
+    if selected.is_empty() {
+        let what = args.package.as_ref().map_or_else(String::new, |name| format!(" `{name}`"));
+        let refusal = Refusal::new(format!("the catalog has no package{what}"));
+        return Err(refusal.help(format!("its packages: {}", all.join(", "))).into());
+    }
+    match args.output {
+        Format::Text => {
+            let texts: Vec<String> = selected.iter().map(|package| graph::text(&catalog, package)).collect();
+            console.print(&texts.join("\n"));
+        }
+        Format::Svg => {
+            let [package] = selected[..] else {
+                let refusal = Refusal::new("a picture shows one package, and the catalog has several");
+                return Err(refusal.help(format!("name one with `--package`: {}", all.join(", "))).into());
+            };
+            console.print(&graph::svg(&catalog, package));
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,68 @@
+//! `opctl catalog`: file-based catalogs of the Operator Lifecycle Manager.
+
+mod add;
+mod graph;
+mod render;
+mod validate;
+
+use std::path::Path;
+
+use clap::Subcommand;
+
+use super::bundle::validate::folder;
+use super::error::{Diagnosed, Refusal};
+use super::{Console, Outcome};
+use crate::bundle::{self, Bundle, Findings, Folder};
+use crate::catalog::Catalog;
+use crate::diagnostic::Diagnostic;
+use crate::project::Tree;
+
+#[derive(Debug, Subcommand)]
+pub enum CatalogCommand {
+    Render(render::RenderArgs),
+    Validate(validate::ValidateArgs),
+    Add(add::AddArgs),
+    Graph(graph::GraphArgs),
+}
+
+pub fn run(command: &CatalogCommand, console: &Console) -> anyhow::Result<Outcome> {
+    match command {
+        CatalogCommand::Render(args) => render::run(args, console),
+        CatalogCommand::Validate(args) => validate::run(args, console),
+        CatalogCommand::Add(args) => add::run(args, console),
+        CatalogCommand::Graph(args) => graph::run(args, console),
+    }
+}
+
+/// Reads the catalog in a folder.
+fn catalog(dir: Option<&Path>) -> anyhow::Result<Catalog> {
+    let dir = dir.unwrap_or(Path::new("catalog"));
+    if !dir.is_dir() {
+        let refusal = Refusal::new(format!("there is no folder `{}`", dir.display()));
+        return Err(refusal.help("name the folder of a catalog; `opctl catalog add` creates one").into());
+    }
+    let (root, shown) = folder(Some(dir))?;
+    let tree = Tree::at(root);
+    Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(Diagnosed::from)?)
+}
+
+/// Reads the bundle in a folder; its errors are in the way.
+fn valid_bundle(dir: &Path) -> anyhow::Result<Bundle> {
+    let (root, shown) = folder(Some(dir))?;
+    let tree = Tree::at(root);
+    let mut findings = Findings::default();
+    let bundle = bundle::load(Folder { tree: &tree, shown: &shown }, &mut findings);
+    if let Some(bundle) = &bundle {
+        bundle::check(bundle, &bundle::Options::default(), &mut findings);
+    }
+    let errors: Vec<Diagnostic> =
+        findings.sorted().into_iter().map(|finding| finding.diagnostic).filter(Diagnostic::is_error).collect();
+    match bundle {
+        Some(bundle) if errors.is_empty() => Ok(bundle),
+        _ => Err(Diagnosed {
+            diagnostics: errors,
+            help: vec!["a catalog has valid bundles only: see `opctl bundle validate`".into()],
+        }
+        .into()),
+    }
+}

@@ -1,0 +1,126 @@
+//! `opctl catalog render`: bundles, templates and catalogs → the documents of a catalog.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::super::error::{Diagnosed, Refusal};
+use super::super::{Console, Outcome};
+use super::{catalog, valid_bundle};
+use crate::bundle::Bundle;
+use crate::catalog::render::{Content, bundle};
+use crate::catalog::template::{Rendered, expand};
+use crate::catalog::yaml;
+use crate::config::yaml::{Dialect, Node, documents};
+use crate::diagnostic::SourceFile;
+
+/// Render bundles, templates or catalogs as documents of a file-based catalog
+///
+/// SOURCE is the folder of a bundle, a template (`olm.semver` or `olm.template.basic`) or the folder of a catalog. No image is pulled:
+/// a bundle needs the name of its image, and a template the folders of its bundles.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl catalog render bundle --image registry.example.com/memcached-operator-bundle:v0.1.0
+
+  # Channels and upgrades from versions
+  opctl catalog render semver.yaml --bundle registry.example.com/memcached-operator-bundle:v0.1.0=bundle > catalog/index.yaml")]
+pub struct RenderArgs {
+    /// Folders of bundles or catalogs, or templates
+    #[arg(required = true, value_name = "SOURCE")]
+    pub sources: Vec<PathBuf>,
+
+    /// The image of the bundle
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Option<String>,
+
+    /// The folder of a bundle that a template lists (repeatable)
+    #[arg(long = "bundle", value_name = "IMAGE=DIR")]
+    pub bundles: Vec<String>,
+
+    /// Include all manifests, for OLM before 0.28, instead of the metadata of the ClusterServiceVersion
+    #[arg(long)]
+    pub bundle_objects: bool,
+
+    /// How to print the documents
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub output: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    #[default]
+    Yaml,
+    Json,
+}
+
+pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let content = if args.bundle_objects { Content::Objects } else { Content::Metadata };
+    let mut documents = Vec::new();
+    for source in &args.sources {
+        if source.join("manifests").is_dir() && source.join("metadata").is_dir() {
+            let Some(image) = &args.image else {
+                let refusal = Refusal::new(format!("the bundle `{}` needs the name of its image", source.display()));
+                return Err(refusal.help("OLM pulls it: `--image IMAGE`").into());
+            };
+            documents.push(bundle(&valid_bundle(source)?, image, content));
+        } else if source.is_dir() {
+            documents.extend(catalog(Some(source))?.documents.iter().map(|document| document.node.json()));
+        } else {
+            documents.extend(template(source, &args.bundles, content)?);
+        }
+    }
+    console.print(&match args.output {
+        Format::Yaml => yaml(&documents),
+        Format::Json => documents.iter().map(|document| format!("{document:#}\n")).collect(),
+    });
+    Ok(Outcome::Done)
+}
+
+fn template(path: &Path, bundles: &[String], content: Content) -> anyhow::Result<Vec<Value>> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Refusal::new(format!("cannot read `{shown}`: {error}"))
+            .help("name the folder of a bundle or a catalog, or a template")
+    })?;
+    let mut folders: BTreeMap<&str, PathBuf> = BTreeMap::new();
+    for entry in bundles {
+        let Some((image, dir)) = entry.rsplit_once('=') else {
+            let refusal = Refusal::new(format!("`{entry}` is not an image and the folder of its bundle"));
+            return Err(refusal.help("write `--bundle IMAGE=DIR`").into());
+        };
+        folders.insert(image, dir.into());
+    }
+    let file = SourceFile::new(shown, text);
+    let nodes = documents(&file, Dialect::Kubectl).map_err(|problem| Diagnosed::from(vec![*problem]))?;
+    let problem = RefCell::new(None);
+    let render = |image: &str| match valid_bundle(folders.get(image)?) {
+        Ok(read) => Some(rendered(&read, image, content)),
+        Err(error) => {
+            problem.borrow_mut().get_or_insert(error);
+            None
+        }
+    };
+    let mut rendered = Vec::new();
+    for node in &nodes {
+        let expanded = expand(node, &render);
+        if let Some(error) = problem.take() {
+            return Err(error);
+        }
+        rendered.extend(expanded.map_err(Diagnosed::from)?);
+    }
+    Ok(rendered)
+}
+
+fn rendered(read: &Bundle, image: &str, content: Content) -> Rendered {
+    let icon = read.spec().items_at(&["icon"]).first().map(Node::json);
+    let icon = icon.filter(|icon| icon["base64data"].is_string());
+    Rendered {
+        document: bundle(read, image, content),
+        description: read.spec().text_at(&["description"]).unwrap_or_default().to_owned(),
+        icon: icon.map(|icon| json!({"base64data": icon["base64data"], "mediatype": icon["mediatype"]})),
+    }
+}

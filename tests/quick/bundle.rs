@@ -1,0 +1,275 @@
+//! `opctl bundle validate`: a good bundle, and one case for each way to break a rule (`tests/bundle/cases.txt`).
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+
+use opctl::bundle::{self, Finding, Folder, Options, RULES, Validator};
+use opctl::diagnostic::Severity;
+use opctl::project::Tree;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const GOOD: &str = "tests/bundle/good";
+const CASES: &str = include_str!("../bundle/cases.txt");
+
+/// A tree with the good bundle, whose files can be replaced. What is deleted is left out.
+struct Files(Vec<(String, String)>);
+
+impl Files {
+    fn good() -> Self {
+        let tree = Tree::at(GOOD);
+        let paths = tree.files_below("");
+        assert!(paths.len() > 5, "the good bundle is not found");
+        Self(paths.into_iter().map(|path| (path.clone(), tree.read(&path).unwrap().unwrap())).collect())
+    }
+
+    fn write(&mut self, path: &str, text: String) {
+        self.0.retain(|(known, _)| known != path);
+        self.0.push((path.to_owned(), text));
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let (_, text) = self.0.iter().find(|(known, _)| known == path).unwrap_or_else(|| panic!("no file `{path}`"));
+        opctl::yaml::read(text).unwrap()
+    }
+
+    fn validate(&self, options: &Options) -> Vec<Finding> {
+        let mut tree = Tree::at("tests/bundle/nowhere");
+        for (path, text) in &self.0 {
+            tree.lay_over(path, text);
+        }
+        bundle::validate(Folder { tree: &tree, shown: "bundle" }, options)
+    }
+}
+
+fn file(word: &str) -> &str {
+    match word {
+        "CSV" => "manifests/memcached-operator.clusterserviceversion.yaml",
+        "CRD" => "manifests/cache.example.com_memcacheds.yaml",
+        "PDB" => "manifests/memcached-budget_policy_v1_poddisruptionbudget.yaml",
+        "ROLE" => "manifests/viewer_rbac.authorization.k8s.io_v1_clusterrole.yaml",
+        "BINDING" => "manifests/viewer_rbac.authorization.k8s.io_v1_clusterrolebinding.yaml",
+        "META" => "metadata/annotations.yaml",
+        "DOCKER" => "bundle.Dockerfile",
+        path => path,
+    }
+}
+
+fn options(validators: impl IntoIterator<Item = Validator>) -> Options {
+    Options { validators: validators.into_iter().collect(), ..Options::default() }
+}
+
+#[test]
+fn a_good_bundle_has_no_findings() {
+    let findings = Files::good().validate(&options(Validator::ALL));
+    let found: BTreeSet<&str> = findings.iter().map(|finding| finding.rule.id).collect();
+    // Those of deprecated validators, and images, which are not inspected.
+    assert_eq!(found, BTreeSet::from(["multiarch-image", "validator-deprecated"]), "{findings:#?}");
+}
+
+/// `E rule + others @ validators`
+struct Case<'a> {
+    severity: Option<Severity>,
+    rule: &'a str,
+    others: BTreeSet<&'a str>,
+    options: Options,
+    edits: Vec<&'a str>,
+}
+
+fn cases() -> Vec<Case<'static>> {
+    let is_text = |line: &&str| !line.starts_with('#');
+    let blocks =
+        CASES.split("\n\n").map(|block| block.lines().filter(is_text).filter(|line| !line.is_empty()).collect());
+    let case = |lines: Vec<&'static str>| {
+        let (head, edits) = lines.split_first()?;
+        let mut words = head.split_whitespace();
+        let severity = match words.next()? {
+            "E" => Some(Severity::Error),
+            "W" => Some(Severity::Warning),
+            "ok" => None,
+            word => panic!("`{word}` in `{head}`"),
+        };
+        let rule = words.next().expect("a rule");
+        let (mut others, mut validators, mut sign) = (BTreeSet::new(), Vec::new(), "");
+        for word in words {
+            match (word, sign) {
+                ("+" | "@", _) => sign = word,
+                (word, "+") => _ = others.insert(word),
+                (word, _) => validators.push(Validator::ALL.into_iter().find(|it| it.name() == word).expect(word)),
+            }
+        }
+        Some(Case { severity, rule, others, options: options(validators), edits: edits.to_vec() })
+    };
+    blocks.filter_map(case).collect()
+}
+
+fn edit(files: &mut Files, line: &str) {
+    let (verb, rest) = line.split_once(' ').unwrap();
+    let (place, value) = rest.split_once(" = ").unwrap_or((rest, ""));
+    let (name, path) = place.split_once(' ').unwrap_or((place, ""));
+    let path: Vec<String> = path.split('/').map(|step| step.replace("~1", "/")).collect();
+    let name = file(name);
+    let value = || serde_json::from_str::<Value>(value).unwrap_or_else(|error| panic!("{line}: {error}"));
+    match verb {
+        "delete" => files.0.retain(|(known, _)| known != name),
+        "write" => {
+            let value = value();
+            files.write(name, value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        }
+        "random" | "letters" => files.write(name, config_map(value().as_u64().unwrap(), verb == "random")),
+        "set" | "remove" => {
+            let mut json = files.json(name);
+            let (last, parents) = path.split_last().unwrap();
+            let mut at = &mut json;
+            for step in parents {
+                at = match at {
+                    Value::Array(items) => &mut items[step.parse::<usize>().unwrap()],
+                    at => &mut at[step.as_str()],
+                };
+            }
+            match (verb, at) {
+                ("set", Value::Array(items)) => items[last.parse::<usize>().unwrap()] = value(),
+                ("set", at) => at[last.as_str()] = value(),
+                (_, at) => {
+                    let removed = at.as_object_mut().and_then(|map| map.remove(last));
+                    assert!(removed.is_some(), "nothing to remove: {line}");
+                }
+            }
+            files.write(name, json.to_string());
+        }
+        _ => panic!("`{verb}` in `{line}`"),
+    }
+}
+
+/// A ConfigMap of so many bytes, which can be compressed or not.
+fn config_map(bytes: u64, is_random: bool) -> String {
+    let mut state = 1_u64;
+    let letter = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        if is_random { alphabet[(state >> 58) as usize] as char } else { 'a' }
+    };
+    let data: String = (0..bytes).map(letter).collect();
+    serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": data}})
+        .to_string()
+}
+
+#[test]
+fn each_case_breaks_its_rule_and_no_other() {
+    let mut wrong = String::new();
+    for case in cases() {
+        let mut files = Files::good();
+        case.edits.iter().for_each(|line| edit(&mut files, line));
+        let before: BTreeSet<&str> = Files::good().validate(&case.options).iter().map(|it| it.rule.id).collect();
+        let findings = files.validate(&case.options);
+        let breaks = |severity| findings.iter().any(|it| it.rule.id == case.rule && it.diagnostic.severity == severity);
+        let mut expected = case.others.clone();
+        let is_right = match case.severity {
+            Some(severity) => {
+                expected.insert(case.rule);
+                breaks(severity)
+            }
+            None => !breaks(Severity::Error) && !breaks(Severity::Warning),
+        };
+        let found: BTreeSet<&str> = findings.iter().map(|it| it.rule.id).collect();
+        let others: BTreeSet<&str> = found.difference(&before).copied().collect();
+        let is_known =
+            expected.iter().all(|rule| found.contains(rule)) && others.iter().all(|rule| expected.contains(rule));
+        if !is_right || case.severity.is_some() && !is_known {
+            let messages: Vec<&str> = findings.iter().map(|it| it.diagnostic.message.as_str()).collect();
+            writeln!(wrong, "{} {:?}\n  found {messages:#?}", case.rule, case.edits).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn each_rule_has_a_case_that_breaks_it() {
+    let broken: BTreeSet<&str> = cases().iter().filter(|case| case.severity.is_some()).map(|case| case.rule).collect();
+    let all: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
+    assert_eq!(broken, all);
+}
+
+#[test]
+fn the_book_lists_the_rules() {
+    let mut table = String::from("| rule | code | source | holds in a valid bundle |\n|---|---|---|---|\n");
+    for rule in RULES {
+        writeln!(table, "| `{}` | {} | {} | {} |", rule.id, rule.family.code(), rule.source.name(), rule.summary)
+            .unwrap();
+    }
+    let path = Path::new("docs/olm-validate.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once("<!-- rules -->\n").expect("a mark before the table");
+    let (_, after) = rest.split_once("<!-- end of rules -->").expect("a mark behind the table");
+    let expected = format!("{before}<!-- rules -->\n{table}<!-- end of rules -->{after}");
+    snapbox::Assert::new().action_env("SNAPSHOTS").eq(expected, snapbox::Data::read_from(path, None).raw());
+}
+
+/// A value in place of another, by a number for each level.
+fn mutate(value: &mut Value, path: &[usize], new: &Value) {
+    let Some((step, rest)) = path.split_first() else { return *value = new.clone() };
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let index = step % map.len();
+            let key = map.keys().nth(index).cloned().unwrap();
+            if rest.is_empty() && new.is_null() {
+                map.remove(&key);
+            } else {
+                mutate(map.get_mut(&key).unwrap(), rest, new);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let index = step % items.len();
+            mutate(&mut items[index], rest, new);
+        }
+        value => *value = new.clone(),
+    }
+}
+
+fn new_values() -> impl Strategy<Value = Value> {
+    let words = [
+        "",
+        "a",
+        "v1",
+        "*",
+        "Webhook",
+        "[{}]",
+        "[[]]",
+        "image/png",
+        "é".repeat(70).leak(),
+        "1.x",
+        "a/b:c@d",
+        "{\"a\": 1}",
+        "-1",
+    ];
+    prop_oneof![
+        Just(Value::Null),
+        Just(serde_json::json!({})),
+        Just(serde_json::json!([])),
+        Just(serde_json::json!([null])),
+        Just(serde_json::json!([{}, [], 1, ""])),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        proptest::sample::select(words.to_vec()).prop_map(Value::from),
+        "\\PC{0,12}".prop_map(Value::from),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_mutation_panics(edits in proptest::collection::vec((0_usize..6, proptest::collection::vec(any::<usize>(), 1..9), new_values()), 1..4)) {
+        let mut files = Files::good();
+        for (which, path, new) in &edits {
+            let name = file(["CSV", "CSV", "CRD", "META", "BINDING", "ROLE"][*which]);
+            let mut json = files.json(name);
+            mutate(&mut json, path, new);
+            files.write(name, json.to_string());
+        }
+        for finding in files.validate(&options(Validator::ALL)) {
+            prop_assert!(!finding.diagnostic.message.contains('\n') || finding.rule.id == "csv-decode");
+        }
+    }
+}

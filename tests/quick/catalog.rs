@@ -1,0 +1,322 @@
+//! File-based catalogs: what is wrong with them, their upgrades, templates and additions, against the rules of `opm` as they are
+//! written here a second time, naively.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use opctl::bundle::semver::{Version, precedence};
+use opctl::catalog::add::{Addition, FileChange, add};
+use opctl::catalog::template::{Rendered, Stream, channels, expand};
+use opctl::catalog::{Catalog, Document, Entry, graph, validate};
+use opctl::config::yaml::{Dialect, documents};
+use opctl::diagnostic::SourceFile;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn catalog(text: &str) -> Catalog {
+    let parsed: Vec<Document> = Catalog::parse(&SourceFile::new("catalog.yaml", text), "catalog.yaml").unwrap();
+    Catalog { documents: parsed }
+}
+
+const GOOD: &str = r#"
+schema: olm.package
+name: a
+defaultChannel: stable
+---
+schema: olm.channel
+package: a
+name: stable
+entries:
+- name: a.v1.0.0
+- name: a.v1.1.0
+  replaces: a.v1.0.0
+  skipRange: ">=0.9.0 <1.1.0"
+---
+schema: olm.bundle
+package: a
+name: a.v1.0.0
+image: example.com/a:v1.0.0
+properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]
+---
+schema: olm.bundle
+package: a
+name: a.v1.1.0
+image: example.com/a:v1.1.0
+relatedImages: [{name: "", image: example.com/b}]
+properties: [{type: olm.package, value: {packageName: a, version: 1.1.0}}]
+---
+schema: olm.deprecations
+package: a
+entries:
+- reference: {schema: olm.bundle, name: a.v1.0.0}
+  message: old
+---
+schema: example.com/other
+"#;
+
+/// What is replaced in a good catalog, by what, and the rules that break.
+const CASES: &[(&str, &str, &[&str])] = &[
+    ("name: a\ndefault", "name: A\ndefault", &["package-name", "package-unknown"]),
+    ("schema: example.com/other", "schema: olm.package\nname: a\ndefaultChannel: stable", &["package-twice"]),
+    ("defaultChannel: stable", "defaultChannel: other", &["default-channel"]),
+    ("defaultChannel: stable", "x: y", &["default-channel"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.package\nname: b\ndefaultChannel: c",
+        &["default-channel", "package-channels"],
+    ),
+    ("schema: example.com/other", "schema: olm.channel\nname: b\npackage: c", &["package-unknown"]),
+    ("schema: example.com/other", "schema: olm.channel\npackage: a", &["channel-name", "channel-empty"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: stable\nentries: [{name: a.v1.0.0}]",
+        &["channel-twice"],
+    ),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v1.0.0}, {name: \"\"}]",
+        &["entry-name"],
+    ),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v1.0.0}, {name: a.v1.0.0}]",
+        &["entry-twice"],
+    ),
+    (
+        "schema: example.com/other",
+        "schema: olm.channel\npackage: a\nname: fast\nentries: [{name: a.v9.0.0}]",
+        &["entry-bundle"],
+    ),
+    ("  replaces: a.v1.0.0", "  replaces: a.v1.0.0\n  skips: [\"\"]", &["entry-skips"]),
+    (">=0.9.0 <1.1.0", "^0.9.0", &["entry-skip-range"]),
+    ("  replaces: a.v1.0.0\n", "", &["channel-graph"]),
+    ("- name: a.v1.0.0\n", "- name: a.v1.0.0\n  replaces: a.v1.1.0\n", &["channel-graph"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.bundle\npackage: a\nimage: b\nproperties: [{type: olm.package, value: {packageName: a, version: 3.0.0}}]",
+        &["bundle-name", "bundle-channel"],
+    ),
+    ("schema: example.com/other", "schema: olm.bundle\npackage: b\nname: c", &["package-unknown"]),
+    (
+        "schema: example.com/other",
+        "schema: olm.bundle\npackage: a\nname: a.v1.0.0\nimage: b\nproperties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]",
+        &["bundle-twice"],
+    ),
+    ("image: example.com/a:v1.0.0", "image: Not An Image", &["bundle-image"]),
+    ("image: example.com/a:v1.0.0\n", "", &["bundle-image"]),
+    ("image: example.com/b}", "image: A B}", &["related-image"]),
+    ("{packageName: a, version: 1.0.0}", "{packageName: b, version: 1.0.0}", &["bundle-package"]),
+    (
+        "properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]",
+        "properties: []",
+        &["bundle-package"],
+    ),
+    ("version: 1.0.0", "version: \"1.0\"", &["bundle-version"]),
+    ("version: 1.0.0", "version: 1.1.0", &["bundle-version-twice"]),
+    ("version: 1.0.0", "version: 1.0.0, release: \"1\"", &["bundle-release"]),
+    ("schema: olm.bundle, name: a.v1.0.0", "schema: olm.bundle, name: b", &["deprecation"]),
+    ("message: old", "message: \"\"", &["deprecation"]),
+    ("schema: example.com/other", "schema: olm.deprecations\npackage: a", &["deprecation"]),
+];
+
+#[test]
+fn each_rule_of_catalogs_is_reported_and_a_good_one_is_not() {
+    assert_eq!(validate::check(&catalog(GOOD)), []);
+    for (old, new, rules) in CASES {
+        assert!(GOOD.contains(old), "{old}");
+        let problems = validate::check(&catalog(&GOOD.replacen(old, new, 1)));
+        let rule = |message: &str| message.rsplit_once('[').unwrap().1.trim_end_matches(']').to_owned();
+        let found: BTreeSet<String> = problems.iter().map(|problem| rule(&problem.message)).collect();
+        let expected: BTreeSet<String> = rules.iter().map(ToString::to_string).collect();
+        assert!(expected.is_subset(&found), "{old:?} → {new:?}: {problems:#?}");
+        assert!(
+            found.len() == expected.len() || new.contains("name: A") || old.contains("image: example.com/a:v1.0.0\n"),
+            "{old:?} → {new:?}: {found:?}"
+        );
+    }
+}
+
+fn entry(name: usize, replaces: Option<usize>, skips: &[usize]) -> Entry {
+    let name_of = |index: usize| format!("a.v{index}");
+    Entry {
+        name: name_of(name),
+        replaces: replaces.map_or_else(String::new, name_of),
+        skips: skips.iter().map(|skip| name_of(*skip)).collect(),
+        skip_range: String::new(),
+    }
+}
+
+/// By reachability: every entry that is not skipped is reached from the one head by `replaces`, which no step leads back.
+fn naive(entries: &[Entry]) -> bool {
+    let targets =
+        |entry: &Entry| -> Vec<String> { entry.skips.iter().cloned().chain([entry.replaces.clone()]).collect() };
+    let heads: Vec<&Entry> =
+        entries.iter().filter(|entry| !entries.iter().any(|other| targets(other).contains(&entry.name))).collect();
+    let [head] = heads[..] else { return false };
+    let is_skipped = |name: &str| entries.iter().any(|entry| entry.skips.iter().any(|skip| skip == name));
+    let next = |entry: &Entry| entries.iter().find(|other| other.name == entry.replaces && !is_skipped(&other.name));
+    let mut reached = vec![head];
+    while let Some(entry) = next(reached.last().unwrap()) {
+        if reached.iter().any(|known| known.name == entry.name) {
+            return false;
+        }
+        reached.push(entry);
+    }
+    entries.iter().all(|entry| is_skipped(&entry.name) || reached.iter().any(|known| known.name == entry.name))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_graph_is_valid_where_every_entry_leads_to_the_head(
+        edges in proptest::collection::vec((proptest::option::weighted(0.8, 0_usize..7), proptest::collection::vec(0_usize..7, 0..2)), 1..6),
+        is_chain in any::<bool>(),
+    ) {
+        let number = |(index, (replaces, skips)): (usize, &(Option<usize>, Vec<usize>))| {
+            // Half of them are chains, in which most are valid.
+            let replaces = if is_chain && replaces.is_some() { index.checked_sub(1) } else { *replaces };
+            let skips: Vec<usize> = skips.iter().copied().filter(|skip| !is_chain || *skip < index).collect();
+            entry(index, replaces, &skips)
+        };
+        let entries: Vec<Entry> = edges.iter().enumerate().map(number).collect();
+        prop_assert_eq!(graph::check_chain(&entries).is_ok(), naive(&entries), "{:?}", entries);
+    }
+
+    #[test]
+    fn semver_channels_are_those_of_the_table(
+        versions in proptest::collection::btree_set((0_u64..3, 0_u64..3, 0_u64..4), 1..9),
+        major in any::<bool>(),
+    ) {
+        let versions: Vec<Version> = versions.into_iter().map(|(major, minor, patch)| Version { major, minor, patch, ..Version::default() }).collect();
+        let named: Vec<(String, Version)> = versions.iter().rev().map(|version| (format!("a.v{version}"), version.clone())).collect();
+        let stream = if major { Stream::Major } else { Stream::Minor };
+        let made = channels(&[Vec::new(), Vec::new(), named], &[stream]);
+        // For each version, from the table of the format: the last patch of a minor version has the edges.
+        let mut expected: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+        for version in &versions {
+            let lower: Vec<&Version> = versions.iter().filter(|it| it.major == version.major && precedence(it, version).is_lt()).collect();
+            let is_last = !versions.iter().any(|it| (it.major, it.minor) == (version.major, version.minor) && it.patch > version.patch);
+            let before = lower.iter().filter(|it| it.minor < version.minor).max_by(|one, other| precedence(one, other));
+            let mut entry = Entry { name: format!("a.v{version}"), ..Entry::default() };
+            if is_last {
+                entry.replaces = before.map_or_else(String::new, |version| format!("a.v{version}"));
+                let skips: BTreeSet<String> = lower.iter().map(|version| format!("a.v{version}")).filter(|name| *name != entry.replaces).collect();
+                entry.skips = skips.into_iter().collect();
+            }
+            let channel = if major { format!("stable-v{}", version.major) } else { format!("stable-v{}.{}", version.major, version.minor) };
+            expected.entry(channel).or_default().push(entry);
+        }
+        let made: BTreeMap<String, Vec<Entry>> = made.into_iter().map(|channel| (channel.name, channel.entries)).collect();
+        for entries in made.values() {
+            prop_assert!(graph::check_chain(entries).is_ok(), "{:?}", entries);
+        }
+        prop_assert_eq!(made, expected);
+    }
+}
+
+fn rendered(image: &str) -> Option<Rendered> {
+    let version = image.rsplit_once(":v")?.1;
+    let properties = json!([{"type": "olm.package", "value": {"packageName": "a", "version": version}}]);
+    let document = json!({"schema": "olm.bundle", "package": "a", "name": format!("a.v{version}"), "image": image, "properties": properties});
+    Some(Rendered { document, description: format!("Version {version}."), icon: None })
+}
+
+fn template(text: &str) -> Result<Vec<Value>, Vec<String>> {
+    let nodes = documents(&SourceFile::new("template.yaml", text), Dialect::Kubectl).unwrap();
+    let messages =
+        |problems: Vec<opctl::diagnostic::Diagnostic>| problems.into_iter().map(|problem| problem.message).collect();
+    expand(&nodes[0], &rendered).map_err(messages)
+}
+
+#[test]
+fn a_semver_template_makes_channels_and_the_package() {
+    let text = "schema: olm.semver\ngenerateMajorChannels: true\ngenerateMinorChannels: true\nfast: {bundles: [{image: i:v2.0.0}]}\nstable: {bundles: [{image: i:v1.0.0}, {image: i:v1.0.1}, {image: i:v1.1.0}]}\n";
+    let made = template(text).unwrap();
+    let default = |text: &str| template(text).unwrap()[0]["defaultChannel"].clone();
+    assert_eq!(
+        made[0],
+        json!({"schema": "olm.package", "name": "a", "defaultChannel": "stable-v1.1", "description": "Version 1.1.0."})
+    );
+    // The minor channel begins with a higher version than the major one.
+    assert_eq!(default(&format!("{text}defaultChannelTypePreference: major\n")), "stable-v1.1");
+    assert_eq!(
+        default("schema: olm.semver\ngenerateMajorChannels: true\nstable: {bundles: [{image: i:v1.0.0}]}\n"),
+        "stable-v1"
+    );
+    let names: Vec<&str> =
+        made.iter().filter(|it| it["schema"] == "olm.channel").map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fast-v2", "fast-v2.0", "stable-v1", "stable-v1.0", "stable-v1.1"]);
+    let major = made.iter().find(|it| it["name"] == "stable-v1").unwrap();
+    let entries = json!([{"name": "a.v1.0.0"}, {"name": "a.v1.0.1", "skips": ["a.v1.0.0"]}, {"name": "a.v1.1.0", "replaces": "a.v1.0.1", "skips": ["a.v1.0.0"]}]);
+    assert_eq!(major["entries"], entries);
+    let yaml = opctl::yaml::documents("", &made);
+    assert_eq!(validate::check(&catalog(&yaml)), []);
+}
+
+#[test]
+fn a_template_with_a_mistake_is_refused() {
+    for (text, problem) in [
+        ("schema: other", "no template of the schema `other`"),
+        ("schema: olm.semver\nstabel: {}", "no setting `stabel`"),
+        ("schema: olm.semver", "lists no bundles"),
+        ("schema: olm.semver\ndefaultChannelTypePreference: patch", "is `minor` or `major`"),
+        ("schema: olm.semver\ndefaultChannelTypePreference: major", "preferred type"),
+        ("schema: olm.semver\nstable: {bundles: [{image: unknown}]}", "`unknown` is not known"),
+        ("schema: olm.semver\nstable: {bundles: [{image: i:vx}]}", "not a semantic version"),
+        ("schema: olm.semver\nstable: {bundles: [{image: i:v1.0.0}, {image: i:v1.0.0}]}", "listed twice"),
+        ("schema: olm.semver\nstable: {bundles: [{image: i:v1.0.0+a}, {image: i:v1.0.0+b}]}", "cannot be ordered"),
+        ("schema: olm.template.basic\nentries: [{schema: olm.bundle, image: unknown}]", "`unknown` is not known"),
+    ] {
+        let problems = template(text).unwrap_err();
+        assert!(problems.iter().any(|it| it.contains(problem)), "{text}: {problems:?}");
+    }
+    let basic =
+        "schema: olm.template.basic\nentries: [{schema: olm.package, name: a}, {schema: olm.bundle, image: i:v1.0.0}]";
+    let made = template(basic).unwrap();
+    assert_eq!(made, [json!({"schema": "olm.package", "name": "a"}), rendered("i:v1.0.0").unwrap().document]);
+}
+
+#[test]
+fn a_bundle_is_added_behind_the_head_and_comments_stay() {
+    let text = GOOD
+        .replace("- name: a.v1.1.0\n", "# the head\n- name: a.v1.1.0\n")
+        .replace("skipRange: \">=0.9.0 <1.1.0\"\n", "skipRange: \">=0.9.0 <1.1.0\" # all\n");
+    let old = catalog(&text);
+    let bundle = rendered("i:v1.2.0").unwrap().document;
+    let addition =
+        Addition { bundle: bundle.clone(), channels: vec!["stable".into(), "fast".into()], ..Addition::default() };
+    let changes = add(&old, &addition).unwrap();
+    let [
+        FileChange::Create { path, documents },
+        FileChange::Edit { after, .. },
+        FileChange::Create { path: channel, .. },
+    ] = &changes[..]
+    else {
+        panic!("{changes:?}");
+    };
+    assert_eq!(
+        (path.as_str(), documents, channel.as_str()),
+        ("bundles/a.v1.2.0.yaml", &vec![bundle], "channels/fast.yaml")
+    );
+    let added = "  skipRange: \">=0.9.0 <1.1.0\" # all\n- name: a.v1.2.0\n  replaces: a.v1.1.0\n---\n";
+    let expected = text.replace(
+        "  skipRange: \">=0.9.0 <1.1.0\" # all\n---\n",
+        &added.replace("name: a.v1.2.0", "name: \"a.v1.2.0\"").replace("replaces: a.v1.1.0", "replaces: \"a.v1.1.0\""),
+    );
+    assert_eq!(*after, expected);
+    let again = Addition {
+        bundle: old.of_schema("olm.bundle").next().unwrap().node.json(),
+        channels: vec!["stable".into()],
+        ..Addition::default()
+    };
+    assert_eq!(add(&old, &again), Ok(Vec::new()));
+    let flow = catalog(
+        &GOOD
+            .replace(
+                "- name: a.v1.0.0\n- name: a.v1.1.0\n  replaces: a.v1.0.0\n  skipRange: \">=0.9.0 <1.1.0\"\n",
+                "- {name: a.v1.0.0}\n",
+            )
+            .replace("entries:\n- {name: a.v1.0.0}", "entries: [{name: a.v1.0.0}]"),
+    );
+    assert!(add(&flow, &addition).unwrap_err()[1].contains("by hand"));
+}

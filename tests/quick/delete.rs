@@ -1,0 +1,63 @@
+//! `opctl delete api` is the inverse of `opctl create api`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::golden::{Golden, can_be_made, names, shell};
+use crate::sandbox::Sandbox;
+use crate::tree::tree;
+
+/// Every file of a project, by path.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    tree(folder).into_iter().map(|(path, _)| (path.clone(), fs::read(folder.join(&path)).unwrap())).collect()
+}
+
+#[track_caller]
+fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, what: &str) {
+    let differ = before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path));
+    let differ: Vec<&String> = differ.collect();
+    assert!(differ.is_empty(), "{what}: {differ:?}");
+}
+
+/// Names, and what else is asked for.
+const KINDS: [(&str, &str); 6] = [
+    ("--group zoo --version v1 --kind Zebra", ""),
+    ("--group zoo --version v1beta1 --kind Ape", "--owns core/v1/ConfigMap --watches core/v1/Secret --finalizer"),
+    ("--group zoo --version v1 --kind Bear", "--image nginx --container-port 80"),
+    ("--group ant --version v1 --kind Colony", "--namespaced=false --shortname col --category all --plural colonies"),
+    ("--group batch --version v1 --kind CronJob", "--resource=false"),
+    ("--group cave --version v1alpha1 --kind Cave", "--controller=false"),
+];
+
+/// Beside whatever a project has already.
+#[test]
+fn what_was_created_can_be_deleted_from_every_golden_project() {
+    for (number, name) in names().iter().enumerate().filter(|(_, name)| can_be_made(name)) {
+        let sandbox = Golden::read(name).make(|_, _| {});
+        let before = files(&sandbox.folder);
+        // Not all of them in each: there are many projects.
+        for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
+            shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
+            shell(&sandbox, &format!("opctl delete api {names}"));
+            assert_same(&before, &files(&sandbox.folder), &format!("{name}: {names}"));
+        }
+    }
+}
+
+#[test]
+fn several_are_deleted_in_any_order() {
+    let sandbox = Sandbox::new();
+    shell(&sandbox, "opctl init --project-name zoo --domain example.com");
+    let before = files(&sandbox.folder);
+    for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3]] {
+        for (names, options) in KINDS {
+            shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
+        }
+        for index in order {
+            shell(&sandbox, &format!("opctl delete api {}", KINDS[index].0));
+            shell(&sandbox, "opctl manifests --check");
+        }
+        assert_same(&before, &files(&sandbox.folder), &format!("{order:?}"));
+    }
+}
