@@ -151,7 +151,13 @@ const TABLE: &[(&str, Answer)] = &[
         ),
     ),
     ("pkgman-to-bundle", BUNDLE),
-    ("run bundle", Refused("`opctl deploy --image IMAGE` installs the operator")),
+    (
+        "run bundle",
+        Refused(
+            "`opctl bundle render DIR -n NAMESPACE` prints what OLM installs, for `kubectl apply --server-side -f -`; `opctl deploy \
+             --image IMAGE` installs the operator of a project",
+        ),
+    ),
     ("run bundle-upgrade", Refused("`opctl deploy --image IMAGE` updates the operator")),
     ("run packagemanifests", Refused("opctl has no OLM packages; `opctl deploy --image IMAGE` installs the operator")),
     ("run", RUN),

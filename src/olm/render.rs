@@ -113,7 +113,7 @@ impl Rendering<'_> {
             true => "leave out `--watch-namespace`".to_owned(),
             false => "`--watch-namespace NAMESPACE` chooses the namespaces".to_owned(),
         };
-        refuse(format!("the bundle does not support the install mode {mode}, but {}", supported.join(", ")), help)
+        refuse(format!("the bundle supports the install mode {}, and not {mode}", supported.join(", ")), help)
     }
 
     fn permissions(&self) -> Vec<Value> {

@@ -16,19 +16,20 @@ use opctl::{config, diagnostic, source};
 
 use crate::account;
 use crate::golden::{self, Golden, shell};
+use crate::olm;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
 /// A golden project that was made. No test changes its files.
-pub struct Made {
-    pub golden: Golden,
-    pub sandbox: Sandbox,
+struct Made {
+    golden: Golden,
+    sandbox: Sandbox,
     /// The lines that a command removed from a file of the user, which none may do.
     removed: Vec<String>,
 }
 
 /// All of them, made once for the tests that run at the same time.
-pub fn all() -> Arc<Vec<Made>> {
+fn all() -> Arc<Vec<Made>> {
     static ALL: Mutex<Weak<Vec<Made>>> = Mutex::new(Weak::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.upgrade().unwrap_or_else(|| {
@@ -133,6 +134,18 @@ fn each_is_granted_what_its_code_asks_for_and_no_more() {
     for Made { sandbox, .. } in all().iter() {
         shell(sandbox, "opctl check --deny-warnings");
     }
+}
+
+#[test]
+fn the_bundle_of_each_renders_to_the_project() {
+    let mut count = 0;
+    for Made { golden, sandbox, .. } in all().iter() {
+        if sandbox.folder.join("config/default").is_dir() {
+            olm::round_trips(&golden.name, &Tree::at(&sandbox.folder));
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
 }
 
 /// Every file, with the time of its last change.

@@ -11,20 +11,16 @@ pub(super) fn read(arguments: &Arguments, problems: &mut Vec<Diagnostic>) -> Opt
     let text = |name| arguments.text(name).map(|value| value.it.to_owned());
     let part = text("type");
     let before = problems.len();
-    let wrong = if part.is_some() { &["resources"][..] } else { &["xDescriptors"] };
-    for name in wrong {
-        if let Some(span) = arguments.span(name) {
-            let (message, help) = match part {
-                Some(_) => (
-                    format!("`{name}` is about a kind, and `type` makes this a field"),
-                    "write a marker above the type",
-                ),
-                None => {
-                    (format!("`{name}` is about a field, and there is no `type`"), "add `type=spec` or `type=status`")
-                }
-            };
-            problems.push(problem("OP110", &span, message, help));
+    match (&part, arguments.span("resources"), arguments.span("xDescriptors")) {
+        (Some(_), Some(span), _) => {
+            let message = "`resources` is about a kind, and `type` makes this a field";
+            problems.push(problem("OP110", &span, message, "write a marker above the type"));
         }
+        (None, _, Some(span)) => {
+            let message = "missing argument `type`: `xDescriptors` is about a field";
+            problems.push(problem("OP107", &span, message, "add `type=spec` or `type=status`"));
+        }
+        _ => {}
     }
     let mut resources = Vec::new();
     for list in arguments.lists("resources") {

@@ -1,0 +1,14 @@
+// +operator-sdk:csv:customresourcedefinitions:displayname="A"
+// +operator-sdk:csv:customresourcedefinition:displayName="A"
+// +operator-sdk:csv
+// +operator-sdk:gen-csv:customresourcedefinitions.specDescriptors=true
+// +operator-sdkk:csv:customresourcedefinitions:displayName="A"
+// +operator-sdk:csv:customresourcedefinitions:type=specs
+// +operator-sdk:csv:customresourcedefinitions:type=spec,resources={{Job,v1}}
+// +operator-sdk:csv:customresourcedefinitions:xDescriptors="urn:a"
+// +operator-sdk:csv:customresourcedefinitions:resources={{Job}}
+// +operator-sdk:csv:customresourcedefinitions:resources={Job,v1}
+// +operator-sdk:csv:customresourcedefinitions:resources=Job
+// +operator-sdk:csv:customresourcedefinitions:order=first
+/// +operator-sdk:csv:customresourcedefinitions:order=1
+struct A;
