@@ -123,6 +123,17 @@ const TYPES: &[(&str, Type)] = {
         ("spec.webhookdefinitions.*.targetPort", TextOrNumber),
         ("spec.webhookdefinitions.*.rules", List),
         ("spec.webhookdefinitions.*.rules.*", Map),
+        ("spec.webhookdefinitions.*.rules.*.apiGroups", List),
+        ("spec.webhookdefinitions.*.rules.*.apiGroups.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.apiVersions", List),
+        ("spec.webhookdefinitions.*.rules.*.apiVersions.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.operations", List),
+        ("spec.webhookdefinitions.*.rules.*.operations.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.resources", List),
+        ("spec.webhookdefinitions.*.rules.*.resources.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.scope", Text),
+        ("spec.webhookdefinitions.*.objectSelector", Map),
+        ("spec.webhookdefinitions.*.reinvocationPolicy", Text),
         ("spec.webhookdefinitions.*.failurePolicy", Text),
         ("spec.webhookdefinitions.*.matchPolicy", Text),
         ("spec.webhookdefinitions.*.sideEffects", Text),
@@ -339,7 +350,7 @@ fn install_modes(bundle: &Bundle, findings: &mut Findings) {
         if !["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].contains(&name) {
             let help = "the modes are `OwnNamespace`, `SingleNamespace`, `MultiNamespace` and `AllNamespaces`";
             findings
-                .error("csv-install-modes", &place(mode, &["type"]), format!("there is no install mode `{name}`"))
+                .warning("csv-install-modes", &place(mode, &["type"]), format!("there is no install mode `{name}`"))
                 .help(help);
         }
     }
