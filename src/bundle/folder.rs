@@ -1,5 +1,5 @@
 //! The files of a bundle → objects with positions. Reports what stops a bundle from being read; other rules are in
-//! [`super::rules`].
+//! `rules`.
 
 use std::sync::Arc;
 

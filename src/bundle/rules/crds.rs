@@ -62,12 +62,17 @@ fn defined(crd: &Manifest) -> Vec<Key> {
 
 /// The CRDs with the owned APIs.
 fn compare(bundle: &Bundle, keys: &[Key], findings: &mut Findings) {
-    let mut owned_kinds = BTreeSet::new();
+    let (mut owned_kinds, mut listed) = (BTreeSet::new(), BTreeSet::new());
     for owned in bundle.owned() {
         let name = text(owned, "name");
         let group = name.split_once('.').map_or(name, |(_, group)| group);
         let (version, kind) = (text(owned, "version"), text(owned, "kind"));
         let key = (group.to_owned(), version.to_owned(), kind.to_owned());
+        if !listed.insert(key.clone()) {
+            let message = format!("`{kind}` of `{group}/{version}` is listed as owned twice");
+            findings.error("crd-missing", &place(owned, &["name"]), message).help("remove one of the entries");
+            continue;
+        }
         if keys.iter().any(|(known, _)| *known == key) {
             owned_kinds.insert((group, kind));
         } else {

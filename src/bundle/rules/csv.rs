@@ -62,6 +62,8 @@ impl Type {
 const TYPES: &[(&str, Type)] = {
     use Type::{Bool, List, Map, Number, Text, TextOrNumber};
     &[
+        ("apiVersion", Text),
+        ("kind", Text),
         ("metadata", Map),
         ("metadata.name", Text),
         ("metadata.annotations", Map),
@@ -103,14 +105,20 @@ const TYPES: &[(&str, Type)] = {
         ("spec.customresourcedefinitions.*.*.resources.*", Map),
         ("spec.customresourcedefinitions.*.*.resources.*.*", Text),
         ("spec.customresourcedefinitions.*.*.specDescriptors", List),
+        ("spec.customresourcedefinitions.*.*.specDescriptors.*.displayName", Text),
+        ("spec.customresourcedefinitions.*.*.specDescriptors.*.description", Text),
         ("spec.customresourcedefinitions.*.*.specDescriptors.*", Map),
         ("spec.customresourcedefinitions.*.*.specDescriptors.*.path", Text),
         ("spec.customresourcedefinitions.*.*.specDescriptors.*.x-descriptors", List),
         ("spec.customresourcedefinitions.*.*.statusDescriptors", List),
+        ("spec.customresourcedefinitions.*.*.statusDescriptors.*.displayName", Text),
+        ("spec.customresourcedefinitions.*.*.statusDescriptors.*.description", Text),
         ("spec.customresourcedefinitions.*.*.statusDescriptors.*", Map),
         ("spec.customresourcedefinitions.*.*.statusDescriptors.*.path", Text),
         ("spec.customresourcedefinitions.*.*.statusDescriptors.*.x-descriptors", List),
         ("spec.customresourcedefinitions.*.*.actionDescriptors", List),
+        ("spec.customresourcedefinitions.*.*.actionDescriptors.*.displayName", Text),
+        ("spec.customresourcedefinitions.*.*.actionDescriptors.*.description", Text),
         ("spec.apiservicedefinitions", Map),
         ("spec.apiservicedefinitions.*", List),
         ("spec.apiservicedefinitions.*.*", Map),
@@ -123,6 +131,17 @@ const TYPES: &[(&str, Type)] = {
         ("spec.webhookdefinitions.*.targetPort", TextOrNumber),
         ("spec.webhookdefinitions.*.rules", List),
         ("spec.webhookdefinitions.*.rules.*", Map),
+        ("spec.webhookdefinitions.*.rules.*.apiGroups", List),
+        ("spec.webhookdefinitions.*.rules.*.apiGroups.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.apiVersions", List),
+        ("spec.webhookdefinitions.*.rules.*.apiVersions.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.operations", List),
+        ("spec.webhookdefinitions.*.rules.*.operations.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.resources", List),
+        ("spec.webhookdefinitions.*.rules.*.resources.*", Text),
+        ("spec.webhookdefinitions.*.rules.*.scope", Text),
+        ("spec.webhookdefinitions.*.objectSelector", Map),
+        ("spec.webhookdefinitions.*.reinvocationPolicy", Text),
         ("spec.webhookdefinitions.*.failurePolicy", Text),
         ("spec.webhookdefinitions.*.matchPolicy", Text),
         ("spec.webhookdefinitions.*.sideEffects", Text),
@@ -339,7 +358,7 @@ fn install_modes(bundle: &Bundle, findings: &mut Findings) {
         if !["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].contains(&name) {
             let help = "the modes are `OwnNamespace`, `SingleNamespace`, `MultiNamespace` and `AllNamespaces`";
             findings
-                .error("csv-install-modes", &place(mode, &["type"]), format!("there is no install mode `{name}`"))
+                .warning("csv-install-modes", &place(mode, &["type"]), format!("there is no install mode `{name}`"))
                 .help(help);
         }
     }

@@ -83,8 +83,7 @@ fn affinity(deployment: &Node) -> BTreeSet<String> {
             let fits = |expression: &&Node| text(expression, "operator") == "In" && text(expression, "key") == key;
             term.items_at(&["matchExpressions"])
                 .iter()
-                .filter(fits)
-                .last()
+                .rfind(fits)
                 .map(|it| texts(it, "values").collect())
                 .unwrap_or_default()
         };
