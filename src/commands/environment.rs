@@ -35,7 +35,7 @@ pub fn github_workspace() -> Option<PathBuf> {
     std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from)
 }
 
-/// The time that a build is to have, if the user sets one: https://reproducible-builds.org/specs/source-date-epoch.
+/// The time that a build is to have, if the user sets one: <https://reproducible-builds.org/specs/source-date-epoch>.
 pub fn source_date_epoch() -> Option<String> {
     text(&["SOURCE_DATE_EPOCH"])
 }
