@@ -40,7 +40,7 @@ pub fn bundle_categories() -> Option<PathBuf> {
     path("OPERATOR_BUNDLE_CATEGORIES")
 }
 
-/// The time that a build is to have, if the user sets one: https://reproducible-builds.org/specs/source-date-epoch.
+/// The time that a build is to have, if the user sets one: <https://reproducible-builds.org/specs/source-date-epoch>.
 pub fn source_date_epoch() -> Option<String> {
     text(&["SOURCE_DATE_EPOCH"])
 }

@@ -93,6 +93,16 @@ remove() {
     [ -z "$objects" ] || fail "these objects are left: $objects"
 }
 
+# The Service of webhooks may reach their Pod a moment after it is ready.
+create_samples() {
+    has_samples || return 0
+    for _ in 1 2 3 4 5; do
+        if samples apply -f "$folder/samples.yaml"; then return; fi
+        sleep 3
+    done
+    fail "the samples cannot be created"
+}
+
 await_samples() {
     has_samples || return 0
     samples wait --for=condition=Ready --timeout "$timeout" -f "$folder/samples.yaml"
@@ -119,7 +129,7 @@ test_in_cluster() {
         "$opctl" deploy --image "$E2E_IMAGE" --timeout "$timeout" --kubectl "$kubectl"
     fi
     step "samples"
-    if has_samples; then samples apply -f "$folder/samples.yaml"; fi
+    create_samples
     await_samples
     if [ -n "$previous" ]; then
         step "upgrade"

@@ -270,7 +270,10 @@ impl fmt::Debug for Metrics {
 
 /// What counts the objects of each controller and namespace, at each scrape.
 #[derive(Clone, Default)]
-struct Objects(Arc<Mutex<BTreeMap<(&'static str, String), Box<Count>>>>);
+struct Objects(Arc<Mutex<Counts>>);
+
+/// By controller and namespace.
+type Counts = BTreeMap<(&'static str, String), Box<Count>>;
 
 type Count = dyn Fn() -> BTreeMap<&'static str, u32> + Send + Sync;
 
