@@ -214,8 +214,8 @@ fn names_scope_and_the_crd_itself() {
     let mut short = crd.clone();
     short["spec"]["names"]["shortNames"] = json!(["w"]);
     check(&short, &crd, "OP607", Note);
-    assert_eq!(compare(&[crd.clone()], &[])[0].code, "OP606");
-    assert_eq!(compare(&[], &[crd.clone()]), []);
+    assert_eq!(compare(std::slice::from_ref(&crd), &[])[0].code, "OP606");
+    assert_eq!(compare(&[], std::slice::from_ref(&crd)), []);
     let renamed = with("/metadata/name", json!("sites.example.com"));
     let change = compare(&[crd], &[renamed]).remove(0);
     assert!(change.help.as_ref().is_some_and(|help| help.contains("sites.example.com")), "{change:?}");

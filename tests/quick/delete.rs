@@ -1,17 +1,10 @@
 //! `opctl delete api` is the inverse of `opctl create api`.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use crate::golden::{Golden, can_be_made, names, shell};
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
-
-/// Every file of a project, by path.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    tree(folder).into_iter().map(|(path, _)| (path.clone(), fs::read(folder.join(&path)).unwrap())).collect()
-}
 
 #[track_caller]
 fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, what: &str) {
@@ -35,12 +28,12 @@ const KINDS: [(&str, &str); 6] = [
 fn what_was_created_can_be_deleted_from_every_golden_project() {
     for (number, name) in names().iter().enumerate().filter(|(_, name)| can_be_made(name)) {
         let sandbox = Golden::read(name).make(|_, _| {});
-        let before = files(&sandbox.folder);
+        let before = tree(&sandbox.folder);
         // Not all of them in each: there are many projects.
         for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
             shell(&sandbox, &format!("opctl delete api {names}"));
-            assert_same(&before, &files(&sandbox.folder), &format!("{name}: {names}"));
+            assert_same(&before, &tree(&sandbox.folder), &format!("{name}: {names}"));
         }
     }
 }
@@ -49,7 +42,7 @@ fn what_was_created_can_be_deleted_from_every_golden_project() {
 fn several_are_deleted_in_any_order() {
     let sandbox = Sandbox::new();
     shell(&sandbox, "opctl init --project-name zoo --domain example.com");
-    let before = files(&sandbox.folder);
+    let before = tree(&sandbox.folder);
     for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3]] {
         for (names, options) in KINDS {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
@@ -58,6 +51,6 @@ fn several_are_deleted_in_any_order() {
             shell(&sandbox, &format!("opctl delete api {}", KINDS[index].0));
             shell(&sandbox, "opctl manifests --check");
         }
-        assert_same(&before, &files(&sandbox.folder), &format!("{order:?}"));
+        assert_same(&before, &tree(&sandbox.folder), &format!("{order:?}"));
     }
 }
