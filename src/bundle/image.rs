@@ -88,16 +88,22 @@ mod tests {
     #[test]
     fn references_are_those_of_distribution() {
         let digest = format!("sha256:{}", "0f".repeat(32));
-        for text in
-            ["nginx", "a/b:v1", "quay.io/a/b__c:v1.2-x", "localhost:5000/a", "[::1]:5000/a", "A.example.com/a", "a--b"]
-        {
+        for text in [
+            "nginx",
+            "a/b:v1",
+            "quay.io/a/b__c:v1.2-x",
+            "localhost:5000/a",
+            "[::1]:5000/a",
+            "A.example.com/a",
+            "A/b",
+            "a--b",
+        ] {
             assert!(is_reference(text), "{text}");
             assert!(is_reference(&format!("{text}@{digest}")), "{text}");
         }
         let long = "a".repeat(256);
         for text in [
             "",
-            "A/b",
             "Nginx",
             "a:",
             "a/",

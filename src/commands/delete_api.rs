@@ -4,16 +4,18 @@
 //! they were scaffolded, and edits are undone.
 
 use clap::Args;
+use serde_json::{Map, Value};
 
 use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
+use super::inverse::{inverse, refusal, replaced};
 use super::request::Request;
 use super::{Console, Next, Outcome, Task, carry_out, chart, counted, lock, manifests, rendered, tree};
 use crate::diagnostic::Span;
 use crate::edit::Edit;
 use crate::emit;
 use crate::names::{Group, Kind, Version};
-use crate::plan::{Change, Plan};
+use crate::plan::Plan;
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold;
 use crate::source;
@@ -49,7 +51,7 @@ pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let _lock = lock(&root, console)?;
     let tree = tree(&root);
     let file = ProjectFile::read(&tree)?;
-    let resource = find(args, &file)?;
+    let resource = find([&args.group, &args.version, &args.kind], &file)?;
     refuse_what_stays(&resource, &file)?;
     let plan = plan(&resource, &tree, console)?;
     refuse_users(&resource, &file, &plan, &tree)?;
@@ -71,13 +73,14 @@ pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
 }
 
-fn find(args: &DeleteApiArgs, file: &ProjectFile) -> anyhow::Result<Resource> {
+/// The entry of PROJECT with these names.
+pub fn find([group, version, kind]: [&Option<String>; 3], file: &ProjectFile) -> anyhow::Result<Resource> {
     let known = |refusal: Refusal| {
         file.resources.iter().fold(refusal, |refusal, Resource { group, version, kind, .. }| {
             refusal.help(format!("it has `--group {group} --version {version} --kind {kind}`"))
         })
     };
-    let (Some(group), Some(version), Some(kind)) = (&args.group, &args.version, &args.kind) else {
+    let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
         let message = "`--group`, `--version` and `--kind` specify what to delete from PROJECT";
         return Err(known(Refusal::new(message)).into());
     };
@@ -95,15 +98,16 @@ fn find(args: &DeleteApiArgs, file: &ProjectFile) -> anyhow::Result<Resource> {
 fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refusal> {
     let Resource { kind, version, webhooks, .. } = resource;
     if webhooks.defaulting || webhooks.validation || !webhooks.spokes.is_empty() {
+        let Resource { group, .. } = resource;
         return Err(Refusal::new(format!("`{kind}` {version} has webhooks"))
-            .help("first remove its folder in src/webhook, its entries in `fn all` of src/webhook/mod.rs, and `webhooks` in PROJECT"));
+            .help(format!("first run `opctl delete webhook --group {group} --version {version} --kind {kind}`")));
     }
     if let Some(hub) =
         file.resources.iter().find(|it| it.is_same_kind(resource) && it.webhooks.spokes.contains(version))
     {
         return Err(Refusal::new(format!("a webhook converts `{kind}` {version} to {}", hub.version)).help(format!(
-            "first remove the spoke from the conversion of {}, and from `webhooks` in PROJECT",
-            hub.version
+            "first run `opctl delete webhook --group {} --version {} --kind {kind} --conversion`",
+            hub.group, hub.version
         )));
     }
     if let [name, ..] = &resource.controllers[..] {
@@ -129,18 +133,20 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refu
     Ok(())
 }
 
-/// Everything that the creation changed, inverted, and the manifests that follow.
-fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
-    let text = tree.read(PROJECT)?.unwrap_or_default();
+/// An entry of PROJECT.
+pub fn fields(resource: &Resource) -> Map<String, Value> {
     let mut fields = resource.fields();
     if !resource.options.is_empty() {
         fields.insert("options".into(), resource.options.clone().into());
     }
-    let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields };
-    let refused = |path: &str, error: crate::edit::EditError| {
-        Refusal::new(format!("cannot edit `{path}`: {}", error.reason)).help(error.help)
-    };
-    let before = entry.undo(&text, None).map_err(|error| refused(PROJECT, error))?;
+    fields
+}
+
+/// Everything that the creation changed, inverted, and the manifests that follow.
+fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+    let text = tree.read(PROJECT)?.unwrap_or_default();
+    let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: fields(resource) };
+    let before = entry.undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
     let file = ProjectFile::parse(&before).map_err(Diagnosed::from)?;
     let request = Request::new(&Request::arguments(resource), &file)?;
     let project = project_of(&file, tree)?;
@@ -148,29 +154,9 @@ fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<P
     create_api::add(&mut created, &project, &request);
     // Other kinds need some of the modules, too.
     let needed: Vec<(String, Edit)> = file.resources.iter().flat_map(|other| edits_for(&project, other)).collect();
-    let mut plan = Plan::default();
-    for (path, change) in created.changes {
-        let change = match change {
-            _ if path == PROJECT => {
-                Change::Edit { base: None, edits: vec![Edit::Lines { before: text.clone(), after: before.clone() }] }
-            }
-            Change::Scaffold(text) => Change::Remove(text),
-            Change::Edit { base, edits } => {
-                let Some(now) = tree.read(&path)? else { continue };
-                let is_needed = |edit: &&Edit| needed.iter().any(|(other, needed)| (other, needed) == (&path, edit));
-                let own = edits.iter().rev().filter(|edit| !is_needed(edit));
-                let undone = own.cloned().try_fold(now.clone(), |text, edit| edit.undo(&text, base.as_deref()));
-                let undone = undone.map_err(|error| refused(&path, error))?;
-                match base {
-                    Some(base) if base == undone => Change::Remove(now),
-                    _ if undone == now => continue,
-                    _ => Change::Edit { base: None, edits: vec![Edit::Lines { before: now, after: undone }] },
-                }
-            }
-            _ => continue,
-        };
-        plan.changes.insert(path, change);
-    }
+    created.changes.remove(PROJECT);
+    let mut plan = inverse(created, &needed, tree)?;
+    plan.changes.insert(PROJECT.into(), replaced(text, before));
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
     Ok(plan)
 }

@@ -21,6 +21,8 @@ pub fn undo(edit: &Edit, text: &str, base: Option<&str>) -> Result<String, EditE
         }
         Edit::RustListItem { item, .. } => candidates.extend(without_element(text, item)),
         Edit::YamlListItem { key, .. } | Edit::YamlEntry { key, .. } => candidates.extend(without_item(text, key)),
+        Edit::KubeArgument { argument, .. } => candidates.extend(without_element(text, argument)),
+        Edit::CargoFeature { feature, .. } => candidates.extend(without_element(text, &format!("\"{feature}\""))),
         _ => {}
     }
     let is_before = |candidate: &String| candidate != text && edit.apply(candidate).is_ok_and(|after| after == text);
@@ -30,6 +32,8 @@ pub fn undo(edit: &Edit, text: &str, base: Option<&str>) -> Result<String, EditE
             Edit::RustListItem { function, item } => format!("`{item}` in the list of `fn {function}`"),
             Edit::YamlListItem { key, item } => format!("`{item}` below `{key}:`"),
             Edit::YamlEntry { key, .. } => format!("the entry below `{key}:`"),
+            Edit::KubeArgument { argument, .. } => format!("the argument `{argument}`"),
+            Edit::CargoFeature { dependency, feature } => format!("the feature `{feature}` of `{dependency}`"),
             _ => "what was added".to_owned(),
         };
         EditError {
@@ -74,9 +78,11 @@ fn without_item(text: &str, key: &str) -> Vec<String> {
         let previous = number.checked_sub(1).map(|previous| starts[previous]);
         if let Some(previous) = previous.filter(|previous| text[*previous..*start].trim_end() == header) {
             let newline = &text[previous + header.len()..*start];
-            found.push([&text[..previous], &header, " []", newline, &text[end..]].concat());
+            let empty = [&text[..previous], &header, " []", newline, &text[end..]].concat();
+            let absent = [&text[..previous], &text[end..]].concat();
+            // As opctl scaffolds it: only lists of resources begin empty.
+            found.extend(if key == "resources" { [empty, absent] } else { [absent, empty] });
             found.push([&text[..*start], &text[end..]].concat());
-            found.push([&text[..previous], &text[end..]].concat());
         } else {
             found.push([&text[..*start], &text[end..]].concat());
         }

@@ -54,3 +54,34 @@ fn several_are_deleted_in_any_order() {
         assert_same(&before, &tree(&sandbox.folder), &format!("{order:?}"));
     }
 }
+
+/// Of a kind with three versions.
+#[test]
+fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
+    const WEBHOOKS: [(&str, &str); 4] = [
+        ("--version v1 --defaulting", "--version v1 --defaulting"),
+        ("--version v1beta1 --validation --validation-path /check", "--version v1beta1 --validation"),
+        ("--version v1 --validation", "--version v1 --validation"),
+        ("--version v1beta1 --conversion --spoke v1,v2", "--version v1beta1 --conversion"),
+    ];
+    let kind = "--group zoo --kind Zebra";
+    for server in ["", "--cert-manager"] {
+        let sandbox = Sandbox::new();
+        shell(&sandbox, "opctl init --project-name zoo --domain example.com --api zoo/v1/Zebra");
+        for version in ["v1beta1", "v2"] {
+            shell(&sandbox, &format!("opctl create api {kind} --version {version} --controller=false --yes"));
+        }
+        let before = tree(&sandbox.folder);
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
+            for (number, (webhook, _)) in WEBHOOKS.iter().enumerate() {
+                let server = if number == 0 { server } else { "" };
+                shell(&sandbox, &format!("opctl create webhook --yes {kind} {webhook} {server}"));
+            }
+            for index in order {
+                shell(&sandbox, &format!("opctl delete webhook {kind} {}", WEBHOOKS[index].1));
+                shell(&sandbox, "opctl manifests --check");
+            }
+            assert_same(&before, &tree(&sandbox.folder), &format!("{server} {order:?}"));
+        }
+    }
+}

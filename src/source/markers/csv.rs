@@ -65,10 +65,14 @@ fn target(text: &str, behind: usize) -> Option<Range<usize>> {
             at = behind_group(&tokens, at);
         }
     }
+    // To the lexer, a raw identifier is three tokens.
+    let name = |at: usize| match word(at)? {
+        "r" if is(at + 1, b'#') => word(at + 2).map(|_| (tokens[at].1.start..tokens[at + 2].1.end, at + 3)),
+        _ => Some((tokens[at].1.clone(), at + 1)),
+    };
     match word(at)? {
-        "struct" | "enum" => word(at + 1).map(|_| tokens[at + 1].1.clone()),
-        _ if is(at + 1, b':') => Some(tokens[at].1.clone()),
-        _ => None,
+        "struct" | "enum" => name(at + 1).map(|(range, _)| range),
+        _ => name(at).filter(|(_, behind)| is(*behind, b':')).map(|(range, _)| range),
     }
 }
 

@@ -1,0 +1,161 @@
+//! `opctl delete webhook`: takes back what `opctl create webhook` added; with the last webhook, also the server.
+
+use clap::Args;
+
+use super::create_api::{add_rendered, api_of_resource, edit as edit_of, project_of};
+use super::delete_api::find;
+use super::edit::{KUSTOMIZATION, is_listed};
+use super::error::Refusal;
+use super::inverse::{inverse, refusal, replaced};
+use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, rendered, tree};
+use crate::edit::Edit;
+use crate::plan::Plan;
+use crate::project::{PROJECT, ProjectFile, Resource, Tree};
+use crate::scaffold::Project;
+use crate::scaffold::webhook::{self, Admission, Server, Webhooks};
+
+/// Delete webhooks of a kind: their files, their manifests and their entries in PROJECT
+///
+/// The inverse of `opctl create webhook`. With the last webhook of the project, its server goes, too. Files that were edited since are
+/// only removed with --overwrite.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # All webhooks of a kind
+  opctl delete webhook --group cache --version v1alpha1 --kind Memcached
+
+  # List what would be removed with the validating one
+  opctl delete webhook --group cache --version v1alpha1 --kind Memcached --validation --dry-run")]
+pub struct DeleteWebhookArgs {
+    /// The group without the project's domain
+    #[arg(long)]
+    pub group: Option<String>,
+
+    /// The version: of a conversion, that of the hub
+    #[arg(long)]
+    pub version: Option<String>,
+
+    /// The kind
+    #[arg(long)]
+    pub kind: Option<String>,
+
+    /// Delete the defaulting webhook [default: all webhooks]
+    #[arg(long)]
+    pub defaulting: bool,
+
+    /// Delete the validating webhook [default: all webhooks]
+    #[arg(long, visible_alias = "programmatic-validation")]
+    pub validation: bool,
+
+    /// Delete the conversion webhook [default: all webhooks]
+    #[arg(long)]
+    pub conversion: bool,
+}
+
+pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let root = rendered::project()?;
+    let _lock = lock(&root, console)?;
+    let tree = tree(&root);
+    let file = ProjectFile::read(&tree)?;
+    let resource = find([&args.group, &args.version, &args.kind], &file)?;
+    let kept = kept(args, &resource)?;
+    let plan = plan(&resource, kept, &file, &tree, console)?;
+    let mut next = vec![Next::new("opctl deploy --image IMAGE", "in each cluster: the API server no longer calls it")];
+    if !resource.webhooks.spokes.is_empty() && (args.conversion || !(args.defaulting || args.validation)) {
+        next.insert(0, Next::new("opctl manifests --against cluster", "shows whether objects would lose fields"));
+    }
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
+}
+
+/// The entry of PROJECT as it will be.
+fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, Refusal> {
+    let all = !(args.defaulting || args.validation || args.conversion);
+    let Resource { kind, version, .. } = resource;
+    let mut kept = resource.clone();
+    let webhooks = &mut kept.webhooks;
+    let there = [webhooks.defaulting, webhooks.validation, !webhooks.spokes.is_empty()];
+    if all && there == [false; 3] {
+        return Err(Refusal::new(format!("`{kind}` {version} has no webhooks in PROJECT")));
+    }
+    let asked = [(args.defaulting, "defaulting"), (args.validation, "validating"), (args.conversion, "conversion")];
+    for ((is_asked, name), is_there) in asked.into_iter().zip(there) {
+        if is_asked && !is_there {
+            return Err(Refusal::new(format!("`{kind}` {version} has no {name} webhook in PROJECT")));
+        }
+    }
+    if all || args.defaulting {
+        (webhooks.defaulting, webhooks.defaulting_path) = (false, None);
+    }
+    if all || args.validation {
+        (webhooks.validation, webhooks.validation_path) = (false, None);
+    }
+    if all || args.conversion {
+        webhooks.spokes.clear();
+    }
+    Ok(kept)
+}
+
+fn plan(
+    resource: &Resource,
+    kept: Resource,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Plan> {
+    let project = project_of(file, tree)?;
+    let remaining: Vec<Resource> =
+        file.resources.iter().map(|other| if other.is_same(resource) { kept.clone() } else { other.clone() }).collect();
+    let has_webhooks = |resource: &Resource| {
+        let webhooks = &resource.webhooks;
+        webhooks.defaulting || webhooks.validation || !webhooks.spokes.is_empty()
+    };
+    let mut wanted = webhooks_of(resource, Some(&kept), &project);
+    if !remaining.iter().any(has_webhooks) {
+        let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+        let is_certified = is_listed(&kustomization, "certmanager");
+        wanted.server = Some(if is_certified { Server::CertManager } else { Server::OwnCertificate });
+    }
+    let mut created = Plan::default();
+    add_rendered(&mut created, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
+    let needed = remaining.iter().flat_map(|other| {
+        let rendered = webhook::webhooks(&project, &api_of_resource(other), &webhooks_of(other, None, &project));
+        rendered.insertions.into_iter().map(|insertion| (insertion.path, edit_of(insertion.what)))
+    });
+    let mut plan = inverse(created, &needed.collect::<Vec<_>>(), tree)?;
+
+    let text = tree.read(PROJECT)?.unwrap_or_default();
+    let entry = |resource: &Resource| Edit::YamlEntry {
+        key: "resources".into(),
+        identity: Resource::identity(),
+        fields: super::delete_api::fields(resource),
+    };
+    let without = entry(resource).undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
+    // The type of another project is only in PROJECT for its webhooks.
+    let is_empty = kept.api.is_none() && !kept.controller && kept.controllers.is_empty() && !has_webhooks(&kept);
+    let after = match is_empty {
+        true => without,
+        false => entry(&kept).apply(&without).map_err(|error| refusal(PROJECT, error))?,
+    };
+    let planned = ProjectFile::parse(&after).map_err(super::error::Diagnosed::from)?;
+    plan.changes.insert(PROJECT.into(), replaced(text, after));
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
+    Ok(plan)
+}
+
+/// The webhooks of a kind, but for those that are kept.
+fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Project) -> Webhooks {
+    let (api, webhooks) = (api_of_resource(resource), &resource.webhooks);
+    let is_kept = |of: fn(&Resource) -> bool| kept.is_some_and(of);
+    let mut admissions = Vec::new();
+    if webhooks.defaulting && !is_kept(|kept| kept.webhooks.defaulting) {
+        let path = webhooks.defaulting_path.clone().unwrap_or_else(|| Admission::Defaulting.path(project, &api));
+        admissions.push((Admission::Defaulting, path));
+    }
+    if webhooks.validation && !is_kept(|kept| kept.webhooks.validation) {
+        let path = webhooks.validation_path.clone().unwrap_or_else(|| Admission::Validation.path(project, &api));
+        admissions.push((Admission::Validation, path));
+    }
+    let converts = !webhooks.spokes.is_empty() && !is_kept(|kept| !kept.webhooks.spokes.is_empty());
+    Webhooks { server: None, admissions, conversion: converts.then(|| webhooks.spokes.clone()) }
+}

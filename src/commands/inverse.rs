@@ -1,0 +1,41 @@
+//! The inverse of what a command plans: files are removed as long as they are as they were scaffolded, and edits are undone.
+
+use super::error::Refusal;
+use crate::edit::{Edit, EditError};
+use crate::plan::{Change, Plan};
+use crate::project::Tree;
+
+/// Inverts each change of `created`, but for the edits that are `needed` by something that stays, each with its file. Generated files are
+/// left out: they follow from the source.
+pub fn inverse(created: Plan, needed: &[(String, Edit)], tree: &Tree) -> anyhow::Result<Plan> {
+    let mut plan = Plan::default();
+    for (path, change) in created.changes {
+        let change = match change {
+            Change::Scaffold(text) => Change::Remove(text),
+            Change::Edit { base, edits } => {
+                let Some(now) = tree.read(&path)? else { continue };
+                let is_needed = |edit: &&Edit| needed.iter().any(|(other, needed)| (other, needed) == (&path, edit));
+                let own = edits.iter().rev().filter(|edit| !is_needed(edit));
+                let undone = own.cloned().try_fold(now.clone(), |text, edit| edit.undo(&text, base.as_deref()));
+                let undone = undone.map_err(|error| refusal(&path, error))?;
+                match base {
+                    Some(base) if base == undone => Change::Remove(now),
+                    _ if undone == now => continue,
+                    _ => replaced(now, undone),
+                }
+            }
+            _ => continue,
+        };
+        plan.changes.insert(path, change);
+    }
+    Ok(plan)
+}
+
+/// One text instead of another.
+pub fn replaced(before: String, after: String) -> Change {
+    Change::Edit { base: None, edits: vec![Edit::Lines { before, after }] }
+}
+
+pub fn refusal(path: &str, error: EditError) -> Refusal {
+    Refusal::new(format!("cannot edit `{path}`: {}", error.reason)).help(error.help)
+}
