@@ -256,7 +256,8 @@ pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagn
     Ok(metrics::read(&Modules::read_as(tree, &packages, Reading::Whole)))
 }
 
-/// Where the source of the package names each of these, see [`mentions::read`].
+/// The places where the source of the package names each of these: as an identifier, or as a string that is just the name; a name that
+/// begins with `.` is a method that is called. Tests and the runtime are left out.
 ///
 /// # Errors
 ///
