@@ -112,7 +112,9 @@ fn images_are_built_of_what_their_context_has() {
         let mut files = tree::tree(&sandbox.root());
         files.insert("Cargo.lock".into(), cargo_lock(package, in_workspace).into());
         files.retain(|path, _| ignore.lets_through(path));
-        let other = files.keys().find(|path| !["rs", "toml", "lock"].iter().any(|ending| path.ends_with(ending)));
+        // The license and the README go where the runtime's source goes.
+        let wanted = ["rs", "toml", "lock", "runtime/LICENSE", "runtime/README.md"];
+        let other = files.keys().find(|path| !wanted.iter().any(|ending| path.ends_with(ending)));
         // What members of a workspace need, only they know.
         assert!(in_workspace || other.is_none(), "{name}: {other:?}");
         let context = common::operators_target().join("context").join(name);
@@ -174,7 +176,7 @@ impl Operator {
         fs::write(root.join("Cargo.lock"), cargo_lock(&name, root != folder)).unwrap();
         if folder.join("helm-charts").is_dir() {
             // It has dependencies that the others have not; opctl has them, too, so they are on disk.
-            common::output(common::cargo(&folder, &["metadata", "--offline", "--format-version=1"]));
+            common::output(common::cargo(&folder, &["update", "--workspace", "--offline", "--quiet"]));
         }
         Self { name, folder, project }
     }
