@@ -66,6 +66,23 @@ pub struct Operator {
     pub is_first: bool,
 }
 
+impl Operator {
+    /// That of a kind in PROJECT, as far as it is known without the chart.
+    pub fn known(folder: &str, resource: &Resource, is_first: bool) -> Self {
+        let adopted = resource.options.contains_key(IMPORTED).then(scaffold::Adopted::default);
+        let (fields, others, sample) = Default::default();
+        let (folder, has_map, has_value) = (folder.to_owned(), false, false);
+        Self {
+            scaffold: scaffold::Chart { folder, fields, others, has_map, has_value, sample, adopted },
+            samples: Vec::new(),
+            files: Files::new(),
+            permissions: String::new(),
+            options: resource.options.clone(),
+            is_first,
+        }
+    }
+}
+
 /// A chart that was fetched.
 pub struct Fetched {
     workspace: Workspace,

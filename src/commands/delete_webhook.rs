@@ -144,7 +144,7 @@ fn plan(
 }
 
 /// The webhooks of a kind, but for those that are kept.
-fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Project) -> Webhooks {
+pub fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Project) -> Webhooks {
     let (api, webhooks) = (api_of_resource(resource), &resource.webhooks);
     let is_kept = |of: fn(&Resource) -> bool| kept.is_some_and(of);
     let mut admissions = Vec::new();

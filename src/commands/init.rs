@@ -100,7 +100,7 @@ pub struct InitArgs {
 }
 
 /// Files that a folder may have before it becomes a project, and that nothing else depends on: they stay as they are.
-const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
+pub const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE", "README.md"];
 
 pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
@@ -394,7 +394,7 @@ fn keep(plan: &mut Plan, tree: &Tree, folder: &str, console: &Console) -> Vec<&'
 }
 
 /// The same plan, as seen from further up.
-fn moved(plan: Plan, folder: &str) -> Plan {
+pub fn moved(plan: Plan, folder: &str) -> Plan {
     let changes = plan.changes.into_iter();
     Plan { changes: changes.map(|(path, change)| (project::join(folder, &path), change)).collect() }
 }

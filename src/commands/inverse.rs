@@ -11,17 +11,20 @@ pub fn inverse(created: Plan, needed: &[(String, Edit)], tree: &Tree) -> anyhow:
     let mut plan = Plan::default();
     for (path, change) in created.changes {
         let change = match change {
-            Change::Scaffold(text) => Change::Remove(text),
+            // As it was written, which may have been by an older opctl.
+            Change::Scaffold(text) => Change::Remove(super::update::recorded(tree, &path)?.unwrap_or(text)),
             Change::Edit { base, edits } => {
                 let Some(now) = tree.read(&path)? else { continue };
                 let is_needed = |edit: &&Edit| needed.iter().any(|(other, needed)| (other, needed) == (&path, edit));
-                let own = edits.iter().rev().filter(|edit| !is_needed(edit));
-                let undone = own.cloned().try_fold(now.clone(), |text, edit| edit.undo(&text, base.as_deref()));
+                let own = edits.iter().rev().filter(|edit| !is_needed(edit)).cloned();
+                let undo = |edit| Edit::Undo { edit: Box::new(edit), base: base.clone() };
+                let edits: Vec<Edit> = own.map(undo).collect();
+                let undone = edits.iter().try_fold(now.clone(), |text, edit| edit.apply(&text));
                 let undone = undone.map_err(|error| refusal(&path, error))?;
                 match base {
                     Some(base) if base == undone => Change::Remove(now),
                     _ if undone == now => continue,
-                    _ => replaced(now, undone),
+                    _ => Change::Edit { base: None, edits },
                 }
             }
             _ => continue,

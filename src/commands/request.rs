@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
 use super::{Console, chart, external, wiring};
-use crate::names::{Group, Image, Kind, NameError, Plural, Version, parse_label};
+use crate::names::{ControllerName, Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
 use crate::scaffold::{Wiring, Workload};
@@ -30,6 +30,9 @@ pub struct Request {
     pub chart: Option<chart::Operator>,
     pub finalizer: bool,
 }
+
+/// The option in PROJECT that has those of further controllers, by their names.
+const CONTROLLERS: &str = "controllers";
 
 /// The names of a request, each one legal.
 pub struct Names {
@@ -98,13 +101,30 @@ impl Request {
         }
         let mut request = Self::decide(project, names, resource, resource_flag, controller_flag, wiring)?;
         request.finalizer = args.finalizer;
-        // A further controller has a wiring of its own, and a name instead of an entry.
-        if request.wiring.name.is_none() {
-            for (key, texts) in Self::lists(args).into_iter().filter(|(_, texts)| !texts.is_empty()) {
-                request.resource.options.insert(key.into(), texts.clone().into());
+        request.keep(args);
+        Ok(request)
+    }
+
+    /// Has PROJECT keep the arguments that the scaffold depends on.
+    fn keep(&mut self, args: &CreateApiArgs) {
+        let lists = Self::lists(args).into_iter().filter(|(_, texts)| !texts.is_empty());
+        let lists = lists.map(|(key, texts)| (key.to_owned(), Value::from(texts.clone())));
+        match &self.wiring.name {
+            None => self.resource.options.extend(lists),
+            // A further controller has a wiring of its own.
+            Some(name) => {
+                let mut own = Map::from_iter(lists);
+                for (key, is_asked) in [("finalizer", args.finalizer), ("image", self.workload.is_some())] {
+                    if is_asked {
+                        own.insert(key.into(), true.into());
+                    }
+                }
+                if !own.is_empty() {
+                    let all = self.resource.options.entry(CONTROLLERS).or_insert_with(|| Map::new().into());
+                    all[name.as_str()] = own.into();
+                }
             }
         }
-        Ok(request)
     }
 
     /// The arguments that PROJECT keeps as they were given.
@@ -146,6 +166,26 @@ impl Request {
         }
     }
 
+    /// The arguments that made a further controller of an entry.
+    pub fn arguments_of_controller(resource: &Resource, name: &ControllerName) -> CreateApiArgs {
+        let own = resource.options.get(CONTROLLERS).and_then(|all| all.get(name.as_str())).and_then(Value::as_object);
+        let runs_image = own.is_some_and(|own| own.get("image") == Some(&true.into()));
+        let mut options = own.cloned().unwrap_or_default();
+        options.remove("image");
+        if runs_image {
+            let of_image = ["image", "containerPort", "containerCommand", "runAsUser"];
+            options.extend(resource.options.clone().into_iter().filter(|(key, _)| of_image.contains(&key.as_str())));
+        }
+        let mut args = Self::arguments(&Resource { options, ..resource.clone() });
+        // With an image, the type is given once more, because it describes the image, too.
+        (args.resource, args.controller) = (Some(runs_image), Some(true));
+        if !runs_image {
+            (args.plural, args.namespaced) = (None, None);
+        }
+        args.wiring.controller_name = Some(name.to_string());
+        args
+    }
+
     /// A controller for a kind whose types are made from its CRD.
     pub fn external(
         args: &CreateApiArgs,
@@ -164,7 +204,9 @@ impl Request {
             workload: None,
         };
         let request = Self::decide(project, names, resource, Flag::No, Flag::of(args.controller), wiring)?;
-        Ok(Self { external_types: Some(types), finalizer: args.finalizer, ..request })
+        let mut request = Self { external_types: Some(types), finalizer: args.finalizer, ..request };
+        request.keep(args);
+        Ok(request)
     }
 
     /// A type and its controller, of `GROUP/VERSION/KIND`; a second version of a kind gets no second controller.
@@ -257,7 +299,7 @@ impl Request {
     /// What PROJECT keeps of it beside the resource; empty where nothing was asked.
     pub fn options(&self) -> Map<String, Value> {
         let mut options = self.resource.options.clone();
-        if self.finalizer {
+        if self.finalizer && self.wiring.name.is_none() {
             options.insert("finalizer".into(), true.into());
         }
         options.extend(self.chart.iter().flat_map(|chart| chart.options.clone()));

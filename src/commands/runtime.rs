@@ -140,7 +140,7 @@ pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<
         console.info(&format!("kept `{}`: delete it if no other project uses it", Runtime::FOLDER));
     }
     let again = "run the same command without `--check`";
-    carry_out(&Task { again, tree: &tree, folder: "", plan, next: Vec::new() }, console)
+    carry_out(&Task { again, tree: &tree, folder: &folder, plan, next: Vec::new() }, console)
 }
 
 /// Without `..`, which leads nowhere from a project's folder that does not exist yet.

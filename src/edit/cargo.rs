@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use toml_edit::{Document, Item, TableLike, Value};
+use toml_edit::{Document, DocumentMut, Item, TableLike, Value};
 
 use super::EditError;
 use super::brackets::List;
@@ -285,6 +285,57 @@ pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String
     }
 }
 
+/// Merges what changed from `base` to `theirs` into `ours`, value by value; `None` where both changed one. Of two versions of a dependency
+/// the higher one stays, and lists such as those of features get what is new.
+pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
+    let parse = |text: &str| text.parse::<DocumentMut>().ok();
+    let (base, mut ours, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
+    merge_tables(base.as_table(), ours.as_table_mut(), theirs.as_table())?;
+    Some(ours.to_string())
+}
+
+fn merge_tables(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn TableLike) -> Option<()> {
+    let plain = |item: Option<&Item>| item.map(|item| item.to_string().trim().to_owned());
+    let keys = base.iter().chain(theirs.iter()).map(|(key, _)| key.to_owned());
+    for key in keys.collect::<std::collections::BTreeSet<_>>() {
+        let (old, new) = (base.get(&key), theirs.get(&key));
+        let own = plain(ours.get(&key));
+        if plain(old) == plain(new) || own == plain(new) {
+            continue;
+        }
+        if own == plain(old) {
+            match new {
+                Some(new) => _ = ours.insert(&key, new.clone()),
+                None => _ = ours.remove(&key),
+            }
+            continue;
+        }
+        let (Some(old), Some(own), Some(new)) = (old, ours.get_mut(&key), new) else { return None };
+        if let (Some(old), Some(new)) = (old.as_table_like(), new.as_table_like()) {
+            merge_tables(old, own.as_table_like_mut()?, new)?;
+        } else if let (Some(old), Some(new)) = (old.as_array(), new.as_array()) {
+            let own = own.as_array_mut()?;
+            let has = |list: &toml_edit::Array, value: &Value| {
+                list.iter().any(|other| other.to_string().trim() == value.to_string().trim())
+            };
+            own.retain(|value| has(new, value) || !has(old, value));
+            for value in new.iter().filter(|value| !has(old, value)) {
+                if !has(own, value) {
+                    own.push(value.clone());
+                }
+            }
+        } else if numbers(own.as_str()?)? < numbers(new.as_str()?)? {
+            *own = new.clone();
+        }
+    }
+    Some(())
+}
+
+/// Those of a version.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    version.trim_start_matches(['^', '~', '=', ' ']).split('.').map(|part| part.parse().ok()).collect()
+}
+
 /// All values of a file with the keys that lead to them, and the headers of its tables, in their order.
 fn settings(text: &str) -> Option<Vec<(Vec<String>, String)>> {
     fn add(path: &[String], table: &dyn TableLike, found: &mut Vec<(Vec<String>, String)>) {
@@ -351,6 +402,19 @@ mod tests {
         for text in ["[dependencies]\na = \"1\"\n", "[dependencies]\nrt = { workspace = true }\n", "not TOML"] {
             assert!(set(text, Some("x")).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn both_sides_of_a_merge_are_kept() {
+        let base = "[package]\nname = \"a\"\n\n[dependencies]\nkube = { version = \"4.0\", features = [\"derive\"] }\nserde = \"1\"\n";
+        let ours = base.replace("\"4.0\", features = [\"derive\"", "\"4.2\", features = [\"derive\", \"ws\"");
+        let theirs = base.replace("\"4.0\", features = [\"derive\"", "\"4.1\", features = [\"derive\", \"runtime\"");
+        let merged = merge(base, &ours, &theirs.replace("serde = \"1\"\n", "tokio = \"1\"\n")).unwrap();
+        assert!(merged.contains("version = \"4.2\", features = [\"derive\", \"ws\", \"runtime\"]"), "{merged}");
+        assert!(merged.contains("tokio = \"1\"") && !merged.contains("serde"), "{merged}");
+        let merged = merge(base, &base.replace("4.0", "4.2"), &base.replace("4.0", "5.0")).unwrap();
+        assert!(merged.contains("\"5.0\""), "{merged}");
+        assert_eq!(merge(base, &base.replace("\"a\"", "\"b\""), &base.replace("\"a\"", "\"c\"")), None);
     }
 
     #[test]

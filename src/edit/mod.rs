@@ -6,6 +6,7 @@
 mod brackets;
 mod cargo;
 mod lines;
+mod merge;
 #[cfg(test)]
 mod properties;
 mod rust;
@@ -13,6 +14,7 @@ mod text;
 mod undo;
 mod yaml;
 
+pub use merge::{Merged, marker, merge};
 pub use rust::{Function, function_at};
 
 /// One edit, as a value.
@@ -46,6 +48,8 @@ pub enum Edit {
     CargoFeature { dependency: String, feature: String },
     /// The lines in which `after` differs from `before`, which are two renderings of one template, in a row.
     Lines { before: String, after: String },
+    /// Takes an edit back. `base` is what the file starts as, if the edit may have created it.
+    Undo { edit: Box<Edit>, base: Option<String> },
 }
 
 /// Why an edit was refused, and the snippet to paste by hand.
@@ -83,6 +87,7 @@ impl Edit {
             Self::CargoSource { package, version, path } => cargo::set_source(text, package, version, path.as_deref()),
             Self::CargoFeature { dependency, feature } => cargo::add_feature(text, dependency, feature),
             Self::Lines { before, after } => lines::change(text, before, after),
+            Self::Undo { edit, base } => undo::undo(edit, text, base.as_deref()),
         }
     }
 }

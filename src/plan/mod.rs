@@ -6,6 +6,7 @@
 
 mod apply;
 mod lock;
+mod record;
 mod report;
 mod resolve;
 mod vendor;
@@ -16,6 +17,7 @@ use crate::edit::Edit;
 
 pub use apply::{ApplyError, JOURNAL, Stage, apply, is_interrupted, recover, stage};
 pub use lock::{LockError, ProjectLock};
+pub use record::{LIST, RECORD, Record, RecordError, Scaffold};
 pub use report::{Mode, diff, list, summary};
 pub use resolve::{Policy, ResolveError, resolve};
 pub use vendor::{SUMS, Sums, checksum};
@@ -42,6 +44,23 @@ pub enum Change {
     /// A file of the vendored folder `folder`: replaced or removed as long as it has the checksum `written`, that of the
     /// text that opctl wrote.
     Vendor { folder: String, text: Option<String>, written: Option<String> },
+    /// The user's: what changed from `base`, the text that opctl wrote, to `theirs`, the one of newer templates, is merged into the file
+    /// (`None`: the template did not exist, or does no longer).
+    Merge { base: Option<String>, theirs: Option<String>, choice: Choice },
+}
+
+/// What becomes of a file that both the user and the templates changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Lines are merged; a conflict where both changed the same.
+    #[default]
+    Merge,
+    /// Like `Merge`, with both texts between markers where both changed the same.
+    Markers,
+    /// The user's stays.
+    Ours,
+    /// The new text replaces it, also if the user deleted the file.
+    Theirs,
 }
 
 impl Plan {
@@ -89,7 +108,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub path: String,
-    /// The vendored folder that the file is part of.
+    /// The folder of opctl's own that the file is part of: the vendored runtime, or the record of the scaffold.
     pub vendored: Option<String>,
     pub verdict: Verdict,
     pub before: Option<String>,

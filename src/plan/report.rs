@@ -19,18 +19,17 @@ pub enum Mode {
     Check,
 }
 
-/// A line for each step: `create  src/main.rs`. Unchanged files only if `verbose`, and each file of a vendored folder;
+/// A line for each step: `create  src/main.rs`. Unchanged files only if `verbose`, and each file of a folder of opctl's own;
 /// otherwise such a folder is one line. The ways out of a conflict follow it.
 pub fn list(steps: &[Step], verbose: bool) -> String {
     let mut shown: Vec<(&Verdict, String)> = Vec::new();
     for step in steps.iter().filter(|step| verbose || step.verdict != Verdict::Unchanged) {
-        let path = match &step.vendored {
-            Some(folder) if !verbose && !step.is_conflict() => format!("{folder}/"),
-            _ => step.path.clone(),
-        };
-        let line = (&step.verdict, path);
-        if !shown.contains(&line) {
-            shown.push(line);
+        let folder = step.vendored.as_ref().filter(|_| !verbose && !step.is_conflict());
+        let path = folder.map_or_else(|| step.path.clone(), |folder| format!("{folder}/"));
+        match shown.iter_mut().find(|(_, other)| folder.is_some() && *other == path) {
+            Some((verdict, _)) if **verdict != step.verdict => *verdict = &Verdict::Update,
+            Some(_) => {}
+            None => shown.push((&step.verdict, path)),
         }
     }
     let width = shown.iter().map(|(verdict, _)| verdict.word().len()).max().unwrap_or(0);
@@ -65,7 +64,7 @@ pub fn diff(steps: &[Step]) -> String {
     text
 }
 
-/// One line: `12 files and runtime/ written, 3 unchanged`, or that `all` is up to date.
+/// One line: `12 files, .opctl/ and runtime/ written, 3 unchanged`, or that `all` is up to date.
 pub fn summary(steps: &[Step], mode: Mode, all: &str) -> String {
     let conflicts = steps.iter().filter(|step| step.is_conflict()).count();
     if conflicts > 0 {
@@ -85,7 +84,9 @@ pub fn summary(steps: &[Step], mode: Mode, all: &str) -> String {
     let mut parts = Vec::new();
     if !targets.is_empty() {
         let done = if mode == Mode::Apply { "written" } else { "to write" };
-        parts.push(format!("{} {done}", targets.join(" and ")));
+        let last = targets.pop().expect("there is one");
+        let targets = if targets.is_empty() { last } else { format!("{} and {last}", targets.join(", ")) };
+        parts.push(format!("{targets} {done}"));
     }
     if removed > 0 {
         let files = if written > 0 { String::new() } else { format!(" {}", plural(removed, "file")) };

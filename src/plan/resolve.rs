@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::vendor::{self, SUMS};
-use super::{Change, Plan, Step, Verdict};
-use crate::edit::{Edit, EditError};
+use super::{Change, Choice, Plan, Step, Verdict};
+use crate::edit::{self, Edit, EditError, Merged};
 
 /// What decides, beside plan and disk, what becomes of a file.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,9 @@ pub fn resolve<E: std::error::Error + 'static>(
             Change::Remove(written) => remove(path, before.as_deref(), written),
             Change::Vendor { folder, text, written } => {
                 vendored(path, folder, before.as_deref(), text.as_deref(), written.as_deref())
+            }
+            Change::Merge { base, theirs, choice } => {
+                merge(path, base.as_deref(), before.as_deref(), theirs.as_deref(), *choice)
             }
         };
         let mut step = step(path, before, after);
@@ -185,6 +188,39 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
     Outcome::Conflict { reason, help, wanted: text }
 }
 
+/// Of three texts: the one that opctl wrote, the user's, and the one of newer templates.
+fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str>, choice: Choice) -> Outcome {
+    let keep = |text: Option<&str>| Outcome::After(text.map(str::to_owned));
+    let (theirs, base) = (theirs.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text))), base);
+    let base = base.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text)));
+    let (base, theirs) = (base.as_deref(), theirs.as_deref());
+    let decide = format!("`--ours {path}` keeps your file, `--theirs {path}` takes the new one; compare with `--diff`");
+    let conflict = |reason: String, wanted: Option<&str>| Outcome::Conflict {
+        reason,
+        help: decide.clone(),
+        wanted: wanted.map(str::to_owned),
+    };
+    match (base, ours, theirs, choice) {
+        (_, _, _, Choice::Theirs) => keep(theirs),
+        (_, _, _, Choice::Ours) => keep(ours),
+        // New, or deleted by the user.
+        (None, None, theirs, _) => keep(theirs),
+        (Some(_), None, ..) => keep(None),
+        (base, Some(ours), theirs, _) if Some(ours) == base => keep(theirs),
+        (base, Some(ours), theirs, _) if Some(ours) == theirs || base == theirs => keep(Some(ours)),
+        (None, Some(_), theirs, _) => conflict("the scaffold has a new file of this name".into(), theirs),
+        (Some(_), Some(_), None, _) => conflict("the scaffold no longer has it, but you edited it".into(), None),
+        (Some(base), Some(ours), Some(theirs), choice) => match edit::merge(path, base, ours, theirs) {
+            Merged::Clean(text) => Outcome::After(Some(text)),
+            Merged::Conflict { marked, .. } if choice == Choice::Markers => Outcome::After(Some(marked)),
+            Merged::Conflict { reason, .. } => {
+                let help = format!("{decide}, or write both with `--conflicts markers`");
+                Outcome::Conflict { reason, help, wanted: Some(theirs.into()) }
+            }
+        },
+    }
+}
+
 /// Turns the conflict at `path` into an update; an error says why there is nothing to overwrite.
 fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static str> {
     let step = steps.iter_mut().find(|step| step.path == path);
@@ -202,6 +238,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         Change::Remove(_) => step.verdict = Verdict::Remove,
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,
+        Change::Merge { .. } => return Err("`opctl update` has `--theirs` for it"),
         Change::Edit { .. } | Change::Prune => return Err("it is edited, never replaced; make the edit by hand"),
     }
     Ok(())

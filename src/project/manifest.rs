@@ -33,8 +33,12 @@ pub struct Package {
 impl Manifest {
     /// `None` where there is none, or none that cargo could read.
     pub fn read(tree: &Tree, folder: &str) -> Result<Option<Self>, ReadError> {
-        let text = tree.read(&join(folder, "Cargo.toml"))?;
-        Ok(text.and_then(|text| text.parse().ok()).map(Self))
+        Ok(tree.read(&join(folder, "Cargo.toml"))?.and_then(|text| Self::parse(&text)))
+    }
+
+    /// `None` for what cargo could not read.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
     }
 
     /// The name and the version of the package.

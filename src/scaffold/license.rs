@@ -24,6 +24,11 @@ impl License {
     }
 }
 
+/// The expression for the Cargo.toml of a project whose Cargo.toml has this one.
+pub fn spdx(known: Option<&str>) -> Option<&'static str> {
+    [License::Apache2, License::Mit].iter().filter_map(License::spdx).find(|spdx| known == Some(spdx))
+}
+
 /// The header (without comment signs; empty: none) and the file LICENSE. No year: output knows no clock, and a notice
 /// needs none.
 pub fn license(license: &License, owner: &str) -> (String, Option<File>) {

@@ -7,6 +7,7 @@
 mod bundle;
 mod layout;
 mod license;
+pub mod revisions;
 mod runtime;
 pub mod webhook;
 mod wiring;
@@ -18,7 +19,7 @@ use wiring::WiringContext;
 use crate::names::{Domain, Group, Image, Kind, Namespace, Plural, ProjectName, Version};
 use crate::versions::latest;
 
-pub use license::{License, license};
+pub use license::{License, license, spdx};
 pub use runtime::{Runtime, RuntimeSource};
 pub use wiring::{Related, Wiring};
 

@@ -1,4 +1,4 @@
-//! Every file below a folder.
+//! Every file below a folder, but for the record of the scaffold: `tests/quick/update.rs` compares that.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,9 +9,18 @@ pub fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files =
         walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
     files
+        .filter(|file| !file.path().components().any(|part| part.as_os_str() == ".opctl"))
         .map(|file| {
             let path = file.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
             (path, fs::read(file.path()).unwrap())
         })
         .collect()
+}
+
+/// The record of the scaffold: the texts below `.opctl`, by path.
+pub fn record(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let base = folder.join(".opctl");
+    let files = walkdir::WalkDir::new(&base).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    let name = |path: &Path| path.strip_prefix(&base).unwrap().to_str().unwrap().to_owned();
+    files.map(|file| (name(file.path()), fs::read(file.path()).unwrap())).collect()
 }

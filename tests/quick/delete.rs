@@ -1,10 +1,18 @@
 //! `opctl delete api` is the inverse of `opctl create api`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::golden::{Golden, can_be_made, names, shell};
 use crate::sandbox::Sandbox;
-use crate::tree::tree;
+use crate::tree;
+
+/// Every file, also those of the record of the scaffold.
+fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = tree::tree(folder);
+    files.extend(tree::record(folder));
+    files
+}
 
 #[track_caller]
 fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, what: &str) {
@@ -28,12 +36,12 @@ const KINDS: [(&str, &str); 6] = [
 fn what_was_created_can_be_deleted_from_every_golden_project() {
     for (number, name) in names().iter().enumerate().filter(|(_, name)| can_be_made(name)) {
         let sandbox = Golden::read(name).make(|_, _| {});
-        let before = tree(&sandbox.folder);
+        let before = all(&sandbox.folder);
         // Not all of them in each: there are many projects.
         for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
             shell(&sandbox, &format!("opctl delete api {names}"));
-            assert_same(&before, &tree(&sandbox.folder), &format!("{name}: {names}"));
+            assert_same(&before, &all(&sandbox.folder), &format!("{name}: {names}"));
         }
     }
 }
@@ -42,7 +50,7 @@ fn what_was_created_can_be_deleted_from_every_golden_project() {
 fn several_are_deleted_in_any_order() {
     let sandbox = Sandbox::new();
     shell(&sandbox, "opctl init --project-name zoo --domain example.com");
-    let before = tree(&sandbox.folder);
+    let before = all(&sandbox.folder);
     for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 0, 4, 1, 5, 3]] {
         for (names, options) in KINDS {
             shell(&sandbox, &format!("opctl create api --yes {names} {options}"));
@@ -51,7 +59,7 @@ fn several_are_deleted_in_any_order() {
             shell(&sandbox, &format!("opctl delete api {}", KINDS[index].0));
             shell(&sandbox, "opctl manifests --check");
         }
-        assert_same(&before, &tree(&sandbox.folder), &format!("{order:?}"));
+        assert_same(&before, &all(&sandbox.folder), &format!("{order:?}"));
     }
 }
 
@@ -71,7 +79,7 @@ fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
         for version in ["v1beta1", "v2"] {
             shell(&sandbox, &format!("opctl create api {kind} --version {version} --controller=false --yes"));
         }
-        let before = tree(&sandbox.folder);
+        let before = all(&sandbox.folder);
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
             for (number, (webhook, _)) in WEBHOOKS.iter().enumerate() {
                 let server = if number == 0 { server } else { "" };
@@ -81,7 +89,7 @@ fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
                 shell(&sandbox, &format!("opctl delete webhook {kind} {}", WEBHOOKS[index].1));
                 shell(&sandbox, "opctl manifests --check");
             }
-            assert_same(&before, &tree(&sandbox.folder), &format!("{server} {order:?}"));
+            assert_same(&before, &all(&sandbox.folder), &format!("{server} {order:?}"));
         }
     }
 }

@@ -257,3 +257,13 @@ fn beside_the_runtime(name: &str) -> Sandbox {
     std::os::unix::fs::symlink(crates, sandbox.root().join("crates")).unwrap();
     sandbox
 }
+
+/// The answers in PROJECT and in the record are all that the scaffold depends on.
+#[test]
+fn today_s_scaffold_of_each_is_the_recorded_one() {
+    for Made { golden, sandbox, .. } in all().iter() {
+        let output = sandbox.command("opctl").args(["update", "--check"]).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}: {}", golden.name, String::from_utf8_lossy(&text));
+    }
+}

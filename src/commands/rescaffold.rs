@@ -1,0 +1,186 @@
+//! What today's templates make of a project: everything that `init`, `create api`, `create webhook` and `edit` would write, from what
+//! PROJECT and the record of the scaffold have of their arguments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+
+use serde_json::Value;
+
+use super::create_api::{self, add_rendered, api_of_resource, project_of};
+use super::edit::listed;
+use super::error::Refusals;
+use super::request::Request;
+use super::{chart, delete_webhook};
+use crate::plan::{self, Change, Plan, Policy};
+use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks, workspace_above};
+use crate::scaffold::webhook::{self, Server};
+use crate::scaffold::{self, Runtime, RuntimeSource};
+use crate::yaml;
+
+/// Texts by path, from the project's folder.
+pub type Texts = BTreeMap<String, String>;
+
+/// The scaffold of a project as it would be written today. `recorded` is the one that it was made with; what cannot be rendered without
+/// the files of others, such as the types of a chart's values, is taken from there.
+pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<Texts> {
+    let project = project(file, recorded, tree)?;
+    let mut plan = Plan::default();
+    for file in scaffold::init(&project) {
+        plan.scaffold(file.path, file.text);
+    }
+    let mut of_others = BTreeSet::new();
+    let mut has_chart = false;
+    for resource in &file.resources {
+        for request in requests(resource, file, &mut has_chart)? {
+            let api = api_of_resource(&request.resource);
+            if let Some(operator) = &request.chart {
+                of_others.extend([api.types_file(), format!("config/samples/{}", api.sample())]);
+                if operator.scaffold.adopted.is_some() {
+                    of_others.insert(controller_file(&request));
+                }
+            }
+            if request.external_types.is_some() {
+                let (group, version, kind) = (api.group.module(), &api.version, api.kind.module());
+                of_others.insert(format!("src/external/{group}/{version}/{kind}.rs"));
+            }
+            create_api::add(&mut plan, &project, &request);
+        }
+    }
+    let mut server = Some(match lists(recorded, super::edit::KUSTOMIZATION, "components", "../certmanager") {
+        true => Server::CertManager,
+        false => Server::OwnCertificate,
+    });
+    for resource in file.resources.iter().filter(|resource| resource.webhooks != Webhooks::default()) {
+        let mut wanted = delete_webhook::webhooks_of(resource, None, &project);
+        wanted.server = server.take();
+        add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
+    }
+    plan.changes.remove(PROJECT);
+    plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));
+
+    let Ok(steps) = plan::resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None)) else {
+        unreachable!("nothing is read, and nothing overwritten")
+    };
+    let mut texts: Texts = recorded.clone();
+    for step in steps.into_iter().filter(|step| !step.is_conflict() && !of_others.contains(&step.path)) {
+        texts.extend(step.after.map(|text| (step.path, text)));
+    }
+    for (path, recorded_text) in recorded.iter().filter(|(path, _)| path.ends_with("kustomization.yaml")) {
+        if let Some(text) = texts.get_mut(path) {
+            *text = with_choices(path, recorded_text, text, &|path| recorded.contains_key(path) || tree.has(path));
+        }
+    }
+    Ok(texts)
+}
+
+/// The same project; what PROJECT does not say follows from the recorded files.
+fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<scaffold::Project> {
+    let manifest = recorded.get("Cargo.toml").cloned().or(tree.read("Cargo.toml")?);
+    let manifest = manifest.as_deref().and_then(Manifest::parse);
+    let license = manifest.as_ref().and_then(|manifest| manifest.metadata().license);
+    let path = manifest.and_then(|manifest| manifest.requirement(Runtime::PACKAGE)?.path);
+    let workspace = workspace_above(tree.root())?;
+    let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
+    let workspace = depth.filter(|depth| *depth > 0).map(|depth| vec![".."; depth].join("/"));
+    let vendored = workspace.as_ref().map_or(Runtime::FOLDER.to_owned(), |up| format!("{up}/{}", Runtime::FOLDER));
+    let is_vendored = path.as_ref() == Some(&vendored);
+    let copy = match &path {
+        Some(path) => super::runtime::Copy::read(&Tree::at(tree.root().join(path)), "")?,
+        None => None,
+    };
+    let embedded = Runtime::embedded().version.clone();
+    let version = copy.filter(|copy| !is_vendored || copy.sums.is_none() || copy.is_newer()).map(|copy| copy.version);
+    let project = project_of(file, tree)?;
+    let header = recorded.get(create_api::BOILERPLATE).map(|text| text.trim_end().to_owned());
+    Ok(scaffold::Project {
+        header: header.unwrap_or(project.header),
+        spdx: scaffold::spdx(license.as_deref()),
+        workspace,
+        runtime: RuntimeSource { version: version.unwrap_or(embedded), path, is_vendored },
+        ..project
+    })
+}
+
+/// What `create api` was asked for.
+fn requests(resource: &Resource, file: &ProjectFile, has_chart: &mut bool) -> Result<Vec<Request>, Refusals> {
+    let main = Request::arguments(resource);
+    let mut requests = Vec::new();
+    if let Origin::External { .. } = resource.origin {
+        let names = resource.controllers.iter().map(|name| Request::arguments_of_controller(resource, name));
+        let of_crd = resource.path.starts_with("crate::external::");
+        for args in resource.controller.then_some(main).into_iter().chain(names) {
+            let request = Request::external(&args, resource.clone(), String::new(), file)?;
+            requests.push(Request { external_types: request.external_types.filter(|_| of_crd), ..request });
+        }
+        return Ok(requests);
+    }
+    // Each is checked as if it were new.
+    let others = |also: Option<Resource>| {
+        let others = file.resources.iter().filter(|other| !other.is_same(resource)).cloned();
+        ProjectFile { resources: others.chain(also).collect(), ..file.clone() }
+    };
+    let named = |name| Request::arguments_of_controller(resource, name);
+    // The type of a kind whose only controller runs an image was made with that controller.
+    let with_type = resource.controllers.first().filter(|name| !resource.controller && named(name).image.is_some());
+    if with_type.is_none() && (resource.api.is_some() || resource.controller) {
+        let mut request = Request::new(&main, &others(None))?;
+        if let Some(folder) = chart::folder_of(resource) {
+            request.chart = Some(chart::Operator::known(folder, resource, !*has_chart));
+            *has_chart = true;
+        }
+        requests.push(request);
+    }
+    let without = Resource { controllers: Vec::new(), ..resource.clone() };
+    for name in &resource.controllers {
+        let is_new = with_type == Some(name) || !(resource.api.is_some() || resource.controller);
+        let request = Request::new(&named(name), &others((!is_new).then(|| without.clone())))?;
+        requests.push(Request { adds_type: with_type == Some(name), ..request });
+    }
+    Ok(requests)
+}
+
+/// A list in a kustomization has what was in it: whether an optional part is on was decided by `opctl edit` or `opctl manifests`. Only
+/// what is new in the templates is added.
+fn with_choices(path: &str, recorded: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> String {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    ["resources", "components", "transformers"].into_iter().fold(text.to_owned(), |text, key| {
+        let (old, new) = (items(recorded, key), items(&text, key));
+        let differing: Vec<&String> = old.symmetric_difference(&new).collect();
+        differing.into_iter().fold(text, |text, item| {
+            let target = below(folder, item);
+            match exists(&target) || exists(&format!("{target}/kustomization.yaml")) {
+                true => listed((key, item.clone()), old.contains(item)).apply(&text).unwrap_or(text),
+                false => text,
+            }
+        })
+    })
+}
+
+/// The strings in a list of a kustomization.
+fn items(text: &str, key: &str) -> BTreeSet<String> {
+    let value: Value = yaml::read(text).unwrap_or_default();
+    let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+fn lists(texts: &Texts, path: &str, key: &str, item: &str) -> bool {
+    texts.get(path).is_some_and(|text| items(text, key).contains(item))
+}
+
+/// Where a path leads from a folder.
+fn below(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            ".." => _ = parts.pop(),
+            "." => {}
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+fn controller_file(request: &Request) -> String {
+    let module = request.wiring.module(&request.resource.kind);
+    format!("src/controller/{}/{module}.rs", request.resource.group_module())
+}

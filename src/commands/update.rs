@@ -1,0 +1,248 @@
+//! `opctl update`: merges what is new in the templates into the files of a project.
+//!
+//! The record of the scaffold has each file as opctl wrote it, so that three texts are compared: that one, the user's, and the one that
+//! today's templates make of the same answers.
+
+use clap::Args;
+
+use super::error::{Refusal, Refusals};
+use super::rescaffold::{self, Texts};
+use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree};
+use crate::edit;
+use crate::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
+use crate::project::{PROJECT, ProjectFile, Tree, workspace_above};
+use crate::scaffold::{self, Runtime};
+
+/// Update what opctl scaffolded to the templates of this opctl
+///
+/// Merges the changes of the templates into your files, and replaces `runtime/`. What you changed stays; where you and the templates
+/// changed the same lines, nothing is written until you decide. Files that you deleted stay deleted.
+#[derive(Args, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  # List what would change, then show how
+  opctl update --dry-run
+  opctl update --diff
+
+  # Keep your Makefile, take the new Dockerfile
+  opctl update --ours Makefile --theirs Dockerfile
+
+  # Write both texts where you and the templates changed the same, to resolve them in an editor
+  opctl update --conflicts markers
+
+  # In CI: fail if the project is behind
+  opctl update --check")]
+pub struct UpdateArgs {
+    /// Keep your file, whatever changed in its template (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub ours: Vec<String>,
+
+    /// Replace your file by the new one; brings back a file that you deleted (repeatable)
+    #[arg(long, visible_alias = "restore", value_name = "PATH")]
+    pub theirs: Vec<String>,
+
+    /// What happens where you and the templates changed the same lines
+    #[arg(long, value_name = "HOW", default_value = "refuse")]
+    pub conflicts: Conflicts,
+
+    /// Start the record of a project that has none: your files count as edits of today's scaffold, and stay as they are
+    #[arg(long)]
+    pub adopt: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Conflicts {
+    /// Write nothing, and list the conflicts
+    #[default]
+    Refuse,
+    /// Write both texts, between `<<<<<<<` and `>>>>>>>`
+    Markers,
+}
+
+/// Whether a file that opctl scaffolds has no record: PROJECT is opctl's own, and a chart has an origin of its own.
+pub fn has_no_record(path: &str) -> bool {
+    path == PROJECT || path.starts_with("helm-charts/")
+}
+
+pub fn refusal<E: std::error::Error + 'static>(error: RecordError<E>) -> anyhow::Error {
+    match error {
+        RecordError::Read(error) => anyhow::anyhow!("{error}"),
+        error => Refusal::new(error.to_string())
+            .help("restore `.opctl` from version control")
+            .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")
+            .into(),
+    }
+}
+
+pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
+    let dir = rendered::project()?;
+    let workspace = workspace_above(&dir)?;
+    let root = workspace.as_deref().unwrap_or(&dir);
+    let _lock = lock(root, console)?;
+    let (project, tree) = (tree(&dir), tree(root));
+    let folder = super::init::relative(root, &dir)?;
+    let file = ProjectFile::read(&project)?;
+    let recorded = texts(&project)?;
+    let own = match (&recorded, args.adopt) {
+        (None, false) => {
+            return Err(Refusal::new(format!("the project has no `{LIST}`, so it is not known what you changed"))
+                .help("restore `.opctl` from version control, if it was there")
+                .help("start a record with `opctl update --adopt`: your files stay as they are, and later updates are merged into them")
+                .into());
+        }
+        (Some(_), true) => {
+            return Err(Refusal::new("the project has a record already").help("leave out `--adopt`").into());
+        }
+        (Some((_, texts)), false) => update(args, texts, &file, &project, console)?,
+        (None, true) => adopt(&file, &project, console)?,
+    };
+    let mut plan = super::init::moved(own, &folder);
+    if let Some((record, _)) = &recorded {
+        add_runtime(&mut plan, &tree)?;
+        reasons(&plan, record, &folder, console);
+    }
+    let next = vec![
+        Next::new("opctl manifests", "generates the manifests again"),
+        Next::new("make test", "builds it and runs its tests"),
+    ];
+    let merged: Vec<String> = plan.changes.keys().cloned().collect();
+    let task = Task { again: "run `opctl update`", tree: &tree, folder: &folder, plan, next };
+    let outcome = carry_out(&task, console)?;
+    match console.mode {
+        Mode::Apply => refuse_markers(&merged, &tree).map(|()| outcome).or_else(|marked| {
+            marked.0.iter().for_each(|refusal| console.error(refusal));
+            Ok(Outcome::Drift)
+        }),
+        Mode::DryRun | Mode::Diff | Mode::Check => Ok(outcome),
+    }
+}
+
+/// The conflicts that were written into files.
+fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), Refusals> {
+    let mut refusals = Refusals::default();
+    for path in paths {
+        if let Some(line) = tree.read(path).ok().flatten().as_deref().and_then(edit::marker) {
+            refusals.push(Refusal::new(format!("`{path}:{line}` has a conflict")).help(
+                "keep your lines, which come first, or the new ones, which come last, or both; and remove the markers",
+            ));
+        }
+    }
+    refusals.settle()
+}
+
+/// The record of a project, and its texts by path.
+fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
+    let read = |path: &str| tree.read(path);
+    let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
+    let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();
+    if newest > scaffold::revisions::newest() {
+        let own = scaffold::revisions::newest();
+        return Err(Refusal::new(format!("the scaffold has revision {newest}, newer than this opctl's {own}"))
+            .help("use a newer opctl: `cargo install opctl`")
+            .into());
+    }
+    let mut texts = Texts::new();
+    for path in record.0.keys() {
+        texts.extend(record.text(path, read).map_err(refusal)?.map(|text| (path.clone(), text)));
+    }
+    Ok(Some((record, texts)))
+}
+
+/// Merges what differs between the record and today's templates.
+fn update(
+    args: &UpdateArgs,
+    recorded: &Texts,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Plan> {
+    refuse_markers(&recorded.keys().cloned().collect::<Vec<_>>(), tree)?;
+    let mut refusals = Refusals::default();
+    let new = rescaffold::files(file, recorded, tree)?;
+    let plain = |paths: &[String]| -> Vec<String> { paths.iter().map(|path| path.trim_start_matches("./").to_owned()).collect() };
+    let (ours, theirs) = (plain(&args.ours), plain(&args.theirs));
+    for (path, flag) in ours.iter().map(|path| (path, "--ours")).chain(theirs.iter().map(|path| (path, "--theirs"))) {
+        if !new.contains_key(path) {
+            let refusal = Refusal::new(format!("`{flag} {path}`: the scaffold of this project has no such file"));
+            refusals.push(refusal.help(format!("`{LIST}` lists its files")));
+        } else if ours.contains(path) && theirs.contains(path) && flag == "--theirs" {
+            refusals.push(Refusal::new(format!("`{path}` is given with `--ours` and `--theirs`")).help("leave out one of the two"));
+        }
+    }
+    refusals.settle()?;
+    let mut plan = Plan::default();
+    for (path, theirs_text) in new {
+        let base = recorded.get(&path).cloned();
+        let is_dropped = scaffold::revisions::reasons().any(|reason| reason.is_dropped && reason.path == path);
+        let text = Some(theirs_text).filter(|_| !is_dropped);
+        let choice = match args.conflicts {
+            _ if ours.contains(&path) => Choice::Ours,
+            _ if theirs.contains(&path) => Choice::Theirs,
+            Conflicts::Markers => Choice::Markers,
+            Conflicts::Refuse => Choice::Merge,
+        };
+        if base == text && choice != Choice::Theirs {
+            continue;
+        }
+        let is_kept = super::init::KEPT.contains(&path.as_str());
+        if base.is_none() && is_kept && tree.has(&path) {
+            continue;
+        }
+        if base.is_some() && choice != Choice::Theirs && !tree.has(&path) {
+            console.note(&format!("`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` brings it back"));
+        }
+        plan.changes.insert(path, Change::Merge { base, theirs: text, choice });
+    }
+    Ok(plan)
+}
+
+/// A record in which each file is as today's templates make it.
+fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+    let mut plan = Plan::default();
+    let mut edited = Vec::new();
+    for (path, text) in rescaffold::files(file, &Texts::new(), tree)? {
+        match tree.read(&path)? {
+            None => edited.push(format!("{path} (deleted)")),
+            Some(own) if plan::checksum(&own) != plan::checksum(&text) => edited.push(path.clone()),
+            Some(_) => {}
+        }
+        plan.changes.insert(path, Change::Merge { base: Some(text.clone()), theirs: Some(text), choice: Choice::Merge });
+    }
+    if !edited.is_empty() {
+        let list: String = edited.iter().map(|path| format!("\n  {path}")).collect();
+        console.note(&format!("these files count as edited, because they differ from today's scaffold:{list}"));
+    }
+    Ok(plan)
+}
+
+/// The copy of the runtime, unless it is newer or the user's own.
+fn add_runtime(plan: &mut Plan, tree: &Tree) -> anyhow::Result<()> {
+    let copy = runtime::Copy::read(tree, Runtime::FOLDER)?;
+    if let Some(copy) = copy.filter(|copy| copy.sums.is_some() && !copy.is_newer()) {
+        runtime::add(plan, Runtime::FOLDER, copy.sums.as_deref());
+    }
+    Ok(())
+}
+
+/// Says what the changes are good for.
+fn reasons(plan: &Plan, record: &Record, folder: &str, console: &Console) {
+    for reason in scaffold::revisions::reasons() {
+        let is_new = |path: &&String| {
+            let path = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
+            reason.is_about(path) && record.0.get(path).is_none_or(|entry| entry.revision < reason.revision)
+        };
+        let mut merged = plan.changes.iter().filter(|(_, change)| matches!(change, Change::Merge { .. }));
+        if merged.any(|(path, _)| is_new(&path)) {
+            console.note(&format!("revision {}, `{}`: {}", reason.revision, reason.path, reason.why));
+        }
+    }
+}
+
+/// The text of a file as opctl wrote it, if there is a record of it.
+pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    let read = |path: &str| tree.read(path);
+    match Record::read(read).map_err(refusal)? {
+        Some(record) => record.text(path, read).map_err(refusal),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,117 @@
+//! Merges a newer rendering of a template into a file that was edited since.
+//!
+//! Lines are merged as git does, and only if the result can be read: Rust, TOML and YAML are parsed. What both sides changed is a conflict.
+
+use serde_json::Value;
+use similar::{ConflictStyle, TextMerge};
+
+use super::cargo;
+use crate::yaml;
+
+/// A merged text, or the places where both changed the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merged {
+    Clean(String),
+    Conflict {
+        /// With `<<<<<<< yours`, the common ancestor, and `>>>>>>> scaffold`.
+        marked: String,
+        reason: String,
+    },
+}
+
+/// The first characters of a line that is not of the file itself, but of a conflict.
+const MARKERS: [&str; 4] = ["<<<<<<< yours", "||||||| scaffolded", "=======", ">>>>>>> new scaffold"];
+
+/// Merges what changed from `base` to `theirs` into `ours`. `path` tells the language.
+pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
+    let merge = TextMerge::from_lines(base, ours, theirs);
+    if !merge.is_conflicted() {
+        let text = merge.to_string();
+        return match unreadable(path, &text) {
+            // What was unreadable before is the user's.
+            Some(why) if unreadable(path, ours).is_none() => {
+                Merged::Conflict { marked: marked(ours, base, theirs), reason: format!("the merged file cannot be read: {why}") }
+            }
+            _ => Merged::Clean(text),
+        };
+    }
+    if path.rsplit('/').next() == Some("Cargo.toml")
+        && let Some(text) = cargo::merge(base, ours, theirs)
+    {
+        return Merged::Clean(text);
+    }
+    let lines: Vec<String> = merge
+        .conflicts()
+        .map(|region| match region.ours_range() {
+            range if range.len() < 2 => (range.start + 1).to_string(),
+            range => format!("{}-{}", range.start + 1, range.end),
+        })
+        .collect();
+    let mut merge = merge;
+    merge.conflict_style(ConflictStyle::Diff3).labels("scaffolded", "yours", "new scaffold");
+    let places = if let [one] = &lines[..] && !one.contains('-') { "line" } else { "lines" };
+    Merged::Conflict {
+        marked: merge.to_string(),
+        reason: format!("you and the scaffold changed the same {places}: {}", lines.join(", ")),
+    }
+}
+
+/// The number of the first line with a marker of a conflict.
+pub fn marker(text: &str) -> Option<usize> {
+    let is_marker = |line: &str| line == MARKERS[0] || line == MARKERS[3];
+    text.lines().position(is_marker).map(|line| line + 1)
+}
+
+/// The whole file as one conflict.
+fn marked(ours: &str, base: &str, theirs: &str) -> String {
+    let ended = |text: &str| if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+    let parts = [ours, base, theirs].map(ended);
+    let lines: String = MARKERS.iter().zip(parts).map(|(marker, part)| format!("{marker}\n{part}")).collect();
+    format!("{lines}{}\n", MARKERS[3])
+}
+
+/// Why a file of this name cannot be read.
+fn unreadable(path: &str, text: &str) -> Option<String> {
+    match path.rsplit_once('.')?.1 {
+        "rs" => syn::parse_file(text).err().map(|error| error.to_string()),
+        "toml" => toml_edit::Document::parse(text).err().map(|error| error.message().to_owned()),
+        "yaml" | "yml" => yaml::read_all::<Value>(text).err().map(|error| error.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_both_are_kept() {
+        let merged = merge("a.txt", "1\n2\n3\n4\n", "1\nmine\n2\n3\n4\n", "1\n2\n3\n4\nnew\n");
+        assert_eq!(merged, Merged::Clean("1\nmine\n2\n3\n4\nnew\n".into()));
+    }
+
+    #[test]
+    fn the_same_lines_are_a_conflict_with_all_three_texts() {
+        let Merged::Conflict { marked, reason } = merge("a.txt", "1\n2\n3\n", "1\nmine\n3\n", "1\nnew\n3\n") else {
+            panic!("both changed line 2")
+        };
+        assert_eq!(reason, "you and the scaffold changed the same line: 2");
+        assert_eq!(
+            marked,
+            "1\n<<<<<<< yours\nmine\n||||||| scaffolded\n2\n=======\nnew\n>>>>>>> new scaffold\n3\n"
+        );
+        assert_eq!(marker(&marked), Some(2));
+    }
+
+    #[test]
+    fn a_merge_that_does_not_parse_is_a_conflict() {
+        let base = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n";
+        let ours = "fn a() {\n    one();\n    if x {\n        three();\n}\n\nfn b() {\n    two();\n}\n}\n";
+        let theirs = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n\nfn c() {}\n";
+        assert!(syn::parse_file(ours).is_ok());
+        match merge("a.rs", base, ours, theirs) {
+            Merged::Clean(text) => assert!(syn::parse_file(&text).is_ok(), "{text}"),
+            Merged::Conflict { marked, .. } => assert!(marker(&marked).is_some()),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The revisions of the templates, as `templates/CHANGES` lists them.
+
+use std::iter;
+
+/// A change of the templates that projects should get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    pub revision: u32,
+    /// The file or folder from the project's folder; `.`: many.
+    pub path: &'static str,
+    /// Whether the file is no longer part of a project.
+    pub is_dropped: bool,
+    /// What it is good for.
+    pub why: &'static str,
+}
+
+static CHANGES: &str = include_str!("../../templates/CHANGES");
+
+/// All of them, newest first.
+///
+/// # Panics
+///
+/// If the list has a line of another form; a test reads it.
+pub fn reasons() -> impl Iterator<Item = Reason> {
+    let mut lines = CHANGES.lines().skip_while(|line| !line.starts_with("digest ")).skip(2);
+    iter::from_fn(move || {
+        let mut parts = lines.next()?.splitn(3, "  ");
+        let mut part = || parts.next().expect("a line has a revision, a path and a reason");
+        let (revision, path, why) = (part(), part(), part());
+        let revision = revision.parse().expect("a revision is a number");
+        Some(Reason { revision, path: path.trim_start_matches('-'), is_dropped: path.starts_with('-'), why })
+    })
+}
+
+/// The newest one.
+pub fn newest() -> u32 {
+    reasons().map(|reason| reason.revision).max().expect("there is a first revision")
+}
+
+impl Reason {
+    /// Whether the change is about this file.
+    pub fn is_about(&self, path: &str) -> bool {
+        self.path == "." || path.strip_prefix(self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
