@@ -38,8 +38,7 @@ const RUN: Answer =
 const RUST_TYPE: Answer =
     Refused("`--external-type PATH` names the Rust type; `--external-crd FILE` has kopium generate it from the CRD");
 const UPDATE: Answer = Refused(
-    "opctl does not update scaffolded files yet; `opctl doctor` reports what is out of date, and `opctl init --runtime vendored` updates \
-     opctl-runtime",
+    "`opctl update` merges the changes of the scaffold into your files; .github/workflows/update.yml does it each week in a pull request",
 );
 const V1: Answer = Refused("Kubernetes has only v1 since 1.22: leave the option out");
 

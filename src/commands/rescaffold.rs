@@ -4,18 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
-use serde_json::Value;
-
 use super::create_api::{self, add_rendered, api_of_resource, project_of};
-use super::edit::listed;
+use super::edit::{KUSTOMIZATION, listed};
 use super::error::Refusals;
 use super::request::Request;
 use super::{chart, delete_webhook};
+use crate::edit;
 use crate::plan::{self, Change, Plan, Policy};
 use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks, workspace_above};
 use crate::scaffold::webhook::{self, Server};
 use crate::scaffold::{self, Runtime, RuntimeSource};
-use crate::yaml;
 
 /// Texts by path, from the project's folder.
 pub type Texts = BTreeMap<String, String>;
@@ -46,7 +44,7 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
             create_api::add(&mut plan, &project, &request);
         }
     }
-    let mut server = Some(match lists(recorded, super::edit::KUSTOMIZATION, "components", "../certmanager") {
+    let mut server = Some(match lists(recorded, KUSTOMIZATION, "components", "../certmanager") {
         true => Server::CertManager,
         false => Server::OwnCertificate,
     });
@@ -158,9 +156,7 @@ fn with_choices(path: &str, recorded: &str, text: &str, exists: &dyn Fn(&str) ->
 
 /// The strings in a list of a kustomization.
 fn items(text: &str, key: &str) -> BTreeSet<String> {
-    let value: Value = yaml::read(text).unwrap_or_default();
-    let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    edit::yaml_items(text, key).into_iter().collect()
 }
 
 fn lists(texts: &Texts, path: &str, key: &str, item: &str) -> bool {

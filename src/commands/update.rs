@@ -41,6 +41,10 @@ pub struct UpdateArgs {
     #[arg(long, visible_alias = "restore", value_name = "PATH")]
     pub theirs: Vec<String>,
 
+    /// Leave out a file or folder, until a later update (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub skip: Vec<String>,
+
     /// What happens where you and the templates changed the same lines
     #[arg(long, value_name = "HOW", default_value = "refuse")]
     pub conflicts: Conflicts,
@@ -159,19 +163,25 @@ fn update(
     refuse_markers(&recorded.keys().cloned().collect::<Vec<_>>(), tree)?;
     let mut refusals = Refusals::default();
     let new = rescaffold::files(file, recorded, tree)?;
-    let plain = |paths: &[String]| -> Vec<String> { paths.iter().map(|path| path.trim_start_matches("./").to_owned()).collect() };
+    let plain = |paths: &[String]| -> Vec<String> {
+        paths.iter().map(|path| path.trim_start_matches("./").to_owned()).collect()
+    };
     let (ours, theirs) = (plain(&args.ours), plain(&args.theirs));
     for (path, flag) in ours.iter().map(|path| (path, "--ours")).chain(theirs.iter().map(|path| (path, "--theirs"))) {
         if !new.contains_key(path) {
             let refusal = Refusal::new(format!("`{flag} {path}`: the scaffold of this project has no such file"));
             refusals.push(refusal.help(format!("`{LIST}` lists its files")));
         } else if ours.contains(path) && theirs.contains(path) && flag == "--theirs" {
-            refusals.push(Refusal::new(format!("`{path}` is given with `--ours` and `--theirs`")).help("leave out one of the two"));
+            refusals.push(
+                Refusal::new(format!("`{path}` is given with `--ours` and `--theirs`"))
+                    .help("leave out one of the two"),
+            );
         }
     }
     refusals.settle()?;
     let mut plan = Plan::default();
-    for (path, theirs_text) in new {
+    let is_skipped = |path: &str| plain(&args.skip).iter().any(|skipped| is_below(path, skipped));
+    for (path, theirs_text) in new.into_iter().filter(|(path, _)| !is_skipped(path)) {
         let base = recorded.get(&path).cloned();
         let is_dropped = scaffold::revisions::reasons().any(|reason| reason.is_dropped && reason.path == path);
         let text = Some(theirs_text).filter(|_| !is_dropped);
@@ -189,11 +199,18 @@ fn update(
             continue;
         }
         if base.is_some() && choice != Choice::Theirs && !tree.has(&path) {
-            console.note(&format!("`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` brings it back"));
+            console.note(&format!(
+                "`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` brings it back"
+            ));
         }
         plan.changes.insert(path, Change::Merge { base, theirs: text, choice });
     }
     Ok(plan)
+}
+
+/// Whether a path is this one, or below it.
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A record in which each file is as today's templates make it.
@@ -206,7 +223,8 @@ fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<P
             Some(own) if plan::checksum(&own) != plan::checksum(&text) => edited.push(path.clone()),
             Some(_) => {}
         }
-        plan.changes.insert(path, Change::Merge { base: Some(text.clone()), theirs: Some(text), choice: Choice::Merge });
+        plan.changes
+            .insert(path, Change::Merge { base: Some(text.clone()), theirs: Some(text), choice: Choice::Merge });
     }
     if !edited.is_empty() {
         let list: String = edited.iter().map(|path| format!("\n  {path}")).collect();

@@ -285,6 +285,11 @@ pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String
     }
 }
 
+/// Why a text is no TOML.
+pub fn unreadable(text: &str) -> Option<String> {
+    Document::parse(text).err().map(|error| error.message().to_owned())
+}
+
 /// Merges what changed from `base` to `theirs` into `ours`, value by value; `None` where both changed one. Of two versions of a dependency
 /// the higher one stays, and lists such as those of features get what is new.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {

@@ -29,9 +29,10 @@ pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
         let text = merge.to_string();
         return match unreadable(path, &text) {
             // What was unreadable before is the user's.
-            Some(why) if unreadable(path, ours).is_none() => {
-                Merged::Conflict { marked: marked(ours, base, theirs), reason: format!("the merged file cannot be read: {why}") }
-            }
+            Some(why) if unreadable(path, ours).is_none() => Merged::Conflict {
+                marked: marked(ours, base, theirs),
+                reason: format!("the merged file cannot be read: {why}"),
+            },
             _ => Merged::Clean(text),
         };
     }
@@ -49,7 +50,13 @@ pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
         .collect();
     let mut merge = merge;
     merge.conflict_style(ConflictStyle::Diff3).labels("scaffolded", "yours", "new scaffold");
-    let places = if let [one] = &lines[..] && !one.contains('-') { "line" } else { "lines" };
+    let places = if let [one] = &lines[..]
+        && !one.contains('-')
+    {
+        "line"
+    } else {
+        "lines"
+    };
     Merged::Conflict {
         marked: merge.to_string(),
         reason: format!("you and the scaffold changed the same {places}: {}", lines.join(", ")),
@@ -64,7 +71,8 @@ pub fn marker(text: &str) -> Option<usize> {
 
 /// The whole file as one conflict.
 fn marked(ours: &str, base: &str, theirs: &str) -> String {
-    let ended = |text: &str| if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+    let ended =
+        |text: &str| if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let parts = [ours, base, theirs].map(ended);
     let lines: String = MARKERS.iter().zip(parts).map(|(marker, part)| format!("{marker}\n{part}")).collect();
     format!("{lines}{}\n", MARKERS[3])
@@ -74,7 +82,7 @@ fn marked(ours: &str, base: &str, theirs: &str) -> String {
 fn unreadable(path: &str, text: &str) -> Option<String> {
     match path.rsplit_once('.')?.1 {
         "rs" => syn::parse_file(text).err().map(|error| error.to_string()),
-        "toml" => toml_edit::Document::parse(text).err().map(|error| error.message().to_owned()),
+        "toml" => cargo::unreadable(text),
         "yaml" | "yml" => yaml::read_all::<Value>(text).err().map(|error| error.to_string()),
         _ => None,
     }
@@ -96,10 +104,7 @@ mod tests {
             panic!("both changed line 2")
         };
         assert_eq!(reason, "you and the scaffold changed the same line: 2");
-        assert_eq!(
-            marked,
-            "1\n<<<<<<< yours\nmine\n||||||| scaffolded\n2\n=======\nnew\n>>>>>>> new scaffold\n3\n"
-        );
+        assert_eq!(marked, "1\n<<<<<<< yours\nmine\n||||||| scaffolded\n2\n=======\nnew\n>>>>>>> new scaffold\n3\n");
         assert_eq!(marker(&marked), Some(2));
     }
 

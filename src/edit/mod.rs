@@ -16,6 +16,7 @@ mod yaml;
 
 pub use merge::{Merged, marker, merge};
 pub use rust::{Function, function_at};
+pub use yaml::items as yaml_items;
 
 /// One edit, as a value.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]

@@ -307,3 +307,46 @@ proptest! {
 fn comments(text: &str) -> String {
     text.lines().filter(|line| line.trim_start().starts_with('#')).map(|line| format!("{line}\n")).collect()
 }
+
+/// A text, and one in which lines were removed, replaced and added: those begin with `by`.
+fn edited(base: &[String], by: &str, changes: &[(Index, u8)]) -> Vec<String> {
+    let mut lines = base.to_vec();
+    for (number, (index, change)) in changes.iter().enumerate() {
+        let at = index.index(lines.len() + 1);
+        let new = format!("{by} {number}");
+        match change % 3 {
+            0 => lines.insert(at, new),
+            1 if at < lines.len() => lines[at] = new,
+            _ if at < lines.len() => _ = lines.remove(at),
+            _ => {}
+        }
+    }
+    lines
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Nothing of either side is lost: it is in the merged text, or in that of the conflict.
+    #[test]
+    fn a_merge_loses_no_line(
+        base in vec("[a-d]", 0..12),
+        mine in vec((any::<Index>(), any::<u8>()), 0..6),
+        new in vec((any::<Index>(), any::<u8>()), 0..6),
+    ) {
+        let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let (ours, theirs) = (edited(&base, "mine", &mine), edited(&base, "new", &new));
+        let (merged, is_clean) = match super::merge("a", &text(&base), &text(&ours), &text(&theirs)) {
+            super::Merged::Clean(merged) => (merged, true),
+            super::Merged::Conflict { marked, .. } => (marked, false),
+        };
+        for line in ours.iter().chain(&theirs).filter(|line| line.len() > 1) {
+            prop_assert!(merged.lines().any(|other| other == line), "`{line}` is lost in\n{merged}");
+        }
+        prop_assert_eq!(super::marker(&merged).is_none(), is_clean);
+        if ours == base || theirs == base || ours == theirs {
+            let expected = if ours == base { &theirs } else { &ours };
+            prop_assert_eq!(merged, text(expected));
+        }
+    }
+}

@@ -28,6 +28,13 @@ pub fn add_item(text: &str, key: &str, item: &str) -> Result<String, EditError> 
     target.check(new, before, |items| items.insert(index, item.into()))
 }
 
+/// The plain strings in the block sequence under the top-level key `key`; none where there is no such sequence.
+pub fn items(text: &str, key: &str) -> Vec<String> {
+    let root: Value = yaml::read(text).unwrap_or_default();
+    let items = root.get(key).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
 /// Removes the string `item` from the sequence under `key`, and the key with the last item.
 pub fn remove_item(text: &str, key: &str, item: &str) -> Result<String, EditError> {
     let target = Target { key, element: vec![format!("- {}", scalar(&item.into()))] };

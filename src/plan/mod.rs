@@ -31,7 +31,7 @@ pub struct Plan {
 /// What should become of one file; see the table in `ARCHITECTURE.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The user's from now on: created, never updated.
+    /// The user's from now on: created, and only merged later ([`Change::Merge`]).
     Scaffold(String),
     /// Ours: rewritten freely as long as the file on disk has our header.
     Generate(String),

@@ -104,7 +104,8 @@ impl Record {
 impl Plan {
     /// Whether there may be something to record.
     fn is_about_scaffolds(&self) -> bool {
-        let is_generated = |change: &Change| matches!(change, Change::Generate(_) | Change::Prune | Change::Vendor { .. });
+        let is_generated =
+            |change: &Change| matches!(change, Change::Generate(_) | Change::Prune | Change::Vendor { .. });
         !self.changes.values().all(is_generated)
     }
 
@@ -134,7 +135,10 @@ impl Plan {
             kept.push(Step { path: below(&path), vendored: Some(below(RECORD)), verdict, before, after });
         };
         for step in steps.iter().filter(|step| !step.is_conflict()) {
-            let own = step.path.strip_prefix(folder).map(|path| if folder.is_empty() { Some(path) } else { path.strip_prefix('/') });
+            let own = step
+                .path
+                .strip_prefix(folder)
+                .map(|path| if folder.is_empty() { Some(path) } else { path.strip_prefix('/') });
             let Some(path) = own.flatten().filter(|path| !skips(path)) else { continue };
             let Some(change) = self.changes.get(&step.path) else { continue };
             let before = record.text(path, read)?;

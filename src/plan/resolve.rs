@@ -191,7 +191,8 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
 /// Of three texts: the one that opctl wrote, the user's, and the one of newer templates.
 fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str>, choice: Choice) -> Outcome {
     let keep = |text: Option<&str>| Outcome::After(text.map(str::to_owned));
-    let (theirs, base) = (theirs.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text))), base);
+    let (theirs, base) =
+        (theirs.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text))), base);
     let base = base.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text)));
     let (base, theirs) = (base.as_deref(), theirs.as_deref());
     let decide = format!("`--ours {path}` keeps your file, `--theirs {path}` takes the new one; compare with `--diff`");

@@ -99,7 +99,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["diagnostic/mod.rs"]),
     ("granit_parser", &["chart/comments.rs", "config/yaml/"]),
     ("regex", &["crates/cel/src/pattern.rs", "config/select.rs"]),
-    ("similar", &["plan/report.rs"]),
+    ("similar", &["edit/merge.rs", "plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
     (
         "flate2",

@@ -99,6 +99,7 @@ mod scaffold;
 mod scorecard;
 mod testenv_setup;
 mod undecodable;
+mod update;
 mod versions;
 mod webhook;
 mod webhook_project;
