@@ -1,14 +1,14 @@
 //! The spec of a sample object: what the chart requires, and as comments what users often change.
 //!
-//! A sample that set every default would pin it: better ones of a later version of the chart would change nothing. One value is set in any
+//! A sample that set every default would pin it: better ones of a later version of its source would change nothing. One value is set in any
 //! case, so that the comments below it become values without another edit.
 
 use serde_json::{Map, Value, json};
 
-use super::schema::{Field, Kind, Object, Range, Schema};
+use super::{Field, Kind, Object, Range, Schema, Words};
 use crate::yaml;
 
-/// Values for everything that the schema requires and the chart has no default for.
+/// Values for everything that the schema requires and that has no default.
 pub fn required(object: &Object) -> Value {
     let fields = object.fields.iter().filter_map(|field| {
         let below = match &field.schema.kind {
@@ -40,7 +40,7 @@ fn any(kind: &Kind) -> Value {
 }
 
 /// The text behind `spec:`, with these values and with defaults as comments; without a newline at the end.
-pub fn sample(object: &Object, values: &Value) -> String {
+pub fn sample(object: &Object, values: &Value, words: Words) -> String {
     let mut text = String::new();
     let values = match values.as_object().is_none_or(Map::is_empty) {
         true => &usual(object),
@@ -57,7 +57,7 @@ pub fn sample(object: &Object, values: &Value) -> String {
     }
     let defaults = defaults(object, values);
     if !defaults.is_empty() {
-        text.push_str("  # Defaults of the chart; set what should differ:\n");
+        text += &format!("  # Defaults of the {}; set what should differ:\n", words.source);
         text.extend(defaults.iter().map(|line| format!("  # {line}\n")));
     }
     text.trim_end().to_owned()

@@ -1,4 +1,4 @@
-//! The project of a Helm operator of operator-sdk: what is in it, besides the charts.
+//! The project of a Helm or Ansible operator of operator-sdk: what both have.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,17 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::watches::{self, Watch};
+use super::watches::Subject;
 use crate::commands::error::Refusal;
 use crate::compiled::documents;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 
-pub struct HelmProject {
+pub struct SdkProject {
     pub dir: PathBuf,
     /// `None`: there is no PROJECT.
     pub names: Option<Names>,
-    pub watches: Vec<Watch>,
+    /// `watches.yaml`.
+    pub watches: Arc<SourceFile>,
     /// The CRDs, with their paths.
     crds: Vec<(String, Value)>,
     /// The names and the texts of files, and the objects in each.
@@ -43,23 +44,24 @@ impl Names {
 }
 
 /// What a CRD has, besides the schema.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Crd {
+    pub path: String,
+    pub is_namespaced: bool,
     pub plural: Option<String>,
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
 }
 
-impl HelmProject {
-    /// Everything that is wrong is added to `found`.
-    pub fn read(dir: &Path, found: &mut Vec<Diagnostic>) -> Result<Self, Refusal> {
+impl SdkProject {
+    /// Everything that is wrong is added to `found`. `plugin` is that of operator-sdk.
+    pub fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Self, Refusal> {
         let path = dir.join("watches.yaml");
         let text = fs::read_to_string(&path).map_err(|error| {
             Refusal::new(format!("cannot read `{}`: {error}", path.display()))
-                .help("name the folder of a project of `operator-sdk init --plugins=helm`")
+                .help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
         })?;
-        let file = SourceFile::new(path.display().to_string(), text);
-        let watches = watches::read(&file, found);
+        let watches = SourceFile::new(path.display().to_string(), text);
         let names = match read(&dir.join("PROJECT")) {
             Some(file) => {
                 let values = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
@@ -84,7 +86,7 @@ impl HelmProject {
     }
 
     /// The names in the CRD of a watch; what does not fit is added to `found`.
-    pub fn crd(&self, watch: &Watch, found: &mut Vec<Diagnostic>) -> Crd {
+    pub fn crd(&self, watch: &Subject, found: &mut Vec<Diagnostic>) -> Option<Crd> {
         let mut wrong = |message: String, help: &str| {
             found.push(Diagnostic::error("OP482", message).at(watch.span.clone(), "").help(help));
         };
@@ -94,16 +96,12 @@ impl HelmProject {
         let Some((path, crd)) = self.crds.iter().find(is_it) else {
             let message = format!("config/crd/bases has no CRD of `{}` in `{}`", watch.kind, watch.group);
             wrong(message, "add it: `kubectl get crd NAME -o yaml` prints that of a cluster");
-            return Crd::default();
+            return None;
         };
         let (spec, names) = (&crd["spec"], &crd["spec"]["names"]);
         let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
         let others: Vec<&str> =
             versions.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != watch.version).collect();
-        if spec["scope"] == "Cluster" {
-            let message = format!("`{}` is cluster-scoped ({path}), and a release needs a namespace", watch.kind);
-            wrong(message, "no object of it can have had a release: make it namespaced, or remove the watch");
-        }
         if others.len() == versions.len() {
             let message = format!("the CRD of `{}` ({path}) has no version `{}`", watch.kind, watch.version);
             wrong(message, "correct the version");
@@ -121,15 +119,17 @@ impl HelmProject {
         let texts = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
-        Crd {
+        Some(Crd {
+            path: path.clone(),
+            is_namespaced: spec["scope"] != "Cluster",
             plural: names["plural"].as_str().map(str::to_owned),
             short_names: texts(&names["shortNames"]),
             categories: texts(&names["categories"]),
-        }
+        })
     }
 
     /// The files with samples of a kind, and the spec of the first object.
-    pub fn samples(&self, watch: &Watch) -> (Vec<(String, String)>, Value) {
+    pub fn samples(&self, watch: &Subject) -> (Vec<(String, String)>, Value) {
         let api_version = format!("{}/{}", watch.group, watch.version);
         let is_it =
             |object: &&Value| object["apiVersion"] == api_version.as_str() && object["kind"] == watch.kind.as_str();
@@ -140,7 +140,7 @@ impl HelmProject {
     }
 }
 
-fn read(path: &Path) -> Option<Arc<SourceFile>> {
+pub fn read(path: &Path) -> Option<Arc<SourceFile>> {
     fs::read_to_string(path).ok().map(|text| SourceFile::new(path.display().to_string(), text))
 }
 

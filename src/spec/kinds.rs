@@ -83,16 +83,63 @@ impl Known {
         Self(own.chain(often).chain(irregular).chain(others).collect())
     }
 
-    pub(super) fn add(&mut self, group: &str, kind: &str, plural: &str) {
+    pub fn add(&mut self, group: &str, kind: &str, plural: &str) {
         self.0.insert((group.to_owned(), kind.to_owned()), plural.to_owned());
     }
 
-    pub(super) fn plural(&self, group: &str, kind: &str) -> Option<&str> {
+    pub fn plural(&self, group: &str, kind: &str) -> Option<&str> {
         self.0.get(&(group.to_owned(), kind.to_owned())).map(String::as_str)
     }
 
     /// The groups that have a kind of this name.
-    pub(super) fn groups(&self, kind: &str) -> impl Iterator<Item = &str> {
+    pub fn groups(&self, kind: &str) -> impl Iterator<Item = &str> {
         self.0.keys().filter(move |(_, other)| other == kind).map(|(group, _)| group.as_str())
     }
+}
+
+/// A kind that a template names.
+pub struct Written {
+    /// `None`: the template computes it.
+    pub group: Option<String>,
+    pub kind: String,
+}
+
+/// The kinds that stand in the text of a template, at the top level of an object. Several versions may stand above one kind, for
+/// clusters of different versions.
+pub fn written(text: &str) -> Vec<Written> {
+    let mut found = Vec::new();
+    let (mut versions, mut kind, mut is_paired) = (Vec::new(), None, false);
+    let mut pair = |version: &str, kind: &str| {
+        let is_literal = |text: &str| !text.is_empty() && !text.contains("{{");
+        if is_literal(kind) && !kind.ends_with("List") {
+            found.push(Written { group: is_literal(version).then(|| group(version)), kind: kind.to_owned() });
+        }
+    };
+    for line in text.lines() {
+        let value = |key: &str| {
+            line.strip_prefix(key).map(|it| it.split(" #").next().unwrap_or_default().trim().trim_matches('"'))
+        };
+        if line.starts_with("---") {
+            (versions, kind, is_paired) = (Vec::new(), None, false);
+        } else if let Some(version) = value("apiVersion:") {
+            if is_paired {
+                versions.clear();
+            }
+            match kind.take() {
+                Some(kind) => pair(version, kind),
+                None => versions.push(version),
+            }
+            is_paired = false;
+        } else if let Some(name) = value("kind:") {
+            versions.iter().for_each(|version| pair(version, name));
+            is_paired = !versions.is_empty();
+            kind = versions.is_empty().then_some(name);
+        }
+    }
+    found
+}
+
+/// That of an `apiVersion`; empty: the core group.
+pub fn group(api_version: &str) -> String {
+    api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use serde_json::Value;
 
-use super::schema::{Kind, Object, Range, Schema};
+use super::{Kind, Object, Range, Schema, Words};
 use crate::names::is_rust_keyword;
 
 /// The parts of a source file.
@@ -22,7 +22,7 @@ pub struct Types {
 }
 
 /// Names that the file imports or declares otherwise.
-const TAKEN: [&str; 10] = [
+const TAKEN: [&str; 9] = [
     "AnyValue",
     "BTreeMap",
     "CustomResource",
@@ -30,30 +30,30 @@ const TAKEN: [&str; 10] = [
     "JsonSchema",
     "KubeSchema",
     "Option",
-    "ReleaseStatus",
     "Serialize",
     "Value",
 ];
 
 /// The types of the spec of a kind.
-pub fn types(kind: &str, spec: &Object) -> Types {
+pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
     let taken = TAKEN.iter().map(|name| (*name).to_owned()).chain([
+        words.status.to_owned(),
         kind.to_owned(),
         format!("{kind}Spec"),
         format!("{kind}Status"),
     ]);
-    let mut printer = Printer { kind, names: taken.collect(), types: Types::default(), has_any: false };
+    let mut printer = Printer { kind, words, names: taken.collect(), types: Types::default(), has_any: false };
     printer.types.fields = printer.fields(spec, &[]);
     if printer.has_any {
         printer.types.has_value = true;
-        printer.types.others.push_str(ANY);
+        printer.types.others.push_str(&ANY.replace("[source]", words.source));
     }
     printer.types
 }
 
 /// What may be anything, also null: that removes a default, and the API server would drop it.
 const ANY: &str = "
-// Any value: the chart does not tell its type.
+// Any value: the [source] does not tell its type.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[schemars(extend(\"nullable\" = true, \"x-kubernetes-preserve-unknown-fields\" = true))]
 pub struct AnyValue(pub Value);
@@ -61,6 +61,7 @@ pub struct AnyValue(pub Value);
 
 struct Printer<'a> {
     kind: &'a str,
+    words: Words,
     /// Those of all types.
     names: BTreeSet<String>,
     types: Types,
@@ -75,7 +76,7 @@ impl Printer<'_> {
             let path = [path, &[field.name.as_str()]].concat();
             let ident = unique(&mut taken, identifier(&field.name), "_");
             let kind = self.kind(&field.schema, &path);
-            text += &documentation(&field.schema);
+            text += &documentation(&field.schema, self.words);
             let mut serde = Vec::new();
             if camel_case(&ident) != field.name {
                 serde.push(format!("rename = {:?}", field.name));
@@ -129,9 +130,10 @@ impl Printer<'_> {
         let place = self.types.others.len();
         let fields = self.fields(object, path);
         let text = format!(
-            "\n/// `{}` of the values.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
+            "\n/// `{}` of the {}.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
              #[serde(rename_all = \"camelCase\")]\npub struct {name} {{\n{fields}}}\n",
-            path.join(".")
+            path.join("."),
+            self.words.values
         );
         self.types.others.insert_str(place, &text);
         name
@@ -160,9 +162,10 @@ impl Printer<'_> {
             writeln!(variants, "    {variant},").expect("a String takes everything");
         }
         let text = format!(
-            "\n/// `{}` of the values.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
+            "\n/// `{}` of the {}.\n#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]\n\
              pub enum {name} {{\n{variants}}}\n",
-            path.join(".")
+            path.join("."),
+            self.words.values
         );
         self.types.others += &text;
         name
@@ -216,7 +219,7 @@ fn camel_case(ident: &str) -> String {
 }
 
 /// The comment, and the default if it is short.
-fn documentation(schema: &Schema) -> String {
+fn documentation(schema: &Schema, words: Words) -> String {
     /// Longer ones are better read in values.yaml.
     const MOST: usize = 80;
     let default = schema.default.as_ref().filter(|default| match default {
@@ -229,16 +232,17 @@ fn documentation(schema: &Schema) -> String {
         _ => true,
     });
     let default = default.map(ToString::to_string).filter(|text| text.len() <= MOST && !text.contains(['`', '\\']));
-    let mut words: Vec<String> = schema.comment.replace("```", "`").split_whitespace().map(str::to_owned).collect();
+    let mut text: Vec<String> = schema.comment.replace("```", "`").split_whitespace().map(str::to_owned).collect();
     if let Some(default) = default {
         if let Some(last) =
-            words.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')']) && !last.contains("://"))
+            text.last_mut().filter(|last| !last.ends_with(['.', '!', '?', ':', ')']) && !last.contains("://"))
         {
             last.push('.');
         }
-        words.extend(["Chart".into(), "default:".into(), format!("`{default}`.")]);
+        let source = format!("{}{}", words.source[..1].to_uppercase(), &words.source[1..]);
+        text.extend([source, "default:".into(), format!("`{default}`.")]);
     }
-    wrapped(&words)
+    wrapped(&text)
 }
 
 /// Doc comments of these words. None begins with what Markdown takes for a list or a heading.
