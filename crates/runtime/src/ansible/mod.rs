@@ -81,12 +81,19 @@
 //! if there is no finalizer that could delete it; so is a task whose `no_log` hides what it has created.
 
 mod controller;
+mod dependents;
+mod events;
+mod object;
+mod process;
+mod project;
 mod status;
+mod vars;
 
 use std::path::PathBuf;
 
 use clap::value_parser;
 
+pub(crate) use process::Ansible;
 pub use {
     controller::{AnsibleController, Finalizer},
     status::{AnsibleStatus, Dependent, Run},

@@ -67,6 +67,8 @@ pub struct Dependent {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
+    /// Its uid.
+    pub uid: String,
     /// What changes when somebody writes to it, except to its status.
     pub version: String,
 }
