@@ -1,0 +1,120 @@
+//! Ansible: a controller that runs a role or a playbook for each object of a kind.
+//!
+//! The `ansible-runner` program does the work; this crate links none of it. It starts the program only if something has changed, and
+//! what it compares is in the status: the inputs of the last run, and the objects that it made. So an object that has not changed costs
+//! no process, and neither does a restart.
+//!
+//! ```no_run
+//! # use k8s_openapi::api::core::v1::ConfigMap as Memcached;
+//! # use opctl_runtime::Runnable;
+//! # use opctl_runtime::ansible::AnsibleController;
+//! /// Runs the role in `roles/memcached`.
+//! pub fn controller() -> Runnable {
+//!     AnsibleController::<Memcached>::role("memcached").into()
+//! }
+//! ```
+//!
+//! Everything that a watch in operator-sdk's `watches.yaml` has can be set:
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use k8s_openapi::api::core::v1::ConfigMap as Memcached;
+//! # use kube::runtime::watcher;
+//! # use opctl_runtime::ansible::{AnsibleController, Finalizer};
+//! # use serde_json::json;
+//! # let _ =
+//! AnsibleController::<Memcached>::playbook("playbooks/memcached.yml")
+//!     .vars(json!({ "image": "{{ lookup('env', 'RELATED_IMAGE_MEMCACHED') }}" }))
+//!     .finalizer(Finalizer::new("cache.example.com/finalizer").role("cleanup").vars(json!({ "state": "absent" })))
+//!     .period(Duration::from_secs(600))
+//!     .config(watcher::Config::default().labels("app=web"))
+//!     .unwatched("v1", "Pod")
+//!     .timeout(Duration::from_secs(300))
+//! # ;
+//! ```
+//!
+//! | `watches.yaml` | here |
+//! |---|---|
+//! | `role`, `playbook` | [`role`](AnsibleController::role), [`playbook`](AnsibleController::playbook) |
+//! | `vars` | [`vars`](AnsibleController::vars); `${NAME}` is written as `{{ lookup('env', 'NAME') }}` |
+//! | `finalizer` | [`finalizer`](AnsibleController::finalizer) |
+//! | `reconcilePeriod` | [`period`](AnsibleController::period) |
+//! | `manageStatus: false` | [`manage_status(false)`](AnsibleController::manage_status) |
+//! | `watchDependentResources: false` | [`watch_dependents(false)`](AnsibleController::watch_dependents) |
+//! | `watchClusterScopedResources: true` | [`watch_cluster_scoped(true)`](AnsibleController::watch_cluster_scoped) |
+//! | `watchAnnotationsChanges: true` | [`watch_annotations(true)`](AnsibleController::watch_annotations) |
+//! | `snakeCaseParameters: false` | [`snake_case(false)`](AnsibleController::snake_case) |
+//! | `markUnsafe` | [`mark_unsafe`](AnsibleController::mark_unsafe), which is on unless it is turned off |
+//! | `maxRunnerArtifacts` | [`keep_runs`](AnsibleController::keep_runs) |
+//! | `blacklist` | [`unwatched`](AnsibleController::unwatched) |
+//! | `selector` | [`config`](AnsibleController::config) |
+//!
+//! The annotations `ansible.sdk.operatorframework.io/reconcile-period`, `max-runner-artifacts` and `verbosity` of an object win over these.
+//!
+//! # The variables of a run
+//!
+//! | variable | value |
+//! |---|---|
+//! | `ansible_operator_meta` | `name` and `namespace` of the object |
+//! | each key of the spec | its value; `fooBar` is `foo_bar`, at any depth |
+//! | `_<group>_<kind>` | the object as it is in the cluster, such as `_cache_example_com_memcached` |
+//! | `_<group>_<kind>_spec` | its spec as it is |
+//! | those of [`vars`](AnsibleController::vars), then those of the finalizer | they win over the others |
+//!
+//! # What a run says
+//!
+//! A role sets fields of the status, and asks for another run, with
+//!
+//! ```yaml
+//! - ansible.builtin.set_stats:
+//!     data:
+//!       status: { nodes: "{{ nodes }}" }
+//!       requeue_after: 30s
+//! ```
+//!
+//! The conditions are `Running`, `Successful`, `Failure`, and `Ready`, which sums them up unless the role sets it itself.
+//!
+//! # What a run made
+//!
+//! An object that a task of `kubernetes.core.k8s` created belongs to the object of the run, so Kubernetes deletes it too, and a change of
+//! it causes a run. What cannot be owned, since it is in another namespace or in none, has annotations instead, and is named in an event
+//! if there is no finalizer that could delete it; so is a task whose `no_log` hides what it has created.
+
+mod controller;
+mod dependents;
+mod events;
+mod object;
+mod process;
+mod project;
+mod status;
+mod vars;
+
+use std::path::PathBuf;
+
+use clap::value_parser;
+
+pub(crate) use process::Ansible;
+pub use {
+    controller::{AnsibleController, Finalizer},
+    status::{AnsibleStatus, Dependent, Run},
+};
+
+/// The arguments of a manager for Ansible; each can be an environment variable too.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AnsibleOptions {
+    /// The folder with `roles`, `playbooks` and `collections`
+    #[arg(long, env, value_name = "FOLDER", default_value = ".")]
+    pub ansible_project: PathBuf,
+    /// The ansible-runner program, version 2.4 or newer
+    #[arg(long, env, value_name = "PROGRAM", default_value = "ansible-runner")]
+    pub ansible_runner: PathBuf,
+    /// Maximum number of runs at a time, of all kinds together; each takes about 200 MiB of memory
+    #[arg(long, env, value_name = "NUMBER", value_parser = value_parser!(u16).range(1..), default_value_t = 2)]
+    pub ansible_processes: u16,
+    /// The folder for the files of runs, which only this user can read; a folder below the one for temporary files without it
+    #[arg(long, env, value_name = "FOLDER")]
+    pub ansible_runs: Option<PathBuf>,
+    /// More arguments for ansible-playbook, such as `--skip-tags slow`
+    #[arg(long, env, value_name = "ARGUMENTS", default_value = "", allow_hyphen_values = true)]
+    pub ansible_args: String,
+}
