@@ -32,6 +32,10 @@ pub enum Source {
 }
 
 impl Source {
+    pub fn is_in_collection(&self) -> bool {
+        matches!(self, Self::Role(name) if is_in_collection(name))
+    }
+
     pub fn path(&self) -> String {
         match self {
             Self::Role(name) => role_path(name),
@@ -103,7 +107,7 @@ impl Content {
             Ok(documents) => documents,
             Err(error) => {
                 let Diagnostic { message, span, .. } = *error;
-                let error = Diagnostic::error("OP486", message).help("correct it: Ansible cannot read it, either");
+                let error = Diagnostic::error("OP486", message).help("correct it");
                 found.push(Diagnostic { span, ..error });
                 Vec::new()
             }

@@ -183,7 +183,8 @@ fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
 
 /// An option of the type that `elements` names.
 fn element(option: &Node) -> Vec<Entry> {
-    let entries = option.entries().iter().filter(|entry| ["elements", "options", "choices"].contains(&entry.key.as_str()));
+    let entries =
+        option.entries().iter().filter(|entry| ["elements", "options", "choices"].contains(&entry.key.as_str()));
     let renamed = entries.map(|entry| match entry.key.as_str() {
         "elements" => Entry { key: "type".into(), ..entry.clone() },
         _ => entry.clone(),
@@ -220,7 +221,8 @@ fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Fi
             continue;
         }
         let Some(name) = field_of(&key.key) else {
-            let message = format!("the spec gets no field for `{}`: keys of a spec become variables in snake case", key.key);
+            let message =
+                format!("the spec gets no field for `{}`: keys of a spec become variables in snake case", key.key);
             let help = "rename the variable, e.g. from `fooBar` to `foo_bar`";
             found.push(Diagnostic::warning("OP487", message).at(key.key_span.clone(), "").help(help));
             continue;
@@ -240,7 +242,8 @@ fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Fi
 
 /// The key of a spec that becomes this variable: in camel case, if every word but a last one has two letters or more; `None`: no key does.
 fn field_of(variable: &str) -> Option<String> {
-    let is_snake = variable.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    let is_snake =
+        variable.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
     if variable.is_empty() || !is_snake || splits_numbers(variable) {
         return None;
     }
@@ -263,7 +266,8 @@ fn splits_numbers(variable: &str) -> bool {
             None => runs.push((is_digit, 1)),
         }
     }
-    runs.windows(4).any(|runs| matches!(runs, [(false, _), (true, _), (false, 1), (true, _)])) && !variable.contains('_')
+    runs.windows(4).any(|runs| matches!(runs, [(false, _), (true, _), (false, 1), (true, _)]))
+        && !variable.contains('_')
 }
 
 #[cfg(test)]

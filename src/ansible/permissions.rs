@@ -24,12 +24,18 @@ pub type Rules = BTreeMap<(String, String), BTreeSet<&'static str>>;
 /// The permissions of all tasks. What cannot be derived is added to `found`, as a warning, and listed in the text.
 pub fn permissions(content: &Content, known: &Known, found: &mut Vec<Diagnostic>) -> Permissions {
     let mut deriver = Deriver { content, known, rules: Rules::new(), files: BTreeMap::new(), unclear: Vec::new() };
-    tasks::visit(content, found, &mut |task| deriver.task(task));
+    let mut others = Vec::new();
+    tasks::visit(content, &mut others, &mut |task| deriver.task(task));
     let mut unclear = deriver.unclear;
+    let (followed, others) = others.into_iter().partition(|it| it.code == "OP484");
+    unclear.extend::<Vec<_>>(followed);
+    found.extend::<Vec<_>>(others);
     for role in content.roles(&mut unclear) {
         if is_in_collection(&role) && !content.has_role(&role) {
             let message = format!("the role `{role}` is not in the project, so its permissions cannot be derived");
-            unclear.push(Diagnostic::warning("OP484", message).help(format!("add markers to the controller, such as {MARKER}")));
+            unclear.push(
+                Diagnostic::warning("OP484", message).help(format!("add markers to the controller, such as {MARKER}")),
+            );
         }
     }
     let text = print(&deriver.rules, &deriver.files, &unclear);
@@ -112,7 +118,9 @@ impl Deriver<'_> {
             verbs.push("update");
         }
         let lists = ["delete_all", "label_selectors"];
-        if state.as_deref().is_none_or(|state| state == "absent") && lists.iter().any(|name| task.argument(arguments, &[name]).is_some()) {
+        if state.as_deref().is_none_or(|state| state == "absent")
+            && lists.iter().any(|name| task.argument(arguments, &[name]).is_some())
+        {
             verbs.push("list");
         }
         let mut is_given = false;
@@ -146,7 +154,8 @@ impl Deriver<'_> {
                 Value::List(items) => items.iter().for_each(|item| self.definition(task, item, arguments, verbs, at)),
                 Value::Map(_) => {
                     let own = |key: &str, names: &[&str]| value.get(key).cloned().or(task.argument(arguments, names));
-                    let (kind, version) = (own("kind", &["kind"]), own("apiVersion", &["api_version", "api", "version"]));
+                    let (kind, version) =
+                        (own("kind", &["kind"]), own("apiVersion", &["api_version", "api", "version"]));
                     match (kind, value.get("items")) {
                         (Some(kind), Some(items)) if kind.as_text().is_some_and(|kind| kind.ends_with("List")) => {
                             items.items().iter().for_each(|item| self.definition(task, item, arguments, verbs, at));
@@ -343,11 +352,7 @@ fn quoted(text: &str) -> Option<&str> {
 }
 
 /// Rules of the same files share a comment; what is unclear follows.
-fn print(
-    rules: &Rules,
-    files: &BTreeMap<(String, String), BTreeSet<String>>,
-    unclear: &[Diagnostic],
-) -> String {
+fn print(rules: &Rules, files: &BTreeMap<(String, String), BTreeSet<String>>, unclear: &[Diagnostic]) -> String {
     let mut resources: BTreeMap<(String, &str, String), Vec<&str>> = BTreeMap::new();
     for (key @ (group, resource), verbs) in rules {
         let files = files[key].iter().map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -3,6 +3,8 @@
 //! All files in `tasks` and `handlers` count, whether or not anything includes them. Values are known if they are literal, or name a
 //! variable of the task, a block or `vars/main.yml`, or the item of a literal loop.
 
+use std::collections::BTreeSet;
+
 use super::{Content, Source, is_in_collection, role_path};
 use crate::config::yaml::{Node, Value};
 use crate::diagnostic::{Diagnostic, Span};
@@ -120,17 +122,28 @@ fn scalar(node: &Node) -> Option<String> {
     }
 }
 
-/// All tasks that run, with those of the roles of the project.
+/// All tasks that run, with those of the roles of the project. Files with tasks that a playbook includes count, too.
 pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn FnMut(&Task)) {
     for source in &content.sources {
         let Source::Playbook(path) = source else { continue };
+        let mut open: Vec<Vec<Node>> = Vec::new();
         for play in plays(content, path, found) {
-            for key in PLAY_TASKS {
-                walk(play.items_at(&[key]), None, &[], visitor);
+            open.extend(PLAY_TASKS.iter().map(|key| play.items_at(&[key]).to_vec()));
+        }
+        let mut known = BTreeSet::new();
+        while let Some(tasks) = open.pop() {
+            let mut files = Vec::new();
+            walk(&tasks, None, &[], &mut |task| {
+                files.extend(included_files(content, task, found));
+                visitor(task);
+            });
+            for path in files.into_iter().filter(|path| known.insert(path.clone())) {
+                let file = content.file(&path).into_iter();
+                open.extend(file.flat_map(|file| content.read(file, found)).map(|document| document.items().to_vec()));
             }
         }
     }
-    for role in content.roles(found) {
+    for role in content.roles(&mut Vec::new()) {
         let vars: Vec<Node> =
             content.main_files(&role, "vars").into_iter().flat_map(|file| content.read(file, found)).collect();
         for folder in ["tasks", "handlers"] {
@@ -150,19 +163,65 @@ pub fn visit(content: &Content, found: &mut Vec<Diagnostic>, visitor: &mut dyn F
 /// Where a play has tasks.
 const PLAY_TASKS: [&str; 4] = ["pre_tasks", "tasks", "post_tasks", "handlers"];
 
+/// The plays of a playbook, and of those that it imports.
 fn plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>) -> Vec<Node> {
-    let Some(file) = content.file(path) else { return Vec::new() };
-    let mut plays = Vec::new();
-    for document in content.read(file, found) {
-        match document.value {
-            Value::List(items) => plays.extend(items),
-            _ => {
+    let (mut plays, mut open, mut known) = (Vec::new(), vec![path.to_owned()], BTreeSet::new());
+    while let Some(path) = open.pop() {
+        let file = content.file(&path).filter(|_| known.insert(path.clone())).into_iter();
+        for document in file.flat_map(|file| content.read(file, found)).collect::<Vec<_>>() {
+            let Value::List(items) = document.value else {
                 let error = Diagnostic::error("OP486", "this is no list of plays");
                 found.push(error.at(document.span, "").help("begin each play with `- hosts: localhost`"));
+                continue;
+            };
+            for item in items {
+                let imported =
+                    ["import_playbook", "ansible.builtin.import_playbook"].iter().find_map(|key| item.get(key));
+                match imported {
+                    None => plays.push(item),
+                    Some(name) => match name.as_text().and_then(|name| beside(content, &path, name)) {
+                        Some(path) => open.push(path),
+                        None => found.push(not_followed(&name.span, "playbook")),
+                    },
+                }
             }
         }
     }
     plays
+}
+
+/// A file by its path from another one.
+fn beside(content: &Content, path: &str, name: &str) -> Option<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let candidate = format!("{folder}/{}", name.trim_start_matches("./"));
+    content.file(&candidate).map(|_| candidate)
+}
+
+fn not_followed(at: &Span, what: &str) -> Diagnostic {
+    let message = format!("permissions cannot be derived: this {what} is computed, or not in the project");
+    Diagnostic::warning("OP484", message)
+        .at(at.clone(), "")
+        .help("add markers for what its tasks need to the controller")
+}
+
+/// The files with tasks that a task of a playbook includes.
+fn included_files(content: &Content, task: &Task, found: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut files = Vec::new();
+    for (call, at, arguments) in task.calls() {
+        let name = call.strip_prefix("ansible.builtin.").unwrap_or(call);
+        if !["include_tasks", "import_tasks"].contains(&name) {
+            continue;
+        }
+        let name = if arguments.as_text().is_some() { Some(arguments.clone()) } else { arguments.get("file").cloned() };
+        let values = name.and_then(|name| task.values(&name)).unwrap_or_default();
+        let paths: Vec<String> =
+            values.iter().filter_map(|value| beside(content, &task.node.span.file.path, value.as_text()?)).collect();
+        if paths.is_empty() || paths.len() < values.len() {
+            found.push(not_followed(at, "file"));
+        }
+        files.extend(paths);
+    }
+    files
 }
 
 fn walk(tasks: &[Node], role: Option<&str>, scopes: &[Node], visitor: &mut dyn FnMut(&Task)) {

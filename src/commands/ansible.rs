@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde_json::{Map, Value};
 
+use super::Console;
 use super::chart::{self, Stale, spec_of};
-use super::console::Verbosity;
 use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Diagnosed, Refusal, Refusals};
-use super::Console;
 use crate::ansible::{self, Content, Rules, Source};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::emit;
@@ -132,37 +131,47 @@ pub fn operator(
 ) -> anyhow::Result<Operator> {
     let mut refusals = Refusals::default();
     let role = args.ansible_role.as_deref().and_then(|name| refusals.check(role_name(name, &resource.kind)));
-    let playbook = args.ansible_playbook.as_deref().and_then(|path| refusals.check(playbook_path(path, &resource.kind)));
+    let playbook =
+        args.ansible_playbook.as_deref().and_then(|path| refusals.check(playbook_path(path, &resource.kind)));
     refusals.settle()?;
     let source = match (&playbook, &role) {
         (Some(path), _) => Source::Playbook(path.clone()),
         (None, Some(name)) => Source::Role(name.clone()),
         (None, None) => unreachable!("one of the two options is given"),
     };
-    let known = Operator::known(&source, resource, file.resources.iter().all(|it| source_of(it).is_none()));
+    let is_first = file.resources.iter().all(|it| source_of(it).is_none());
+    let mut operator = Operator::known(&source, file.find(resource).unwrap_or(resource), is_first);
     let mut api = api_of_resource(resource);
-    api.ansible = Some(scaffold::Ansible { role: role.clone(), ..known.scaffold.clone() });
+    api.ansible = Some(scaffold::Ansible { role: role.clone(), ..operator.scaffold.clone() });
     let existing = texts(tree);
-    let mut new = Files::new();
     let has = |path: &str| existing.keys().any(|known| known == path || known.starts_with(&format!("{path}/")));
+    let mut new = Vec::new();
     if let Some(name) = role.filter(|name| !ansible::is_in_collection(name) && !has(&ansible::role_path(name))) {
-        new.extend(scaffold::role(project, &api, &name).into_iter().map(|file| (file.path, file.text)));
+        new.extend(scaffold::role(project, &api, &name));
     }
     if let Some(path) = playbook.filter(|path| !has(path)) {
-        new.extend(scaffold::playbook(project, &api, &path).into_iter().map(|file| (file.path, file.text)));
+        new.extend(scaffold::playbook(project, &api, &path));
     }
-    let content = Content::new(vec![source.clone()], existing.into_iter().chain(new.clone()));
-    let mut options = Map::new();
-    match &source {
-        Source::Role(name) => options.insert(ROLE.into(), name.as_str().into()),
-        Source::Playbook(path) => options.insert(PLAYBOOK.into(), path.as_str().into()),
-    };
-    if file.find(resource).is_some_and(|known| known.options.contains_key(IMPORTED)) {
-        options.insert(IMPORTED.into(), true.into());
+    operator.files = new.into_iter().map(|file| (file.path, file.text)).collect();
+    let all = existing.into_iter().chain(operator.files.clone());
+    let content = Content::new(sources(&source, &controller(tree, resource)), all);
+    operator.options.extend(options(&source));
+    let mut found = Vec::new();
+    operator.derive(&content, resource, file, &mut found);
+    if found.iter().any(Diagnostic::is_error) {
+        return Err(Diagnosed::from(found).into());
     }
-    let mut operator = Operator { files: new, options, ..known };
-    operator.derive(&content, resource, &known_with(file, resource), console)?;
+    console.diagnose(&found);
     Ok(operator)
+}
+
+/// What PROJECT keeps of what runs.
+fn options(source: &Source) -> Map<String, Value> {
+    let (key, value) = match source {
+        Source::Role(name) => (ROLE, name),
+        Source::Playbook(path) => (PLAYBOOK, path),
+    };
+    Map::from_iter([(key.into(), value.as_str().into())])
 }
 
 /// That of a watch of another operator, and what its tasks need. `sources` are what it runs, and what its finalizer does; all files are
@@ -179,11 +188,8 @@ pub fn import(
     let source = &sources[0];
     let is_first = file.resources.iter().all(|it| source_of(it).is_none());
     let known = Operator::known(source, resource, is_first);
-    let (key, value) = match source {
-        Source::Role(name) => (ROLE, name),
-        Source::Playbook(path) => (PLAYBOOK, path),
-    };
-    let options = Map::from_iter([(key.into(), value.as_str().into()), (IMPORTED.into(), true.into())]);
+    let mut options = options(source);
+    options.insert(IMPORTED.into(), true.into());
     let mut operator = Operator {
         scaffold: scaffold::Ansible { watch: Some(watch), ..known.scaffold },
         samples,
@@ -192,7 +198,7 @@ pub fn import(
         ..known
     };
     let content = Content::new(sources.to_vec(), files.clone());
-    let rules = operator.fill(&content, resource, &known_with(file, resource), found);
+    let rules = operator.derive(&content, resource, file, found);
     (operator, rules)
 }
 
@@ -205,26 +211,14 @@ impl Operator {
         }
     }
 
-    /// The type, the sample and the permissions; errors if something is wrong with the files.
+    /// The type, the sample and the permissions.
     fn derive(
         &mut self,
         content: &Content,
         resource: &Resource,
-        known: &Known,
-        console: &Console,
-    ) -> anyhow::Result<()> {
-        let mut found = Vec::new();
-        self.fill(content, resource, known, &mut found);
-        if found.iter().any(Diagnostic::is_error) {
-            return Err(Diagnosed::from(found).into());
-        }
-        if console.verbosity > Verbosity::Quiet {
-            console.diagnose(&found);
-        }
-        Ok(())
-    }
-
-    fn fill(&mut self, content: &Content, resource: &Resource, known: &Known, found: &mut Vec<Diagnostic>) -> Rules {
+        file: &ProjectFile,
+        found: &mut Vec<Diagnostic>,
+    ) -> Rules {
         let schema = ansible::spec(content, found);
         for role in ansible::missing_roles(content) {
             let message = format!("there is no role `{role}` in `roles`");
@@ -234,12 +228,11 @@ impl Operator {
         let sample = spec::sample(&schema, &spec::required(&schema), ansible::WORDS);
         let schema = if self.scaffold.watch.is_some() { schema.opened() } else { schema };
         self.scaffold.spec = spec_of(&resource.kind, &schema, sample, ansible::WORDS);
-        let permissions = ansible::permissions(content, known, found);
+        let permissions = ansible::permissions(content, &known_with(file, resource), found);
         self.permissions = text(&self.source(), &permissions.text);
         permissions.rules
     }
 }
-
 
 /// The name of a role; empty: that of the kind.
 fn role_name(name: &str, kind: &Kind) -> Result<String, Refusal> {
@@ -293,7 +286,9 @@ fn text(source: &Source, markers: &str) -> String {
         Source::Playbook(path) => format!("`{path}`"),
     };
     let ours = emit::OURS.trim_start_matches('#').trim_end();
-    format!("//{ours} Run `opctl check --fix` after a change of what Ansible runs.\n//! The permissions that {what} needs.\n{markers}")
+    format!(
+        "//{ours} Run `opctl check --fix` after a change of what Ansible runs.\n//! The permissions that {what} needs.\n{markers}"
+    )
 }
 
 /// The permissions that do not match their roles and playbooks.
@@ -306,21 +301,28 @@ pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
 fn sources(main: &Source, controller: &str) -> Vec<Source> {
     let mut sources = vec![main.clone()];
     for (method, source) in [("role(\"", Source::Role as fn(String) -> Source), ("playbook(\"", Source::Playbook)] {
-        let named = controller.split(method).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
-        sources.extend(named.map(source));
+        let names = controller.split(method).skip(1).filter_map(|rest| rest.split_once('"'));
+        for named in names.map(|(name, _)| source(name.to_owned())) {
+            if !sources.contains(&named) {
+                sources.push(named);
+            }
+        }
     }
-    let mut known = Vec::new();
-    sources.retain(|source| !known.contains(source) && { known.push(source.clone()); true });
     sources
+}
+
+/// The text of a kind's controller.
+fn controller(tree: &Tree, resource: &Resource) -> String {
+    let permissions = scaffold::generated_permissions(&api_of_resource(resource));
+    let path = format!("{}.rs", permissions.trim_end_matches("/permissions.rs"));
+    tree.read(&path).ok().flatten().unwrap_or_default()
 }
 
 fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Source) -> Vec<Stale> {
     let path = scaffold::generated_permissions(&api_of_resource(resource));
     let old = tree.read(&path).ok().flatten().unwrap_or_default();
     let what = source.path();
-    let controller = format!("{}.rs", path.trim_end_matches("/permissions.rs"));
-    let controller = tree.read(&controller).ok().flatten().unwrap_or_default();
-    let content = Content::new(sources(&source, &controller), texts(tree));
+    let content = Content::new(sources(&source, &controller(tree, resource)), texts(tree));
     let mut found = Vec::new();
     for missing in content.missing() {
         let message = format!("`{}` does not exist, and the controller of `{}` runs it", missing.path(), resource.kind);

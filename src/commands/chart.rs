@@ -590,7 +590,8 @@ fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
 
 fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, console: &Console) -> Option<Stale> {
     let changed = Changed::of(tree, resource, folder)?;
-    let report = |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None, notes: Vec::new() };
+    let report =
+        |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None, notes: Vec::new() };
     let files = match &changed.files {
         Ok(files) => files,
         Err(error) => return Some(report("OP480", error.clone(), "repair the file")),

@@ -264,12 +264,7 @@ pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::P
 
 /// Changes the files of a project that are different once it installs charts or runs Ansible. Texts for people are changed if they still
 /// are as scaffolded.
-pub fn switch(
-    plan: &mut Plan,
-    from: &scaffold::Project,
-    to: &scaffold::Project,
-    tree: &Tree,
-) -> anyhow::Result<()> {
+pub fn switch(plan: &mut Plan, from: &scaffold::Project, to: &scaffold::Project, tree: &Tree) -> anyhow::Result<()> {
     let workspace = workspace_above(tree.root())?;
     let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
     let workspace = depth.map(|depth| vec![".."; depth].join("/"));
@@ -481,7 +476,9 @@ fn next(request: &Request) -> Vec<Next> {
     if request.chart.is_some() {
         next.push(Next::new(format!("edit {types}"), "correct the types of the chart's values"));
     } else if let Some(source) = &runs {
-        next.push(Next::new(format!("edit {}", source.path()), "write the tasks"));
+        if !source.is_in_collection() {
+            next.push(Next::new(format!("edit {}", source.path()), "write the tasks"));
+        }
         next.push(Next::new(format!("edit {types}"), "correct the types of the parameters"));
     } else if request.adds_type {
         next.push(Next::new(format!("edit {types}"), "define the spec and the status"));

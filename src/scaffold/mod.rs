@@ -390,7 +390,10 @@ pub fn helm(project: &Project) -> Rendered {
 /// The same for Ansible and [`Project::ansible`].
 pub fn ansible(project: &Project) -> Rendered {
     let what = [
-        ("config/default/kustomization.yaml".into(), Inserted::YamlItem { key: "components", item: "../ansible".into() }),
+        (
+            "config/default/kustomization.yaml".into(),
+            Inserted::YamlItem { key: "components", item: "../ansible".into() },
+        ),
         ("Cargo.toml".into(), Inserted::Feature { dependency: "opctl-runtime", feature: "ansible" }),
     ];
     rendered("ansible", project, &[], &ProjectContext::new(project), what)

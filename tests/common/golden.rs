@@ -69,17 +69,6 @@ pub fn has_helm(tested: &str) -> bool {
     has
 }
 
-/// Whether there is an ansible-runner with the collection kubernetes.core; says that something is not tested if not.
-pub fn has_ansible(tested: &str) -> bool {
-    let doc = Command::new("ansible-doc").args(["--list", "kubernetes.core"]).output();
-    let has = Command::new("ansible-runner").arg("--version").output().is_ok_and(|output| output.status.success())
-        && doc.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("kubernetes.core.k8s "));
-    if !has {
-        skipped(tested, "there is no ansible-runner with kubernetes.core on the PATH");
-    }
-    has
-}
-
 /// Their names, sorted.
 pub fn names() -> Vec<String> {
     let names = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

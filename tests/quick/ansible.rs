@@ -79,10 +79,10 @@ fn roles_and_playbooks_become_kinds_as_recorded() {
 
 /// An edit of the case `specs`, options, and what is reported then.
 const BAD: [(&str, &str, &str); 14] = [
-    ("echo '- [' > roles/site/tasks/main.yml", "", "roles/site/tasks/main.yml:2:1"),
+    ("echo '- [' > roles/site/tasks/main.yml", "", "roles/site/tasks/main.yml:1:3"),
     ("echo 'name: x' > roles/site/tasks/main.yml", "", "this is no list of tasks"),
     ("echo 'a: [' > roles/site/defaults/main.yml", "", "roles/site/defaults/main.yml"),
-    ("sed -i 's/type: float/type: double/' roles/site/meta/argument_specs.yml", "", "argument_specs.yml:32:15"),
+    ("sed -i 's/type: float/type: double/' roles/site/meta/argument_specs.yml", "", "argument_specs.yml:29:15"),
     ("sed -i 's/\"off\"/off/' roles/site/meta/argument_specs.yml", "", "put it in quotes"),
     ("echo '- include_role: {name: gone}' > roles/site/tasks/main.yml", "", "there is no role `gone` in `roles`"),
     ("mkdir playbooks; echo 'hosts: x' > playbooks/x.yml", "--ansible-playbook x.yml", "this is no list of plays"),
@@ -115,13 +115,15 @@ fn permissions_follow_the_tasks() {
     let task = "- kubernetes.core.k8s:\\n    kind: ConfigMap\\n    name: x\\n";
     let (is_done, said) = run(&sandbox, &format!("printf -- '{task}' >> roles/site/tasks/main.yml && opctl check"));
     assert!(!is_done && said.contains("OP485") && said.contains("opctl check --fix"), "{said}");
-    let (is_done, said) = run(&sandbox, "opctl check --fix && opctl check --deny-warnings && cat config/rbac/role.yaml");
+    let (is_done, said) =
+        run(&sandbox, "opctl check --fix && opctl check --deny-warnings && cat config/rbac/role.yaml");
     assert!(is_done && said.contains("- configmaps\n"), "{said}");
 
     // What a finalizer runs counts, too; it has to exist.
     let add = "sed -i 's/.role(\"site\")/.role(\"site\").finalizer(Finalizer::new(\"example.com\\/x\").role(\"bye\"))/' \
                src/controller/web/site.rs";
-    let (is_done, said) = run(&sandbox, &format!("sed -i 's/::role/\\n.role/' src/controller/web/site.rs; {add}; opctl check"));
+    let (is_done, said) =
+        run(&sandbox, &format!("sed -i 's/::role/\\n.role/' src/controller/web/site.rs; {add}; opctl check"));
     assert!(!is_done && said.contains("`roles/bye` does not exist"), "{said}");
     let task = "- kubernetes.core.k8s:\\n    kind: Pod\\n    name: x\\n    state: absent\\n";
     run(&sandbox, &format!("mkdir -p roles/bye/tasks && printf -- '{task}' > roles/bye/tasks/main.yml"));
@@ -160,7 +162,10 @@ fn deletion_keeps_roles_and_removes_what_only_ansible_needs() {
     }
     let delete = "opctl delete api --group web --version v1 --kind";
     let (is_done, said) = run(&sandbox, &format!("{delete} Shop && opctl check --deny-warnings"));
-    assert!(is_done && said.contains("kept `roles/shop`") && sandbox.folder.join("requirements.txt").is_file(), "{said}");
+    assert!(
+        is_done && said.contains("kept `roles/shop`") && sandbox.folder.join("requirements.txt").is_file(),
+        "{said}"
+    );
     let (is_done, said) = run(&sandbox, &format!("{delete} Site"));
     assert!(is_done, "{said}");
     let (_, said) = run(&sandbox, "git add -A && git status --porcelain");

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
 use opctl::scaffold::{
-    self, Ansible, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Spec, Watch, Wiring, Workload,
+    self, Ansible, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Spec,
+    Watch, Wiring, Workload,
 };
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
@@ -67,11 +68,7 @@ fn own(group: &str, version: &str, kind: &str) -> Api {
 }
 
 fn chart() -> Chart {
-    Chart {
-        folder: "nginx".into(),
-        spec: spec(),
-        adopted: None,
-    }
+    Chart { folder: "nginx".into(), spec: spec(), adopted: None }
 }
 
 fn spec() -> Spec {
@@ -383,7 +380,10 @@ fn yaml_and_toml_parse() {
     for (name, file) in everything() {
         if file.path.ends_with(".yaml") || file.path.ends_with(".yml") {
             let documents = opctl::yaml::read_all(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(documents.iter().all(serde_json::Value::is_object), "{name} has what is not a mapping");
+            // Plays and tasks are lists.
+            let is_ansible = ["molecule/", "playbooks/", "roles/"].iter().any(|folder| file.path.starts_with(folder));
+            let fits = |document: &serde_json::Value| document.is_object() || is_ansible && document.is_array();
+            assert!(documents.iter().all(fits), "{name} has what is not a mapping");
         }
         if file.path.ends_with(".toml") {
             file.text.parse::<toml_edit::DocumentMut>().unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -213,8 +213,7 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let built = packages.as_ref().map(Vec::as_slice).unwrap_or_default();
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-    let mut sections =
-        vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl, target.needs()))];
+    let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl, target.needs()))];
     if target.root.is_some() {
         sections.push(section("versions", versions::examine(&packages)));
         let runtime = runtime::examine(&target);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{ansible, chart};
 use super::super::create_api::{api_of_resource, edit, project_of};
+use super::super::{ansible, chart};
 use super::{Finding, Target};
 use crate::ansible::Source as Runs;
 use crate::model::{Admission as Asked, Operator};

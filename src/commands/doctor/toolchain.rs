@@ -42,7 +42,11 @@ pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl, need
                 true => ask(&venv.join(program).display().to_string(), &["--version"]),
                 false => ask(program, &["--version"]),
             };
-            Ansible { python: ask("python3", &["--version"]), runner: of("ansible-runner"), core: of("ansible-playbook") }
+            Ansible {
+                python: ask("python3", &["--version"]),
+                runner: of("ansible-runner"),
+                core: of("ansible-playbook"),
+            }
         }),
     };
     check(&programs, &needs(packages))
@@ -231,7 +235,8 @@ const RUNNER: &str = "2.4";
 fn check_ansible(ansible: &Ansible, package: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
     let python = match &ansible.python {
         Ok(version) if numbers(version.trim_start_matches("Python ")) < numbers(PYTHON) => {
-            Finding::error(format!("{version} is too old: Ansible needs {PYTHON}")).help("set PYTHON to a newer one for `make .venv`")
+            Finding::error(format!("{version} is too old: Ansible needs {PYTHON}"))
+                .help("set PYTHON to a newer one for `make .venv`")
         }
         python => program("python3", python, || {
             Finding::error("needed by the roles and playbooks of the project")

@@ -103,7 +103,8 @@ fn copy(dir: &Path, folder: &str, files: &mut Files, found: &mut Vec<Diagnostic>
             copy(dir, &path, files, found)?;
         } else if name != ".placeholder" && name != ".gitkeep" {
             let bytes = fs::read(entry.path()).map_err(|error| {
-                Refusal::new(format!("cannot read `{}`: {error}", entry.path().display())).help("correct its permissions")
+                Refusal::new(format!("cannot read `{}`: {error}", entry.path().display()))
+                    .help("correct its permissions")
             })?;
             match String::from_utf8(bytes) {
                 Ok(text) => _ = files.insert(path, text),
@@ -151,6 +152,9 @@ fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Di
     }
 }
 
+/// Of 100 columns, the calls of a controller are indented by 8.
+const LINE: usize = 92;
+
 /// The calls of the controller.
 fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
     let mut calls = Vec::new();
@@ -163,13 +167,15 @@ fn calls(watch: &Watch, finalizer: Option<&Source>) -> scaffold::Watch {
             Source::Role(name) => format!(".role({name:?})"),
             Source::Playbook(path) => format!(".playbook({path:?})"),
         }));
-        let has_vars = !own.vars.is_empty();
-        let line = parts.concat() + &if has_vars { format!(".vars({})", variables(&own.vars, 2)) } else { String::new() };
-        calls.push(match line.len() <= 60 && !line.contains('\n') {
-            true => format!(".finalizer({line})"),
+        let vars = (!own.vars.is_empty()).then_some(&own.vars);
+        let of_vars = |levels| vars.map(|vars| format!(".vars({})", variables(vars, levels)));
+        let line = format!(".finalizer({}{})", parts.concat(), of_vars(2).unwrap_or_default());
+        // rustfmt breaks chains of several calls that are longer than 60.
+        let longest = if parts.len() + usize::from(vars.is_some()) > 2 { 60 } else { LINE };
+        calls.push(match line.len() <= longest && !line.contains('\n') {
+            true => line,
             false => {
-                let vars = has_vars.then(|| format!(".vars({})", variables(&own.vars, 4)));
-                let parts: Vec<String> = parts.into_iter().chain(vars).collect();
+                let parts: Vec<String> = parts.into_iter().chain(of_vars(4)).collect();
                 format!(".finalizer(\n            {},\n        )", parts.join("\n                "))
             }
         });
@@ -256,7 +262,8 @@ fn compare(source: &SdkProject, rules: &Rules, own: &BTreeSet<&str>, found: &mut
             for (verbs, resources) in more {
                 let (verbs, resources) = (verbs.join(";"), resources.join(";"));
                 let group = if group.is_empty() { "core" } else { group };
-                let message = format!("no task needs `{verbs}` on `{resources}` of `{group}`, so it was not carried over");
+                let message =
+                    format!("no task needs `{verbs}` on `{resources}` of `{group}`, so it was not carried over");
                 let marker = format!("// +kubebuilder:rbac:groups={group},resources={resources},verbs={verbs}");
                 let help = format!("if one does, add a marker to its controller: `{marker}`");
                 found.push(Diagnostic::warning("OP483", message).at(rule.span.clone(), "").help(help));
@@ -267,10 +274,14 @@ fn compare(source: &SdkProject, rules: &Rules, own: &BTreeSet<&str>, found: &mut
 
 /// What is left behind.
 fn leftovers(source: &SdkProject, found: &mut Vec<Diagnostic>) {
-    for name in ["collections", "library", "filter_plugins", "action_plugins", "module_utils", "inventory", "ansible.cfg"] {
+    for name in
+        ["collections", "library", "filter_plugins", "action_plugins", "module_utils", "inventory", "ansible.cfg"]
+    {
         if source.dir.join(name).exists() {
             let message = format!("`{}` was not imported", source.dir.join(name).display());
-            found.push(Diagnostic::warning("OP483", message).help("copy it, and add it to the Dockerfile, if it is needed"));
+            found.push(
+                Diagnostic::warning("OP483", message).help("copy it, and add it to the Dockerfile, if it is needed"),
+            );
         }
     }
     let Some(file) = project::read(&source.dir.join("requirements.yml")) else { return };

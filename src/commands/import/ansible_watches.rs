@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use super::watches::{self, Reader, Subject};
 use crate::ansible::Source;
 use crate::config::yaml::{Entry, Node, Value};
-use crate::diagnostic::{SourceFile, Span};
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{SourceFile, Span};
 
 /// A kind, and what runs for each of its objects.
 #[derive(Clone, Debug)]
@@ -191,13 +191,10 @@ const VAULT: &str = "$ANSIBLE_VAULT;";
 /// A value. operator-sdk puts environment variables into the whole file, before it is parsed.
 fn var(reader: &mut Reader, node: &Node) -> Json {
     match &node.value {
-        Value::Text(text) if text.trim_start().starts_with(VAULT) => {
-            // The parser drops the tag.
-            match node.span.file.text[..node.span.range.start].trim_end().ends_with("!vault") || has_tag(node) {
-                true => json!({ "__ansible_vault": text }),
-                false => text.as_str().into(),
-            }
-        }
+        Value::Text(text) if text.trim_start().starts_with(VAULT) => match is_tagged(node) {
+            true => json!({ "__ansible_vault": text }),
+            false => text.as_str().into(),
+        },
         Value::Text(text) => match with_lookups(text) {
             Some(template) => {
                 reader.dropped(
@@ -215,8 +212,11 @@ fn var(reader: &mut Reader, node: &Node) -> Json {
     }
 }
 
-fn has_tag(node: &Node) -> bool {
-    node.span.file.text[node.span.range.clone()].starts_with("!vault")
+/// Whether the tag `!vault` is before the value; the parser drops it.
+fn is_tagged(node: &Node) -> bool {
+    let (before, value) = node.span.file.text.split_at(node.span.range.start);
+    let style = |letter: char| letter.is_whitespace() || "|>+-".contains(letter) || letter.is_ascii_digit();
+    value.starts_with("!vault") || before.trim_end_matches(style).ends_with("!vault")
 }
 
 /// `${NAME}` and `$NAME` as templates; `None`: there is none.

@@ -65,7 +65,8 @@ fn requests(
         let subject = &watch.subject;
         let crd = source.crd(subject, found);
         if let Some(crd) = crd.as_ref().filter(|crd| !crd.is_namespaced) {
-            let message = format!("`{}` is cluster-scoped ({}), and a release needs a namespace", subject.kind, crd.path);
+            let message =
+                format!("`{}` is cluster-scoped ({}), and a release needs a namespace", subject.kind, crd.path);
             let help = "no object of it can have had a release: make it namespaced, or remove the watch";
             found.push(Diagnostic::error("OP482", message).at(subject.span.clone(), "").help(help));
             continue;

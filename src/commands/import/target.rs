@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
+use serde_json::Value;
 
 use super::project::{Crd, SdkProject};
 use super::watches::Subject;
@@ -15,7 +16,6 @@ use crate::commands::{Console, Next, Outcome, lock, tree};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::names::{Domain, ProjectName};
 use crate::project::{Descriptions, ProjectError, ProjectFile, Resource, root_above};
-use serde_json::Value;
 
 /// Makes the requests, and fulfils them in one plan, unless one of the findings is an error.
 pub fn import(
@@ -120,7 +120,8 @@ pub fn request(
     found: &mut Vec<Diagnostic>,
 ) -> Option<Request> {
     let request = names(subject, crd, file).and_then(|names| Request::new(&names, file));
-    let wrong = |Refusals(refusals): Refusals| found.extend(refusals.into_iter().map(|refusal| at(&subject.span, refusal)));
+    let wrong =
+        |Refusals(refusals): Refusals| found.extend(refusals.into_iter().map(|refusal| at(&subject.span, refusal)));
     request.map_err(wrong).ok()
 }
 

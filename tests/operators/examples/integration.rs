@@ -6,9 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::example::Example;
+use crate::ansible::has_ansible;
 use crate::common;
 use crate::control_plane::skipped;
-use crate::golden::{has_ansible, has_helm};
+use crate::golden::has_helm;
 use crate::workdir;
 
 #[test]

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::eventually;
 use super::example::Example;
 use super::namespace::Namespace;
+use crate::ansible::has_ansible;
 use crate::control_plane::ControlPlane;
-use crate::golden::has_ansible;
 
 const MEMCACHED: Example = Example { folder: "memcached-ansible", name: "memcached-ansible" };
 const SAMPLE: &str = "memcached-sample";

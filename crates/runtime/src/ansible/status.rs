@@ -37,15 +37,19 @@ pub struct Run {
     pub finished: String,
     /// How many runs with these inputs have failed, the last one among them.
     #[serde(default)]
+    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
     pub failures: u32,
     /// The number of tasks that had nothing to do, or did it.
     #[serde(default)]
+    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
     pub ok: u32,
     /// The number of tasks that changed something.
     #[serde(default)]
+    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
     pub changed: u32,
     /// The number of tasks that were left out.
     #[serde(default)]
+    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
     pub skipped: u32,
     /// The time at which the role has asked to be run again.
     pub next: Option<String>,
