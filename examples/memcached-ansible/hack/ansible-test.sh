@@ -32,7 +32,7 @@ trap stop EXIT
 
 play() {
     kill -0 "$manager" || { cat "$log" >&2; echo "error: the operator has stopped" >&2; exit 1; }
-    ansible-playbook --inventory localhost, --connection local "molecule/default/$1.yml" && return
+    ansible-playbook "molecule/default/$1.yml" && return
     cat "$log" >&2
     echo "error: molecule/default/$1.yml failed; the log of the operator is above" >&2
     exit 1
