@@ -161,7 +161,7 @@ fn deletion_keeps_roles_and_removes_what_only_ansible_needs() {
         assert!(is_done, "{said}");
     }
     let delete = "opctl delete api --group web --version v1 --kind";
-    let (is_done, said) = run(&sandbox, &format!("{delete} Shop && opctl check --deny-warnings"));
+    let (is_done, said) = run(&sandbox, &format!("{{ {delete} Shop && opctl check --deny-warnings; }}"));
     assert!(
         is_done && said.contains("kept `roles/shop`") && sandbox.folder.join("requirements.txt").is_file(),
         "{said}"

@@ -29,7 +29,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),
     ("spec", &["names", "project", "yaml"]),
-    ("chart", &["names", "spec", "yaml"]),
+    ("chart", &["names", "project", "spec", "yaml"]),
     ("operator_chart", &["yaml"]),
     ("olm", &["names", "diagnostic", "config", "yaml"]),
     ("reference", &["yaml"]),
