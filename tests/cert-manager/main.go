@@ -17,8 +17,10 @@ import (
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	kubernetes "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -43,6 +45,7 @@ import (
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
 	logf "github.com/cert-manager/cert-manager/pkg/logs"
+	"github.com/cert-manager/cert-manager/pkg/util"
 )
 
 func main() {
@@ -121,11 +124,15 @@ func runControllers(ctx context.Context, kubeconfig, namespace string) error {
 
 func runCAInjector(ctx context.Context, kubeconfig string) error {
 	scheme := runtime.NewScheme()
-	utilruntime.Must(api.AddToScheme(scheme))
+	for _, add := range []func(*runtime.Scheme) error{kubernetes.AddToScheme, apiextensions.AddToScheme, api.AddToScheme} {
+		utilruntime.Must(add(scheme))
+	}
 	restConfig, err := kube.BuildClientConfig("", kubeconfig)
 	if err != nil {
 		return err
 	}
+	// The field manager is the beginning of the user agent.
+	restConfig = util.RestConfigWithUserAgent(restConfig, "cainjector")
 	manager, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:  scheme,
 		Metrics: server.Options{BindAddress: "0"},
