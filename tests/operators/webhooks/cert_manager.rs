@@ -102,7 +102,7 @@ fn no_request_fails_while_cert_manager_rotates_certificates() {
             if certificate != AUTHORITY {
                 rotations += 1;
                 for manager in &managers {
-                    let served = || manager.log().matches("serving another certificate").count();
+                    let served = || manager.log().matches("serving the new certificate").count();
                     eventually("both replicas serve another certificate", || served() >= rotations);
                 }
             }
