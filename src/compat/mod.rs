@@ -360,15 +360,40 @@ impl Crd<'_> {
 /// are lost. The spec of a CRD in.
 pub fn lost_fields(spec: &Value) -> Vec<(String, String)> {
     let versions = versions(spec);
-    let schema = |version: &Value| version["schema"]["openAPIV3Schema"].clone();
-    let Some(stored) = versions.values().find(|version| version["storage"] == true).map(|it| schema(it)) else {
-        return Vec::new();
-    };
     let others = versions.iter().filter(|(_, version)| version["served"] == true && version["storage"] != true);
-    let lost = others.flat_map(|(name, version)| {
-        schema::unknown_fields(&schema(version), &stored).into_iter().map(|field| ((*name).to_owned(), field))
+    let lost = others.flat_map(|(name, _)| {
+        pruned_fields(spec, name).into_iter().map(|field| ((*name).to_owned(), field)).collect::<Vec<_>>()
     });
     lost.collect()
+}
+
+/// The fields of a version that the stored version of a CRD does not have. The spec of a CRD in.
+pub fn pruned_fields(spec: &Value, version: &str) -> Vec<String> {
+    let versions = versions(spec);
+    let schema = |version: &Value| version["schema"]["openAPIV3Schema"].clone();
+    let stored = versions.values().find(|version| version["storage"] == true);
+    match (versions.get(version), stored) {
+        (Some(version), Some(stored)) => schema::unknown_fields(&schema(version), &schema(stored)),
+        _ => Vec::new(),
+    }
+}
+
+/// The versions, and the fields of common versions, that only the first of two CRDs has: `v2`, `` `spec.size` of v1 ``. Their specs in.
+pub fn only_in(spec: &Value, other: &Value) -> Vec<String> {
+    let others = versions(other);
+    let mut found = Vec::new();
+    for (name, version) in versions(spec) {
+        let Some(other) = others.get(name) else {
+            found.push(name.to_owned());
+            continue;
+        };
+        let path = "/schema/openAPIV3Schema";
+        if let (Some(schema), Some(other)) = (version.pointer(path), other.pointer(path)) {
+            let fields = schema::unknown_fields(schema, other).into_iter();
+            found.extend(fields.map(|field| format!("`{field}` of {name}")));
+        }
+    }
+    found
 }
 
 fn storage(spec: &Value) -> &str {

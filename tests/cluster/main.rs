@@ -46,6 +46,7 @@ mod config;
 mod descriptions;
 mod doctor;
 mod markers;
+mod migrate;
 mod objects;
 mod olm;
 mod operator_chart;

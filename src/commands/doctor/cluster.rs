@@ -205,7 +205,7 @@ fn check_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
 
 /// Where what is installed is not what is generated. What the API server fills in, and what the operator writes while it
 /// runs (how versions are converted), is not compared.
-fn differences(generated: &Value, installed: &Value) -> Vec<String> {
+pub fn differences(generated: &Value, installed: &Value) -> Vec<String> {
     let (generated, installed) = (&generated["spec"], &installed["spec"]);
     let mut found = Vec::new();
     if generated["scope"] != installed["scope"] {
