@@ -39,10 +39,12 @@ pub struct Sweep {
     pub rewritten: usize,
     /// Those that were found to be stored in the storage version.
     pub verified: usize,
-    /// Those that others changed or deleted at the same time.
+    /// Those that others changed or deleted at the same time, or for which the API server did not answer.
     pub conflicts: usize,
     /// Why the API server refused to update objects.
     pub failures: Vec<String>,
+    /// Why it did not answer, the last time.
+    pub disturbance: Option<String>,
 }
 
 /// A migration in progress.
@@ -51,10 +53,14 @@ pub struct Migration {
     verified: BTreeSet<Key>,
     /// How often each object was rewritten.
     rewrites: BTreeMap<Key, usize>,
+    /// How often others changed an object before it could be updated, and its `resourceVersion` at first.
+    conflicts: BTreeMap<Key, (usize, String)>,
 }
 
 /// So many objects are in memory at a time.
 const PAGE: usize = 400;
+/// An object that others have changed this often since it was first read is stored as they wrote it, in the storage version.
+const CHANGED_BY_OTHERS: usize = 3;
 /// So many kubectl processes update objects at the same time, each one object after the other.
 const PARALLEL: usize = 4;
 
@@ -169,7 +175,7 @@ impl Migration {
             };
             done += page.objects.len();
             let mut pending = page.objects;
-            pending.retain(|object| !self.verified.contains(&key(object)) && seen.insert(key(object)));
+            pending.retain(|object| !self.is_verified(object) && seen.insert(key(object)));
             self.rewrite(kubectl, &pending, &mut sweep)?;
             report(done, done + page.remaining);
             match page.next {
@@ -177,6 +183,16 @@ impl Migration {
                 None => return Ok(sweep),
             }
         }
+    }
+
+    fn is_verified(&mut self, object: &Value) -> bool {
+        let is_changed = |(times, first): &(usize, String)| {
+            *times >= CHANGED_BY_OTHERS && first != text_at(object, "/metadata/resourceVersion")
+        };
+        if self.conflicts.get(&key(object)).is_some_and(is_changed) {
+            self.verified.insert(key(object));
+        }
+        self.verified.contains(&key(object))
     }
 
     /// The objects that were rewritten at least this many times.
@@ -194,16 +210,13 @@ impl Migration {
             let parts: Vec<_> = parts.map(|part| threads::spawn(scope, || replace(kubectl, part))).collect();
             parts.into_iter().map(threads::join).collect()
         });
-        let read: BTreeMap<Key, &str> =
-            objects.iter().map(|it| (key(it), text_at(it, "/metadata/resourceVersion"))).collect();
-        let mut left = read.len();
-        let mut failures = Vec::new();
+        let versions = objects.iter().map(|object| (key(object), text_at(object, "/metadata/resourceVersion")));
+        let mut left: BTreeMap<Key, &str> = versions.collect();
         let mut stopped = None;
         for replaced in replaced {
             let (output, error) = replaced?;
             for (key, version) in output.stdout.lines().filter_map(parse_replaced) {
-                left -= 1;
-                if read.get(&key) == Some(&version) {
+                if left.remove(&key) == Some(version) {
                     sweep.verified += 1;
                     self.verified.insert(key);
                 } else {
@@ -212,14 +225,21 @@ impl Migration {
                 }
             }
             match error {
-                Some(KubectlError::Failed { ref stderr, .. }) if is_about_objects(error.as_ref()) => {
-                    failures.extend(messages(stderr));
+                // The answers for each object.
+                Some(KubectlError::Failed { ref stderr, .. })
+                    if error.as_ref().is_some_and(|error| error.cause() == FailureCause::Other) =>
+                {
+                    let (failures, disturbance) = messages(stderr);
+                    sweep.failures.extend(failures);
+                    sweep.disturbance = disturbance.or(sweep.disturbance.take());
                 }
                 error => stopped = stopped.or(error),
             }
         }
-        sweep.conflicts += left.saturating_sub(failures.len());
-        sweep.failures.extend(failures);
+        sweep.conflicts += left.len();
+        for (key, version) in left {
+            self.conflicts.entry(key).or_insert_with(|| (0, version.to_owned())).0 += 1;
+        }
         stopped.map_or(Ok(()), Err)
     }
 }
@@ -228,11 +248,6 @@ impl Migration {
 fn replace(kubectl: &Kubectl, objects: &[Value]) -> Result<(KubectlOutput, Option<KubectlError>), KubectlError> {
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects });
     kubectl.run_to_the_end(&REPLACE, &list.to_string())
-}
-
-/// Whether the API server answered for each object.
-fn is_about_objects(error: Option<&KubectlError>) -> bool {
-    error.is_some_and(|error| error.cause() == FailureCause::Other)
 }
 
 const REPLACE: [&str; 8] = [
@@ -261,46 +276,47 @@ fn is_expired(error: &KubectlError) -> bool {
     matches!(error, KubectlError::Failed { stderr, .. } if stderr.contains("(Expired)"))
 }
 
-/// What passes if the same is tried again: others have changed or deleted the object, …
-const CHANGED: [&str; 2] = ["(Conflict)", "(NotFound)"];
-/// … or the API server is starting, stopping, or has too much to do.
-const OVERLOADED: [&str; 7] = [
-    "(TooManyRequests)",
-    "(Timeout)",
-    "(ServerTimeout)",
-    "(ServiceUnavailable)",
-    // A connection that was closed.
-    "Get \"http",
-    "Put \"http",
-    "Post \"http",
-];
+/// What the API server answers if the same may work later: others have changed or deleted the object, or it has too much to do.
+const PASSING: [&str; 6] =
+    ["(Conflict)", "(NotFound)", "(TooManyRequests)", "(Timeout)", "(ServerTimeout)", "(ServiceUnavailable)"];
+
+/// An answer of the API server, and not of the network on the way to it.
+const ANSWER: &str = "Error from server ";
 
 /// Whether the API server may answer later.
 pub fn is_passing(error: &KubectlError) -> bool {
     let KubectlError::Failed { stderr, .. } = error else { return false };
-    error.cause() == FailureCause::Unreachable || OVERLOADED.iter().any(|why| stderr.contains(why))
+    let is_overload = || PASSING[2..].iter().any(|why| stderr.contains(why));
+    match error.cause() {
+        FailureCause::Unreachable => true,
+        FailureCause::Other => !stderr.contains(ANSWER) || is_overload(),
+        _ => false,
+    }
 }
 
-/// A message for each object that cannot be updated; its details are further lines.
-fn messages(stderr: &str) -> Vec<String> {
-    let mut failures: Vec<String> = Vec::new();
-    let mut passes = false;
+/// A message for each object that the API server refuses to update, whose details are further lines; and why an answer is missing.
+fn messages(stderr: &str) -> (Vec<String>, Option<String>) {
+    let (mut failures, mut disturbance): (Vec<String>, _) = (Vec::new(), None);
+    let mut is_refused = false;
     for line in stderr.lines().filter(|line| !line.starts_with("Warning: ")) {
-        let is_detail = line.starts_with(['*', ' ', '\t']);
-        match failures.last_mut() {
-            _ if is_detail && passes => {}
-            Some(failure) if is_detail => failure.extend([" ", line.trim()]),
-            _ => {
-                let message = line.trim_start_matches("Error from server ");
-                passes = CHANGED.iter().any(|why| message.starts_with(why))
-                    || OVERLOADED.iter().any(|why| message.contains(why));
-                if !passes {
-                    failures.push(message.to_owned());
-                }
+        if line.starts_with(['*', ' ', '\t']) {
+            if let Some(failure) = failures.last_mut().filter(|_| is_refused) {
+                failure.extend([" ", line.trim()]);
             }
+            continue;
+        }
+        let answer = line.strip_prefix(ANSWER);
+        is_refused = match answer {
+            Some(answer) => !PASSING.iter().any(|why| answer.starts_with(why)),
+            None => line.contains(" is invalid: "),
+        };
+        match answer.unwrap_or(line) {
+            message if is_refused => failures.push(message.to_owned()),
+            message if answer.is_none() => disturbance = Some(message.to_owned()),
+            _ => {}
         }
     }
-    failures
+    (failures, disturbance)
 }
 
 /// Has the cluster rewrite the objects: a StorageVersionMigration, which the controller manager works on.
@@ -409,7 +425,17 @@ mod tests {
             Error from server (Forbidden): error when replacing \"STDIN\": admission webhook \"w\" denied the request: no";
         let refused = "The A \"y\" is invalid:  * spec.a: Required value * spec.b: Required value";
         let denied = "(Forbidden): error when replacing \"STDIN\": admission webhook \"w\" denied the request: no";
-        assert_eq!(messages(stderr), [refused, denied]);
+        let eof = "error when replacing \"STDIN\": Put \"https://127.0.0.1/apis/b.c\": EOF".to_owned();
+        assert_eq!(messages(stderr), (vec![refused.to_owned(), denied.to_owned()], Some(eof)));
+    }
+
+    #[test]
+    fn what_others_change_all_the_time_is_stored_as_they_write_it() {
+        let object = |version: &str| json!({ "metadata": { "name": "a", "resourceVersion": version } });
+        let conflicts = BTreeMap::from([((String::new(), "a".to_owned()), (CHANGED_BY_OTHERS, "7".to_owned()))]);
+        let mut migration = Migration { conflicts, ..Migration::default() };
+        assert!(!migration.is_verified(&object("7")), "nobody has changed it");
+        assert!(migration.is_verified(&object("9")));
     }
 
     #[test]

@@ -239,8 +239,13 @@ fn migrate(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
         }
         fruitless = if sweep.verified + sweep.rewritten > 0 { 0 } else { fruitless + 1 };
         if fruitless == FRUITLESS {
-            let message = format!("others change {} of `{crd}` all the time", counted(sweep.conflicts, "object"));
-            return Err(Failed(Refusal::new(message).help("run the command again when there are fewer writes")).into());
+            let why = sweep.disturbance.unwrap_or_else(|| "the API server has too much to do".into());
+            let message = format!("cannot update {} of `{crd}`: {why}", counted(sweep.conflicts, "object"));
+            let help = "`storedVersions` was not changed; run `opctl migrate` again to continue";
+            return Err(Failed(Refusal::new(message).help(help)).into());
+        }
+        if fruitless > 0 {
+            Deadline::after(PATIENCE).pause();
         }
     }
     drop(progress);

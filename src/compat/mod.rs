@@ -177,15 +177,14 @@ impl Crd<'_> {
 
     /// What the API server lets nobody change, and the names that people use.
     fn names(&mut self) {
-        let fields =
-            [("scope", ""), ("names", "kind"), ("names", "plural"), ("names", "singular"), ("names", "listKind")];
+        let fields = [("scope", ""), ("names", "kind"), ("names", "plural")];
         for (outer, inner) in fields {
             let of = |spec: &Value| match inner {
                 "" => spec[outer].clone(),
                 inner => spec[outer][inner].clone(),
             };
             let (old, new) = (of(self.old), of(self.new));
-            if old == new || matches!(inner, "singular" | "listKind") && (old.is_null() || new.is_null()) {
+            if old == new {
                 continue;
             }
             let name = if inner.is_empty() { outer } else { inner };
@@ -195,6 +194,17 @@ impl Crd<'_> {
             let why = "the API server refuses to change it: for a cluster, this is another CRD";
             let help = "keep it, or create a new kind and move the objects";
             self.add(Impact::Loss, "OP606", &victims, None, location, message, why, Some(help));
+        }
+        for (field, victim, why) in [
+            ("singular", Victim::Writers, "scripts may use it with kubectl"),
+            ("listKind", Victim::Readers, "clients may check the kind of a list"),
+        ] {
+            let (old, new) = (&self.old["names"][field], &self.new["names"][field]);
+            if old != new && !old.is_null() && !new.is_null() {
+                let message = format!("the {field} changes from `{}` to `{}`", text(old), text(new));
+                let location = CrdLocation::Argument("kind", 0);
+                self.add(Impact::Warning, "OP607", &[victim], None, location, message, why, None);
+            }
         }
         for (field, argument) in [("shortNames", "shortname"), ("categories", "category")] {
             let new = list(&self.new["names"][field]).to_vec();

@@ -54,6 +54,7 @@ mod rbac;
 mod rbac_apiserver;
 mod rbac_deployed;
 mod schemas;
+mod status;
 mod testenv;
 mod undecodable;
 mod verbs;

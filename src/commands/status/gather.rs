@@ -165,7 +165,11 @@ fn installed(project: &Project, kubectl: &Kubectl) -> Answer {
     };
     let references: Vec<Value> = project.objects.iter().filter(compared).map(reference).collect();
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": references }).to_string();
-    Answer::to(kubectl, &["get", "-f", "-", "--ignore-not-found", "-o", "json", TIMEOUT], &list)
+    Answer::to(
+        kubectl,
+        &["get", "-f", "-", "--ignore-not-found", "--show-managed-fields", "-o", "json", TIMEOUT],
+        &list,
+    )
 }
 
 /// Those of a CRD, in the version that is stored if it is served.

@@ -9,12 +9,12 @@ use super::gather::Facts;
 use super::{Project, full_name};
 
 pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     let mut same = 0;
     for role in project.of("ClusterRole").chain(project.of("Role")) {
         match facts.installed(role) {
             Err(why) => found.push(Finding::skipped(format!("the role `{}` cannot be read: {why}", full_name(role)))),
-            Ok(None) => found.push(missing("role", role)),
+            Ok(None) => missing.push(format!("`{}`", full_name(role))),
             Ok(Some(installed)) => {
                 let findings = check_role(role, installed);
                 same += usize::from(findings.is_empty());
@@ -27,7 +27,7 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
             Err(why) => {
                 found.push(Finding::skipped(format!("the binding `{}` cannot be read: {why}", full_name(binding))));
             }
-            Ok(None) => found.push(missing("binding", binding)),
+            Ok(None) => missing.push(format!("`{}`", full_name(binding))),
             Ok(Some(installed)) => {
                 same += usize::from(is_bound_equally(binding, installed));
                 if !is_bound_equally(binding, installed) {
@@ -37,6 +37,9 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
             }
         }
     }
+    if !missing.is_empty() {
+        found.push(Finding::error(format!("the cluster does not have {}", missing.join(", "))).help(DEPLOY));
+    }
     if same > 0 && found.is_empty() {
         found.push(Finding::ok("roles and bindings are those of the project"));
     }
@@ -45,10 +48,6 @@ pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
 
 /// Applies everything again.
 const DEPLOY: &str = "opctl deploy --image IMAGE";
-
-fn missing(what: &str, object: &Value) -> Finding {
-    Finding::error(format!("the {what} `{}` is missing", full_name(object))).help(DEPLOY)
-}
 
 fn check_role(role: &Value, installed: &Value) -> Vec<Finding> {
     let (ours, theirs) = (granted(role, None), granted(installed, None));
