@@ -148,10 +148,9 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
         assert!(0 < left, "it was killed too late");
         assert_eq!(desk.stored_versions(), r#"["v1","v2"]"#);
 
-        let start = Instant::now();
         let (code, said) = desk.migrate(&["--yes"]);
         assert_eq!(code, Some(0), "{said}");
-        eprintln!("the rest took {:?}: {}", start.elapsed(), said.lines().rev().nth(1).unwrap_or_default());
+        eprintln!("{}", said.lines().last().unwrap_or_default());
         assert!(said.contains("verified"), "{said}");
         done.store(true, Ordering::Relaxed);
         writer.join().unwrap()

@@ -6,7 +6,6 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::super::doctor::cluster::{is, list, name};
-use super::super::error::Failed;
 use super::Project;
 use crate::cluster::{FailureCause, Kubectl, KubectlError, items};
 use crate::commands::on_cluster::Cluster;
@@ -84,9 +83,10 @@ impl Facts {
             };
             (facts, threads::join(view), names)
         });
-        if let Some(error) = facts.installed.error.as_ref().filter(|error| !is_partial(error)) {
-            let Failed(refusal) = cluster.failure("read the cluster", error);
-            return Err(Failed(refusal).into());
+        let answers =
+            [&facts.installed, &facts.around, &facts.events].into_iter().chain(facts.kinds.iter().map(|it| &it.1));
+        if let Some(error) = answers.filter_map(|answer| answer.error.as_ref()).find(|error| !is_partial(error)) {
+            return Err(cluster.failure("read the cluster", error).into());
         }
         let view = view.objects.into_iter().next().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
