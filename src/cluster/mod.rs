@@ -7,6 +7,7 @@ mod cause;
 mod crds;
 mod kubectl;
 mod manifest;
+pub mod olm;
 mod rollout;
 mod wait;
 

@@ -52,6 +52,7 @@ mod operator_chart;
 mod rbac;
 mod rbac_apiserver;
 mod rbac_deployed;
+mod run_bundle;
 mod schemas;
 mod testenv;
 mod undecodable;
