@@ -53,6 +53,8 @@ pub struct Cluster<'a> {
     pub timeout: Duration,
     /// As given by the user.
     timeout_argument: &'a str,
+    /// Whether the command has `--print`.
+    prints: bool,
     pub console: &'a Console,
 }
 
@@ -62,6 +64,7 @@ const FIELD_MANAGER: &str = "opctl";
 impl<'a> Cluster<'a> {
     /// Does not contact the cluster. Refuses flags about writing files, which `command` would ignore.
     pub fn of(args: &'a ConnectionArgs, command: &str, console: &'a Console) -> anyhow::Result<Self> {
+        let prints = matches!(command, "install" | "uninstall" | "deploy" | "undeploy");
         let flag = match console.mode {
             Mode::Apply if console.overwrite.is_empty() => None,
             Mode::Apply => Some("--overwrite"),
@@ -72,7 +75,6 @@ impl<'a> Cluster<'a> {
         if let Some(flag) = flag {
             let refusal =
                 Refusal::new(format!("`{flag}` is for commands that write files, and `opctl {command}` writes none"));
-            let prints = matches!(command, "install" | "uninstall" | "deploy" | "undeploy");
             let print =
                 prints.then(|| format!("`opctl {command} --print` prints the manifests without using a cluster"));
             let diff = format!("kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -");
@@ -85,12 +87,12 @@ impl<'a> Cluster<'a> {
         })?;
         let mut kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
         kubectl.kubeconfig.clone_from(&args.kubeconfig);
-        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, console })
+        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, prints, console })
     }
 
     /// For a command that has a cluster already.
     pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
-        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", console }
+        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", prints: false, console }
     }
 
     /// Prints which cluster is used, and checks that its API server answers.
@@ -132,7 +134,7 @@ impl<'a> Cluster<'a> {
                     Err(self.failure("ask the cluster", &error).into())
                 }
                 _ if message(&error).contains("(Forbidden)") => Ok(()),
-                _ => Err(Failed(unreachable(&error, has_context)).into()),
+                _ => Err(Failed(unreachable(&error, has_context, self.prints)).into()),
             },
         }
     }
