@@ -8,6 +8,7 @@ mod crds;
 mod kubectl;
 mod manifest;
 mod migration;
+pub mod olm;
 mod rollout;
 mod wait;
 

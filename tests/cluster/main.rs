@@ -53,6 +53,7 @@ mod operator_chart;
 mod rbac;
 mod rbac_apiserver;
 mod rbac_deployed;
+mod run_bundle;
 mod schemas;
 mod status;
 mod testenv;
