@@ -2,13 +2,13 @@
 //!
 //! `OPCTL_ANSIBLE_KILLS=30` kills the operator or a run that often, `OPCTL_ANSIBLE_OBJECTS=100` makes that many objects.
 
+use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use std::env;
 
 use serde_json::{Value, json};
 
@@ -65,6 +65,11 @@ impl Setup {
     }
 
     fn manager(&self) -> Manager {
+        self.manager_with("300")
+    }
+
+    /// `timeout` is how long a run for a page may take, in seconds.
+    fn manager_with(&self, timeout: &str) -> Manager {
         let project = PLAYBOOKS.folder().join("ansible");
         let runs = self.runs();
         let arguments = [
@@ -75,9 +80,15 @@ impl Setup {
             "--ansible-runs",
             runs.to_str().unwrap(),
         ];
-        let variables = [("GREETING", "Welcome")];
-        let mut manager =
-            Manager::start_with(Path::new("."), PLAYBOOKS.program(), &self.kubeconfig, "manager", &arguments, &variables);
+        let variables = [("GREETING", "Welcome"), ("TIMEOUT", timeout)];
+        let mut manager = Manager::start_with(
+            Path::new("."),
+            PLAYBOOKS.program(),
+            &self.kubeconfig,
+            "manager",
+            &arguments,
+            &variables,
+        );
         manager.becomes_ready();
         manager
     }
@@ -233,7 +244,7 @@ fn the_life_of_a_page() {
 #[test]
 fn runs_that_fail_or_hang_end_and_are_repeated() {
     let Some(setup) = Setup::new("ansible-failures") else { return };
-    let mut manager = setup.manager();
+    let mut manager = setup.manager_with("30");
     setup.apply("Page", "bad", &json!({ "pageText": "a", "broken": true }));
     setup.apply("Page", "slow", &json!({ "pageText": "a", "hangs": true }));
     let bad = setup.becomes("page", "bad", "Failure", "True");
@@ -243,10 +254,12 @@ fn runs_that_fail_or_hang_end_and_are_repeated() {
     assert_eq!(owner["name"], "bad", "what was made before the failure is owned");
     let slow = setup.becomes("page", "slow", "Failure", "True");
     let message = condition(&slow, "Failure")["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("longer than its timeout of 20s, in the task `Hang`"), "{message}");
+    assert!(message.contains("longer than its timeout of 30s, in the task `"), "{message}");
     within(PATIENCE, "it is tried again", || {
         setup.get("page", "bad")["status"]["lastRun"]["failures"].as_u64() > Some(1)
     });
+    assert_eq!(manager.terminate().code(), Some(0), "{}", manager.log());
+    manager = setup.manager();
     setup.apply("Page", "bad", &json!({ "pageText": "a" }));
     setup.succeeds("page", "bad");
 
