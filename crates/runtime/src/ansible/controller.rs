@@ -362,7 +362,13 @@ impl Record {
 
     fn outcome(&self) -> Outcome {
         let mut status = self.fields.clone();
-        status.extend(self.run.as_ref().map(|run| ("lastRun".to_owned(), json!(run))));
+        status.extend(self.run.clone().map(|mut run| {
+            if run.dependents.len() > MANY {
+                // Without them, the next process has to run once more.
+                (run.dependents, run.inputs) = (Vec::new(), String::new());
+            }
+            ("lastRun".to_owned(), json!(run))
+        }));
         let ready = self.conditions.iter().find(|it| it.type_ == READY).cloned();
         let outcome = match ready {
             Some(ready) if self.is_failed => Outcome::failed(&ready.reason, ready.message),
@@ -378,6 +384,9 @@ const RUNNING: &str = "Running";
 const SUCCESSFUL: &str = "Successful";
 const FAILURE: &str = "Failure";
 const FAILED: &str = "Failed";
+
+/// The most objects that are listed in a status, each with some 200 bytes.
+const MANY: usize = 500;
 
 /// Another value of this annotation asks for another run.
 const RETRY: &str = "opctl-runtime/retry";
@@ -540,13 +549,12 @@ impl<K: Kind> AnsibleController<K> {
         let result = result.and_then(|summary| {
             let next = summary.requeue()?;
             run.next = next.and_then(|time| finished.checked_add(time).ok()).map(shown);
-            Ok(summary)
+            Ok((summary.status()?, summary.stats.unwrap_or_default()))
         });
         record.is_failed = result.is_err();
         match result {
-            Ok(summary) => {
-                record.fields = summary.status();
-                let stats = summary.stats.unwrap_or_default();
+            Ok((fields, stats)) => {
+                record.fields = fields;
                 (run.ok, run.changed, run.skipped) = (stats.ok, stats.changed, stats.skipped);
                 info!("{} succeeded: ok={} changed={}", self.play, run.ok, run.changed);
                 let message = format!("{} has succeeded", self.play);

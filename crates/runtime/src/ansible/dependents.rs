@@ -108,12 +108,12 @@ pub(super) enum Owned {
 /// Gives an object its owner, if a run has made it, and it has none yet. By a field manager of its own, so that it stays whatever the
 /// role applies.
 pub(super) async fn own(live: &Live, owner: &Owner, known: &[Dependent], ctx: &Context) -> Result<Owned> {
-    let Live { gvk, metadata, manager } = live;
+    let Live { gvk, metadata, manager, is_patched } = live;
     let (Some(name), Some(uid)) = (&metadata.name, &metadata.uid) else { return Ok(Owned::No) };
     let is_controlled = metadata.owner_references.iter().flatten().any(|other| other.controller == Some(true));
     let is_known = || known.iter().any(|it| it.uid == *uid);
     let is_made = owner.owns(metadata)
-        || !is_controlled && (is_known() || owner.made(metadata, manager.as_deref().unwrap_or(PYTHON)));
+        || !is_controlled && !is_patched && (is_known() || owner.made(metadata, manager.as_deref().unwrap_or(PYTHON)));
     // A role may write to the object that it is run for.
     if !is_made || *uid == owner.reference.uid {
         return Ok(Owned::No);

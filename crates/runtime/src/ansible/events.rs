@@ -82,6 +82,8 @@ pub(super) struct Live {
     pub metadata: ObjectMeta,
     /// As whom the task has written it, if it says so.
     pub manager: Option<String>,
+    /// Whether the task writes only to what exists already.
+    pub is_patched: bool,
 }
 
 /// What an event shows about the cluster.
@@ -217,9 +219,12 @@ impl Summary {
     }
 
     /// The fields of the status that the role has set.
-    pub fn status(&self) -> Map<String, Value> {
-        let data = self.stats.as_ref().and_then(|stats| stats.data.get("status"));
-        data.and_then(Value::as_object).cloned().unwrap_or_default()
+    pub fn status(&self) -> Result<Map<String, Value>, String> {
+        match self.stats.as_ref().and_then(|stats| stats.data.get("status")) {
+            None => Ok(Map::new()),
+            Some(Value::Object(fields)) => Ok(fields.clone()),
+            Some(other) => Err(format!("`status` of `set_stats` is not a map: {other}")),
+        }
     }
 
     /// When the role asks to be run again.
@@ -236,8 +241,7 @@ impl Summary {
 
 impl Returned {
     fn objects(&self, arguments: &Arguments, seen: &mut Vec<Seen>) {
-        // What is patched is somebody else's.
-        if self.method == "delete" || arguments.state == "patched" {
+        if self.method == "delete" {
             return;
         }
         let Some(written) = self.result.as_ref().and_then(|raw| serde_json::from_str::<Written>(raw.get()).ok()) else {
@@ -253,7 +257,8 @@ impl Returned {
             let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
             let gvk = GroupVersionKind::gvk(group, version, &kind);
             let manager = arguments.server_side_apply["field_manager"].as_str().map(str::to_owned);
-            seen.push(Seen::Object(Box::new(Live { gvk, metadata, manager })));
+            let is_patched = arguments.state == "patched";
+            seen.push(Seen::Object(Box::new(Live { gvk, metadata, manager, is_patched })));
         }
     }
 }
@@ -318,11 +323,12 @@ mod tests {
         let names: Vec<_> = seen
             .iter()
             .map(|seen| match seen {
-                Seen::Object(live) => live.metadata.name.clone().unwrap(),
+                Seen::Object(live) => (live.metadata.name.clone().unwrap(), live.is_patched),
                 Seen::Hidden { .. } => panic!("{seen:?}"),
             })
             .collect();
-        assert_eq!(names, ["one", "item", "first", "late"]);
+        let names = Vec::from_iter(names.iter().map(|(name, is_patched)| (name.as_str(), *is_patched)));
+        assert_eq!(names, [("one", false), ("item", false), ("first", false), ("late", false), ("patched", true)]);
     }
 
     #[test]
@@ -360,7 +366,7 @@ mod tests {
     #[test]
     fn a_role_sets_the_status_and_the_time_of_the_next_run() {
         let (summary, _) = note(&[stats(0)]);
-        assert_eq!(Value::from(summary.status()), json!({ "nodes": ["a"] }));
+        assert_eq!(summary.status().map(Value::from), Ok(json!({ "nodes": ["a"] })));
         assert_eq!(summary.requeue(), Ok(Some(Duration::from_secs(90))));
         let (summary, _) = note(&[task("runner_on_ok", "operator_sdk.util.requeue_after", json!({ "period": "5s" }))]);
         assert_eq!(summary.requeue(), Ok(Some(Duration::from_secs(5))));

@@ -321,7 +321,7 @@ fn whatever_is_killed_the_work_is_finished() {
             manager = setup.manager();
         } else {
             let mut found = Command::new("pgrep");
-            found.args(["-f", &format!("{}.*", setup.runs().display())]);
+            found.args(["-f", &format!("{}/", setup.runs().display())]);
             let found = found.output().unwrap();
             let found = String::from_utf8_lossy(&found.stdout).into_owned();
             let found: Vec<_> = found.lines().collect();
