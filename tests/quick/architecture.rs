@@ -23,7 +23,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("model", &["names", "versions", "diagnostic", "project"]),
     ("source", &["names", "versions", "diagnostic", "lexer", "threads", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
-    ("cluster", &["interrupt", "yaml"]),
+    ("cluster", &["interrupt", "threads", "yaml"]),
     ("compat", &["model"]),
     ("compiled", &["names", "diagnostic", "project", "interrupt", "yaml"]),
     ("config", &["names", "diagnostic", "project", "model"]),
@@ -101,6 +101,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("regex", &["crates/cel/src/pattern.rs", "config/select.rs"]),
     ("similar", &["edit/merge.rs", "plan/report.rs"]),
     ("ctrlc", &["interrupt.rs"]),
+    ("jiff", &["commands/status/clock.rs"]),
+    ("x509_parser", &["commands/status/certificate.rs"]),
     (
         "flate2",
         &[

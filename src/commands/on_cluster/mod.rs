@@ -40,6 +40,8 @@ pub struct Cluster<'a> {
     pub timeout: Duration,
     /// As given by the user.
     timeout_argument: &'a str,
+    /// Whether the command has `--print`.
+    prints: bool,
     pub console: &'a Console,
 }
 
@@ -69,12 +71,12 @@ impl<'a> Cluster<'a> {
             Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
         })?;
         let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, console })
+        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, prints: true, console })
     }
 
     /// For a command that has a cluster already.
     pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
-        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", console }
+        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", prints: false, console }
     }
 
     /// Prints which cluster is used, and checks that its API server answers.
@@ -116,7 +118,7 @@ impl<'a> Cluster<'a> {
                     Err(self.failure("ask the cluster", &error).into())
                 }
                 _ if message(&error).contains("(Forbidden)") => Ok(()),
-                _ => Err(Failed(unreachable(&error, has_context)).into()),
+                _ => Err(Failed(unreachable(&error, has_context, self.prints)).into()),
             },
         }
     }
