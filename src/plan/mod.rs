@@ -45,8 +45,8 @@ pub enum Change {
     /// text that opctl wrote.
     Vendor { folder: String, text: Option<String>, written: Option<String> },
     /// The user's: what changed from `base`, the text that opctl wrote, to `theirs`, the one of newer templates, is merged into the file
-    /// (`None`: the template did not exist, or does no longer).
-    Merge { base: Option<String>, theirs: Option<String>, choice: Choice },
+    /// (`None`: the template did not exist, or does no longer). `moved` is the user's text if the file had another path before.
+    Merge { base: Option<String>, theirs: Option<String>, choice: Choice, moved: Option<String> },
 }
 
 /// What becomes of a file that both the user and the templates changed.

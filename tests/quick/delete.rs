@@ -89,6 +89,8 @@ fn webhooks_are_deleted_in_any_order_and_the_server_with_the_last_one() {
                 shell(&sandbox, &format!("opctl delete webhook {kind} {}", WEBHOOKS[index].1));
                 shell(&sandbox, "opctl manifests --check");
             }
+            // The metrics still use it.
+            shell(&sandbox, "opctl edit --cert-manager=false");
             assert_same(&before, &all(&sandbox.folder), &format!("{server} {order:?}"));
         }
     }

@@ -90,6 +90,7 @@ mod objects;
 mod olm;
 mod plan;
 mod rbac;
+mod readers;
 mod reference;
 mod registry;
 mod release;

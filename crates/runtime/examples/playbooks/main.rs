@@ -65,10 +65,13 @@ fn definitions() -> Vec<CustomResourceDefinition> {
 
 /// The finalizer deletes what Kubernetes does not, since it has no namespace.
 fn pages() -> Runnable {
+    // For tests.
+    let timeout = std::env::var("TIMEOUT").ok().and_then(|seconds| seconds.parse().ok());
+    let timeout = timeout.map_or(Duration::from_secs(300), Duration::from_secs);
     AnsibleController::<Page>::role("page")
         .vars(json!({ "greeting": "{{ lookup('env', 'GREETING') | default('Hello', true) }}" }))
         .finalizer(Finalizer::new("web.example.com/readers").playbook("playbooks/cleanup.yml"))
-        .timeout(Duration::from_secs(20))
+        .timeout(timeout)
         .keep_runs(3)
         .into()
 }

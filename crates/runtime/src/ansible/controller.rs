@@ -1,9 +1,10 @@
 //! A controller that runs a role or a playbook for each object of a kind.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -44,6 +45,8 @@ pub struct AnsibleController<K> {
     settings: Settings,
     /// A digest of everything that is the same for all objects.
     digest: OnceLock<String>,
+    /// By the uids of the objects.
+    records: Mutex<HashMap<String, Record>>,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -171,6 +174,7 @@ impl<K> AnsibleController<K> {
             config: watcher::Config::default(),
             settings: Settings::default(),
             digest: OnceLock::new(),
+            records: Mutex::default(),
             kind: PhantomData,
         }
     }
@@ -296,6 +300,8 @@ pub(super) struct Record {
     is_failed: bool,
     /// The inputs of a run that the status shows as running.
     announced: Option<String>,
+    /// The only namespace that the controller of the object watches.
+    scope: Option<String>,
 }
 
 /// Why there is a run.
@@ -320,7 +326,7 @@ impl Record {
         let conditions = fields.remove("conditions").unwrap_or_default();
         let conditions = conditions.as_array().into_iter().flatten();
         let conditions = conditions.filter_map(|it| serde_json::from_value(it.clone()).ok()).collect();
-        Self { run, fields, conditions, is_failed: false, announced: None }
+        Self { run, fields, conditions, ..Self::default() }
     }
 
     fn is_running(&self) -> bool {
@@ -339,7 +345,9 @@ impl Record {
         if run.inputs != inputs || self.is_running() {
             return Ok(Cause::Changed);
         }
-        let left = |from: Timestamp, pause: Duration| pause.saturating_sub(Timestamp::now().duration_since(from).unsigned_abs());
+        let left = |from: Timestamp, pause: Duration| {
+            pause.saturating_sub(Timestamp::now().duration_since(from).unsigned_abs())
+        };
         if run.failures > 0 {
             let left = left(finished, pause(run.failures));
             return if left.is_zero() { Ok(Cause::Failed) } else { Err(Some(left)) };
@@ -354,7 +362,13 @@ impl Record {
 
     fn outcome(&self) -> Outcome {
         let mut status = self.fields.clone();
-        status.insert("lastRun".to_owned(), json!(self.run));
+        status.extend(self.run.clone().map(|mut run| {
+            if run.dependents.len() > MANY {
+                // Without them, the next process has to run once more.
+                (run.dependents, run.inputs) = (Vec::new(), String::new());
+            }
+            ("lastRun".to_owned(), json!(run))
+        }));
         let ready = self.conditions.iter().find(|it| it.type_ == READY).cloned();
         let outcome = match ready {
             Some(ready) if self.is_failed => Outcome::failed(&ready.reason, ready.message),
@@ -371,13 +385,17 @@ const SUCCESSFUL: &str = "Successful";
 const FAILURE: &str = "Failure";
 const FAILED: &str = "Failed";
 
+/// The most objects that are listed in a status, each with some 200 bytes.
+const MANY: usize = 500;
+
 /// Another value of this annotation asks for another run.
 const RETRY: &str = "opctl-runtime/retry";
 const ANNOTATIONS: &str = "ansible.sdk.operatorframework.io/";
 
 /// The pause after so many failures: ten seconds, doubled with each, up to ten minutes.
-fn pause(failures: u32) -> Duration {
-    let doubled = Duration::from_secs(10).saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+fn pause(failures: i64) -> Duration {
+    let before = u32::try_from(failures.saturating_sub(1)).unwrap_or_default();
+    let doubled = Duration::from_secs(10).saturating_mul(2_u32.saturating_pow(before));
     doubled.min(Duration::from_secs(600))
 }
 
@@ -465,12 +483,13 @@ impl<K: Kind> AnsibleController<K> {
     async fn reconcile(self: Arc<Self>, object: Arc<Untyped<K>>, ctx: Arc<Context>) -> Result<Outcome> {
         let (uid, settings) = (object.uid().unwrap_or_default(), self.settings_for(&object));
         let inputs = self.inputs(&object, &ctx)?;
-        let known = ctx.ansible.with_records(|all| all.get(&uid).cloned());
+        let known = self.records().get(&uid).cloned();
         let is_new = known.is_none();
         let mut record = known.unwrap_or_else(|| match settings.manages_status {
             true => Record::of(&object.status),
             false => Record::default(),
         });
+        record.scope = ctx.namespace().map(str::to_owned);
         let dependents = record.run.as_ref().map(|run| run.dependents.clone()).unwrap_or_default();
         if is_new {
             ctx.ansible.dependents.track(&*object, &dependents, &settings, &ctx).await?;
@@ -481,7 +500,7 @@ impl<K: Kind> AnsibleController<K> {
                 let watched: Vec<_> = dependents.into_iter().filter(|it| it.is_watched(&settings)).collect();
                 let has_failed = record.run.as_ref().is_some_and(|run| run.failures > 0);
                 if has_failed || refreshed(&watched, &ctx).await? == watched {
-                    ctx.ansible.with_records(|all| all.insert(uid, record.clone()));
+                    self.records().insert(uid, record.clone());
                     return Ok(requeued(record.outcome(), next, &ctx));
                 }
                 Cause::Drifted
@@ -497,7 +516,7 @@ impl<K: Kind> AnsibleController<K> {
             }
             record.set(RUNNING, Status::True, RUNNING, message);
             (record.announced, record.is_failed) = (Some(inputs), false);
-            ctx.ansible.with_records(|all| all.insert(uid, record.clone()));
+            self.records().insert(uid, record.clone());
             return Ok(record.outcome().requeue_after(Duration::ZERO));
         }
         let _turn = tokio::select! {
@@ -515,7 +534,7 @@ impl<K: Kind> AnsibleController<K> {
         let Some((result, dependents)) = ran? else { return Ok(nothing()) };
         ctx.ansible.dependents.track(&object, &dependents, &settings, &ctx).await?;
         self.note(&mut record, result, dependents, inputs);
-        ctx.ansible.with_records(|all| all.insert(uid, record.clone()));
+        self.records().insert(uid, record.clone());
         self.forget_the_gone(&ctx);
         let next = record.due(&record.run.as_ref().map(|run| run.inputs.clone()).unwrap_or_default(), settings.period);
         Ok(requeued(record.outcome(), next.err().unwrap_or(Some(Duration::ZERO)), &ctx))
@@ -530,13 +549,12 @@ impl<K: Kind> AnsibleController<K> {
         let result = result.and_then(|summary| {
             let next = summary.requeue()?;
             run.next = next.and_then(|time| finished.checked_add(time).ok()).map(shown);
-            Ok(summary)
+            Ok((summary.status()?, summary.stats.unwrap_or_default()))
         });
         record.is_failed = result.is_err();
         match result {
-            Ok(summary) => {
-                record.fields = summary.status();
-                let stats = summary.stats.unwrap_or_default();
+            Ok((fields, stats)) => {
+                record.fields = fields;
                 (run.ok, run.changed, run.skipped) = (stats.ok, stats.changed, stats.skipped);
                 info!("{} succeeded: ok={} changed={}", self.play, run.ok, run.changed);
                 let message = format!("{} has succeeded", self.play);
@@ -673,14 +691,14 @@ impl<K: Kind> AnsibleController<K> {
         };
         let Some(Fresh { object, json, now }) = fresh(&*object, &ctx).await? else { return Ok(()) };
         let settings = self.settings_for(&object);
-        let record = ctx.ansible.with_records(|all| all.get(&uid).cloned()).unwrap_or_else(|| Record::of(&object.status));
+        let record = self.records().get(&uid).cloned().unwrap_or_else(|| Record::of(&object.status));
         let (play, vars) = (finalizer.play.as_ref().unwrap_or(&self.play), [&self.vars, &finalizer.vars]);
         info!("{play} runs: {}", finalizer.name);
         let ran = self.run(play, &vars, &object, &json, now, &settings, &record, &ctx).await?;
         let (result, _) = ran.ok_or_else(stopped)?;
         result.map_err(|why| Error::new("FinalizerFailed", why))?;
         ctx.ansible.dependents.forget(&uid);
-        ctx.ansible.with_records(|all| all.remove(&uid));
+        self.records().remove(&uid);
         Ok(())
     }
 
@@ -694,18 +712,26 @@ impl<K: Kind> AnsibleController<K> {
     /// Forgets objects that are gone, and removes the files of their runs.
     fn forget_the_gone(&self, ctx: &Context) {
         let objects = ctx.objects::<Untyped<K>>();
-        let is_gone = |uid: &str| !objects.iter().any(|object| object.metadata.uid.as_deref() == Some(uid));
+        let uids: HashSet<&str> = objects.iter().filter_map(|object| object.metadata.uid.as_deref()).collect();
+        self.records().retain(|uid, record| {
+            let is_left = record.scope.as_deref() != ctx.namespace() || uids.contains(uid.as_str());
+            if !is_left {
+                ctx.ansible.dependents.forget(uid);
+            }
+            is_left
+        });
         let entries = self.folder(ctx).ok().and_then(|folder| std::fs::read_dir(folder).ok());
         for entry in entries.into_iter().flatten().flatten() {
-            let uid = entry.file_name().to_string_lossy().into_owned();
-            if is_gone(&uid) {
-                if let Err(error) = std::fs::remove_dir_all(entry.path()) {
-                    warn!("files of runs are left: {error}");
-                }
-                ctx.ansible.dependents.forget(&uid);
-                ctx.ansible.with_records(|all| all.remove(&uid));
+            if !uids.contains(&*entry.file_name().to_string_lossy())
+                && let Err(error) = std::fs::remove_dir_all(entry.path())
+            {
+                warn!("files of runs are left: {error}");
             }
         }
+    }
+
+    fn records(&self) -> MutexGuard<'_, HashMap<String, Record>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

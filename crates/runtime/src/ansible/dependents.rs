@@ -7,7 +7,9 @@ use futures::channel::mpsc::UnboundedSender;
 use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{Api, ApiResource, DynamicObject, GetParams, ObjectMeta, PartialObjectMeta, Patch, PatchParams, Request};
+use kube::api::{
+    Api, ApiResource, DynamicObject, GetParams, ObjectMeta, PartialObjectMeta, Patch, PatchParams, Request,
+};
 use kube::core::GroupVersionKind;
 use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
@@ -54,11 +56,12 @@ impl Owner {
         owners(metadata).any(|uid| uid == self.reference.uid)
     }
 
-    /// Whether a run for this object has made another one: it is older than neither of them. If the run that made it was killed before
-    /// that was known, at least nobody but Ansible must have made it.
-    fn made(&self, metadata: &ObjectMeta) -> bool {
+    /// Whether a run for this object has made another one, which is not older than the run. If it was an earlier run, which was killed
+    /// before that was known, the other one is not older than this object, and nobody but this task has written it first.
+    fn made(&self, metadata: &ObjectMeta, manager: &str) -> bool {
         let Some(created) = metadata.creation_timestamp.as_ref().map(|time| time.0) else { return false };
-        created >= self.since || self.created.is_some_and(|time| created >= time) && first_writer(metadata) == Some(PYTHON)
+        created >= self.since
+            || self.created.is_some_and(|time| created >= time) && first_writer(metadata) == Some(manager)
     }
 }
 
@@ -105,11 +108,12 @@ pub(super) enum Owned {
 /// Gives an object its owner, if a run has made it, and it has none yet. By a field manager of its own, so that it stays whatever the
 /// role applies.
 pub(super) async fn own(live: &Live, owner: &Owner, known: &[Dependent], ctx: &Context) -> Result<Owned> {
-    let Live { gvk, metadata } = live;
+    let Live { gvk, metadata, manager, is_patched } = live;
     let (Some(name), Some(uid)) = (&metadata.name, &metadata.uid) else { return Ok(Owned::No) };
     let is_controlled = metadata.owner_references.iter().flatten().any(|other| other.controller == Some(true));
     let is_known = || known.iter().any(|it| it.uid == *uid);
-    let is_made = owner.owns(metadata) || !is_controlled && (is_known() || owner.made(metadata));
+    let is_made = owner.owns(metadata)
+        || !is_controlled && !is_patched && (is_known() || owner.made(metadata, manager.as_deref().unwrap_or(PYTHON)));
     // A role may write to the object that it is run for.
     if !is_made || *uid == owner.reference.uid {
         return Ok(Owned::No);
@@ -170,7 +174,8 @@ impl Dependent {
 
     /// Whether a change of it causes a run.
     pub(super) fn is_watched(&self, settings: &Settings) -> bool {
-        let is_left = settings.unwatched.iter().any(|(version, kind)| *version == self.api_version && *kind == self.kind);
+        let is_left =
+            settings.unwatched.iter().any(|(version, kind)| *version == self.api_version && *kind == self.kind);
         settings.watches_dependents && !is_left && (self.namespace.is_some() || settings.watches_cluster_scoped)
     }
 
@@ -179,7 +184,9 @@ impl Dependent {
         let (resource, _) = match ctx.kinds.get(&ctx.client, &self.gvk()).await {
             Ok(known) => known,
             // Its CRD is gone, and so is the object.
-            Err(error) if matches!(error.request(), Some(kube::Error::Api(status)) if status.code == 404) => return Ok(None),
+            Err(error) if matches!(error.request(), Some(kube::Error::Api(status)) if status.code == 404) => {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
         let url = DynamicObject::url_path(&resource, self.namespace.as_deref());
@@ -310,13 +317,13 @@ mod tests {
         let made = |created, managers: &[(&str, u32)]| {
             let managers: Vec<_> = managers.iter().map(|(manager, minute)| (*manager, at(*minute))).collect();
             let managers: Vec<_> = managers.iter().map(|(manager, time)| (*manager, time.as_str(), "")).collect();
-            owner.made(&metadata(&at(created), &managers))
+            owner.made(&metadata(&at(created), &managers), PYTHON)
         };
         assert!(made(20, &[("any", 20)]), "in this run");
         assert!(made(12, &[(PYTHON, 12), ("kubectl", 15)]), "in an earlier run");
         assert!(!made(12, &[("kubectl", 12), (PYTHON, 20)]), "by somebody else");
         assert!(!made(5, &[(PYTHON, 5)]), "before the object of the run");
-        assert!(!owner.made(&ObjectMeta::default()));
+        assert!(!owner.made(&ObjectMeta::default(), PYTHON));
     }
 
     #[test]

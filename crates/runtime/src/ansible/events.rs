@@ -18,8 +18,7 @@ struct Event {
     event: String,
     #[serde(default)]
     stdout: String,
-    #[serde(default)]
-    event_data: Data,
+    event_data: Option<Box<RawValue>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -31,11 +30,11 @@ struct Data {
     ignore_errors: Option<bool>,
     res: Option<Returned>,
     artifact_data: Option<Map<String, Value>>,
-    ok: BTreeMap<String, u32>,
-    changed: BTreeMap<String, u32>,
-    skipped: BTreeMap<String, u32>,
-    failures: BTreeMap<String, u32>,
-    dark: BTreeMap<String, u32>,
+    ok: BTreeMap<String, i64>,
+    changed: BTreeMap<String, i64>,
+    skipped: BTreeMap<String, i64>,
+    failures: BTreeMap<String, i64>,
+    dark: BTreeMap<String, i64>,
 }
 
 /// What a task returns. Any module may have a field of any type under these names.
@@ -49,6 +48,21 @@ struct Returned {
     /// Of `operator_sdk.util.requeue_after`.
     period: Value,
     result: Option<Box<RawValue>>,
+    invocation: Option<Box<RawValue>>,
+}
+
+/// What the task was given.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Invocation {
+    module_args: Arguments,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Arguments {
+    state: Value,
+    server_side_apply: Value,
 }
 
 /// What a module of kubernetes.core has written: an object, or a list of such results.
@@ -66,6 +80,10 @@ struct Written {
 pub(super) struct Live {
     pub gvk: GroupVersionKind,
     pub metadata: ObjectMeta,
+    /// As whom the task has written it, if it says so.
+    pub manager: Option<String>,
+    /// Whether the task writes only to what exists already.
+    pub is_patched: bool,
 }
 
 /// What an event shows about the cluster.
@@ -73,7 +91,10 @@ pub(super) struct Live {
 pub(super) enum Seen {
     Object(Box<Live>),
     /// This task has changed something that its result does not name.
-    Hidden { task: String, why: &'static str },
+    Hidden {
+        task: String,
+        why: &'static str,
+    },
 }
 
 /// What a run has said so far.
@@ -91,17 +112,22 @@ pub(super) struct Summary {
 /// What is known at the end of a run.
 #[derive(Debug, Default)]
 pub(super) struct Stats {
-    pub ok: u32,
-    pub changed: u32,
-    pub skipped: u32,
-    failed: u32,
+    pub ok: i64,
+    pub changed: i64,
+    pub skipped: i64,
+    failed: i64,
     data: Map<String, Value>,
 }
 
 impl Summary {
     /// Reads a line. What it shows of the cluster goes to `seen`; the text for people is returned.
     pub fn note(&mut self, line: &[u8], seen: &mut Vec<Seen>) -> Result<String, serde_json::Error> {
-        let Event { event, stdout, event_data: mut data } = serde_json::from_slice(line)?;
+        let Event { event, stdout, event_data } = serde_json::from_slice(line)?;
+        let data = event_data.map_or_else(|| Ok(Data::default()), |data| serde_json::from_str(data.get()));
+        let Ok(mut data) = data else {
+            seen.push(Seen::Hidden { task: self.task.clone(), why: "its result cannot be read" });
+            return Ok(stdout);
+        };
         match event.as_str() {
             "runner_on_start" => self.task.clone_from(&data.task),
             "runner_on_ok" | "runner_item_on_ok" => self.ok(&mut data, &stdout, seen),
@@ -113,7 +139,7 @@ impl Summary {
                 }
             }
             "playbook_on_stats" => {
-                let sum = |counts: &BTreeMap<String, u32>| counts.values().sum();
+                let sum = |counts: &BTreeMap<String, i64>| counts.values().sum();
                 self.stats = Some(Stats {
                     ok: sum(&data.ok),
                     changed: sum(&data.changed),
@@ -150,7 +176,8 @@ impl Summary {
         } else if action == "operator_sdk.util.requeue_after" {
             self.requeue = Some(res.period.clone());
         } else {
-            res.objects(seen);
+            let invocation = res.invocation.as_ref().and_then(|raw| serde_json::from_str::<Invocation>(raw.get()).ok());
+            res.objects(&invocation.unwrap_or_default().module_args, seen);
         }
         data.res = Some(res);
     }
@@ -192,9 +219,12 @@ impl Summary {
     }
 
     /// The fields of the status that the role has set.
-    pub fn status(&self) -> Map<String, Value> {
-        let data = self.stats.as_ref().and_then(|stats| stats.data.get("status"));
-        data.and_then(Value::as_object).cloned().unwrap_or_default()
+    pub fn status(&self) -> Result<Map<String, Value>, String> {
+        match self.stats.as_ref().and_then(|stats| stats.data.get("status")) {
+            None => Ok(Map::new()),
+            Some(Value::Object(fields)) => Ok(fields.clone()),
+            Some(other) => Err(format!("`status` of `set_stats` is not a map: {other}")),
+        }
     }
 
     /// When the role asks to be run again.
@@ -210,7 +240,7 @@ impl Summary {
 }
 
 impl Returned {
-    fn objects(&self, seen: &mut Vec<Seen>) {
+    fn objects(&self, arguments: &Arguments, seen: &mut Vec<Seen>) {
         if self.method == "delete" {
             return;
         }
@@ -218,7 +248,7 @@ impl Returned {
             return;
         };
         if let Some(results) = &written.results {
-            results.iter().for_each(|each| each.objects(seen));
+            results.iter().for_each(|each| each.objects(arguments, seen));
         }
         if let (Some(api_version), Some(kind), Some(metadata)) = (written.api_version, written.kind, written.metadata)
             && metadata.uid.is_some()
@@ -226,7 +256,9 @@ impl Returned {
         {
             let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
             let gvk = GroupVersionKind::gvk(group, version, &kind);
-            seen.push(Seen::Object(Box::new(Live { gvk, metadata })));
+            let manager = arguments.server_side_apply["field_manager"].as_str().map(str::to_owned);
+            let is_patched = arguments.state == "patched";
+            seen.push(Seen::Object(Box::new(Live { gvk, metadata, manager, is_patched })));
         }
     }
 }
@@ -263,27 +295,40 @@ mod tests {
 
     #[test]
     fn objects_are_found_in_all_shapes_of_results() {
-        let object = |name: &str| {
-            json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": name, "uid": name } })
-        };
+        let object = |name: &str| json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": name, "uid": name } });
         let (_, seen) = note(&[
             task("runner_on_ok", "kubernetes.core.k8s", json!({ "method": "create", "result": object("one") })),
             task("runner_item_on_ok", "kubernetes.core.k8s", json!({ "result": object("item") })),
-            task("runner_on_ok", "kubernetes.core.k8s", json!({ "result": { "results": [
+            task(
+                "runner_on_ok",
+                "kubernetes.core.k8s",
+                json!({ "result": { "results": [
                 { "method": "apply", "result": object("first") }, { "method": "delete", "result": object("gone") },
-            ] } })),
+            ] } }),
+            ),
             task("runner_on_failed", "kubernetes.core.k8s", json!({ "msg": "timed out", "result": object("late") })),
+            task(
+                "runner_on_ok",
+                "kubernetes.core.k8s",
+                json!({ "method": "update", "result": object("patched"),
+                "invocation": { "module_args": { "state": "patched", "server_side_apply": null } } }),
+            ),
             task("runner_on_ok", "kubernetes.core.k8s", json!({ "method": "delete", "result": object("deleted") })),
-            task("runner_on_ok", "ansible.builtin.uri", json!({ "result": "text", "msg": [1], "method": 3 })),
+            task(
+                "runner_on_ok",
+                "ansible.builtin.uri",
+                json!({ "result": "text", "msg": [1], "method": 3, "invocation": 4 }),
+            ),
         ]);
         let names: Vec<_> = seen
             .iter()
             .map(|seen| match seen {
-                Seen::Object(live) => live.metadata.name.clone().unwrap(),
+                Seen::Object(live) => (live.metadata.name.clone().unwrap(), live.is_patched),
                 Seen::Hidden { .. } => panic!("{seen:?}"),
             })
             .collect();
-        assert_eq!(names, ["one", "item", "first", "late"]);
+        let names = Vec::from_iter(names.iter().map(|(name, is_patched)| (name.as_str(), *is_patched)));
+        assert_eq!(names, [("one", false), ("item", false), ("first", false), ("late", false), ("patched", true)]);
     }
 
     #[test]
@@ -295,6 +340,7 @@ mod tests {
         assert_eq!(hidden("ansible.builtin.command", censored), 0);
         assert_eq!(hidden("kubernetes.core.helm", json!({ "changed": true })), 1);
         assert_eq!(hidden("kubernetes.core.helm", json!({ "changed": false })), 0);
+        assert_eq!(hidden("kubernetes.core.k8s", json!("no map")), 1);
     }
 
     #[test]
@@ -320,7 +366,7 @@ mod tests {
     #[test]
     fn a_role_sets_the_status_and_the_time_of_the_next_run() {
         let (summary, _) = note(&[stats(0)]);
-        assert_eq!(Value::from(summary.status()), json!({ "nodes": ["a"] }));
+        assert_eq!(summary.status().map(Value::from), Ok(json!({ "nodes": ["a"] })));
         assert_eq!(summary.requeue(), Ok(Some(Duration::from_secs(90))));
         let (summary, _) = note(&[task("runner_on_ok", "operator_sdk.util.requeue_after", json!({ "period": "5s" }))]);
         assert_eq!(summary.requeue(), Ok(Some(Duration::from_secs(5))));

@@ -74,11 +74,30 @@
 //!
 //! The conditions are `Running`, `Successful`, `Failure`, and `Ready`, which sums them up unless the role sets it itself.
 //!
+//! # When there is a run
+//!
+//! If the spec, the variables, the role, or an object that a run made has changed; if the last run failed, after 10, 20, 40 … seconds, up to
+//! 10 minutes; if its period or the role asks for it; and if the annotation `opctl-runtime/retry` of the object gets another value.
+//!
 //! # What a run made
 //!
-//! An object that a task of `kubernetes.core.k8s` created belongs to the object of the run, so Kubernetes deletes it too, and a change of
-//! it causes a run. What cannot be owned, since it is in another namespace or in none, has annotations instead, and is named in an event
-//! if there is no finalizer that could delete it; so is a task whose `no_log` hides what it has created.
+//! An object that a task of `kubernetes.core.k8s` created belongs to the object of the run: Kubernetes deletes it too, and a change of
+//! it causes a run. What a task patches (`state: patched`), or what existed before, belongs to others and stays. What cannot be owned, since
+//! it is in another namespace or in none, has the annotation `opctl-runtime/owner` instead. The operator needs `get`, `list`, `patch` and
+//! `watch` for the kinds of all these objects; without a namespace, `get` and `patch` are enough unless they are watched.
+//!
+//! An event of the object names what is not deleted with it, unless there is a finalizer which can do that: what has no namespace, releases of
+//! `kubernetes.core.helm`, and tasks whose `no_log` hides what they created. Such a task can set the owner itself:
+//!
+//! ```yaml
+//! ownerReferences:
+//!   - apiVersion: cache.example.com/v1
+//!     kind: Memcached
+//!     name: "{{ ansible_operator_meta.name }}"
+//!     uid: "{{ _cache_example_com_memcached.metadata.uid }}"
+//! ```
+//!
+//! What a shell command creates, such as one with `kubectl`, is not known.
 
 mod controller;
 mod dependents;

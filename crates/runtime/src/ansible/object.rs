@@ -23,7 +23,10 @@ pub(super) struct Fresh<K> {
 }
 
 /// Reads an object anew; `None` if it is gone, or another one has its name. As a list, which every controller may read.
-pub(super) async fn fresh<K: Resource<DynamicType = ()>>(object: &Untyped<K>, ctx: &Context) -> Result<Option<Fresh<K>>> {
+pub(super) async fn fresh<K: Resource<DynamicType = ()>>(
+    object: &Untyped<K>,
+    ctx: &Context,
+) -> Result<Option<Fresh<K>>> {
     let requests = Request::new(Untyped::<K>::url_path(&(), object.namespace().as_deref()));
     let params = ListParams::default().fields(&format!("metadata.name={}", object.name_any()));
     let request = requests.list(&params).map_err(kube::Error::BuildRequest)?;
@@ -38,7 +41,8 @@ pub(super) async fn fresh<K: Resource<DynamicType = ()>>(object: &Untyped<K>, ct
         return Err(kube::Error::Api(error.into()).into());
     }
     let Found { items } = serde_json::from_slice(&body)?;
-    let Some(mut json) = items.into_iter().find(|item| item["metadata"]["uid"].as_str() == object.meta().uid.as_deref())
+    let Some(mut json) =
+        items.into_iter().find(|item| item["metadata"]["uid"].as_str() == object.meta().uid.as_deref())
     else {
         return Ok(None);
     };

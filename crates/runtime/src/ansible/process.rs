@@ -1,13 +1,12 @@
 //! The ansible-runner program: how many run, what they are given, and how they end.
 
-use std::collections::HashMap;
+use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use std::env;
 
 use serde_json::{Map, Value};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
@@ -39,8 +38,6 @@ pub(crate) struct Ansible {
     slots: Semaphore,
     project: OnceLock<Arc<Project>>,
     pub(super) dependents: Dependents,
-    /// By the uid of an object.
-    pub(super) records: Mutex<HashMap<String, super::controller::Record>>,
 }
 
 /// A run that is to be made.
@@ -75,7 +72,6 @@ impl Ansible {
             options,
             project: OnceLock::new(),
             dependents: Dependents::default(),
-            records: Mutex::default(),
         }
     }
 
@@ -86,7 +82,10 @@ impl Ansible {
         }
         let folder = &self.options.ansible_project;
         let project = Project::read(folder).map_err(|error| {
-            Error::new("InvalidProject", format!("the Ansible project in `{}` cannot be read: {error}", folder.display()))
+            Error::new(
+                "InvalidProject",
+                format!("the Ansible project in `{}` cannot be read: {error}", folder.display()),
+            )
         })?;
         Ok(self.project.get_or_init(|| project.into()).clone())
     }
@@ -96,7 +95,8 @@ impl Ansible {
         let other = |why: String| manager::Error::Other(why.into());
         let program = self.options.ansible_runner.display();
         let hint = "install ansible-core and ansible-runner 2.4, or name the program with `--ansible-runner`";
-        let output = Command::new(&self.options.ansible_runner).arg("--version").env("PATH", self.path()).output().await;
+        let output =
+            Command::new(&self.options.ansible_runner).arg("--version").env("PATH", self.path()).output().await;
         let output = output.map_err(|error| other(format!("cannot run `{program}`: {error}; {hint}")))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let mut numbers = text.trim().split('.').map(|part| part.parse::<u32>().ok());
@@ -148,12 +148,7 @@ impl Ansible {
     /// is ended. No process is left when this returns.
     ///
     /// At shutdown, it has half of the grace period to finish.
-    pub(super) async fn run(
-        &self,
-        ctx: &Context,
-        job: Job<'_>,
-        seen: mpsc::Sender<Seen>,
-    ) -> Result<Summary, Failure> {
+    pub(super) async fn run(&self, ctx: &Context, job: Job<'_>, seen: mpsc::Sender<Seen>) -> Result<Summary, Failure> {
         let failed = |error: io::Error| Failure::Failed(format!("cannot run ansible-runner: {error}"));
         let mark = format!("{}/{}", ctx.operator.name, job.key);
         // Of an operator that was killed.
@@ -212,7 +207,9 @@ impl Ansible {
                 (Ok(errors), Ok(status)) => Err(Failure::Failed(summary.failure().unwrap_or_else(|| {
                     match (last_line(&errors).as_str(), status.code()) {
                         ("", None) => format!("ansible-runner was killed, in the task `{}`", summary.task),
-                        ("", Some(_)) => format!("the playbook did not end, but stopped in the task `{}`", summary.task),
+                        ("", Some(_)) => {
+                            format!("the playbook did not end, but stopped in the task `{}`", summary.task)
+                        }
                         (error, _) => error.to_owned(),
                     }
                 }))),
@@ -235,7 +232,8 @@ impl Ansible {
         let kubeconfig = crate::client::kubeconfig_for(job.namespace).map_err(io::Error::other)?;
         write("kubeconfig", &kubeconfig.to_string())?;
         if env::var_os("ANSIBLE_INVENTORY").is_none() {
-            let host = "localhost ansible_connection=local ansible_python_interpreter=\"{{ ansible_playbook_python }}\"\n";
+            let host =
+                "localhost ansible_connection=local ansible_python_interpreter=\"{{ ansible_playbook_python }}\"\n";
             write("inventory/hosts", host)?;
         }
         let playbook = match job.play {
@@ -257,15 +255,14 @@ impl Ansible {
         }
         let kubeconfig = job.folder.join("kubeconfig");
         command.env("KUBECONFIG", &kubeconfig).env("K8S_AUTH_KUBECONFIG", &kubeconfig).env("PATH", self.path());
-        // What the API server offers is kept there by kubernetes.core, for all runs.
-        let cache = self.runs()?.join("tmp");
-        make_folder(&cache)?;
-        command.env("TMPDIR", cache);
-        for name in ["ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TEMP"] {
+        // A module that is killed leaves its files there.
+        for name in ["TMPDIR", "ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TEMP"] {
             command.env(name, job.folder.join("tmp"));
         }
-        if env::var_os("ANSIBLE_GATHERING").is_none() {
-            command.env("ANSIBLE_GATHERING", "explicit");
+        for (name, value) in [("ANSIBLE_GATHERING", "explicit"), ("ANSIBLE_NOCOLOR", "1")] {
+            if env::var_os(name).is_none() {
+                command.env(name, value);
+            }
         }
         for (name, part, defaults) in [
             ("ANSIBLE_ROLES_PATH", "roles", "~/.ansible/roles:/usr/share/ansible/roles:/etc/ansible/roles"),
@@ -419,13 +416,6 @@ async fn end(mark: &str) -> bool {
 #[cfg(not(target_os = "linux"))]
 async fn end(_mark: &str) -> bool {
     false
-}
-
-/// The records of all objects.
-impl Ansible {
-    pub(super) fn with_records<T>(&self, what: impl FnOnce(&mut HashMap<String, super::controller::Record>) -> T) -> T {
-        what(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 #[cfg(test)]

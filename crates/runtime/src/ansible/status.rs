@@ -37,21 +37,18 @@ pub struct Run {
     pub finished: String,
     /// How many runs with these inputs have failed, the last one among them.
     #[serde(default)]
-    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
-    pub failures: u32,
+    pub failures: i64,
     /// The number of tasks that had nothing to do, or did it.
     #[serde(default)]
-    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
-    pub ok: u32,
+    pub ok: i64,
     /// The number of tasks that changed something.
     #[serde(default)]
-    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
-    pub changed: u32,
+    pub changed: i64,
     /// The number of tasks that were left out.
     #[serde(default)]
-    #[schemars(range(max = 4_294_967_295_i64), extend("format" = "int64"))]
-    pub skipped: u32,
+    pub skipped: i64,
     /// The time at which the role has asked to be run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// The objects that it made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,6 +65,7 @@ pub struct Dependent {
     /// Its kind.
     pub kind: String,
     /// Its namespace, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,

@@ -243,14 +243,15 @@ impl<K: Kind> From<ChartController<K>> for Runnable {
         let (finalizer, config, sources) = (this.finalizer, std::mem::take(&mut this.config), this.sources.clone());
         let this = Arc::new(this);
         let [reconciler, cleaner, checker] = [(); 3].map(|()| this.clone());
-        let mut controller = Controller::<Untyped<K>>::new(move |object, ctx| reconciler.clone().reconcile(object, ctx))
-            .config(config)
-            .releases()
-            .finalizer(finalizer, move |object: Arc<Untyped<K>>, ctx: Arc<Context>| {
-                let (release, _) = cleaner.release_of(&object);
-                async move { release.uninstall(&*object, &ctx).await }
-            })
-            .check(move |ctx| checker.clone().check(ctx).boxed());
+        let mut controller =
+            Controller::<Untyped<K>>::new(move |object, ctx| reconciler.clone().reconcile(object, ctx))
+                .config(config)
+                .releases()
+                .finalizer(finalizer, move |object: Arc<Untyped<K>>, ctx: Arc<Context>| {
+                    let (release, _) = cleaner.release_of(&object);
+                    async move { release.uninstall(&*object, &ctx).await }
+                })
+                .check(move |ctx| checker.clone().check(ctx).boxed());
         if let Some(sources) = sources {
             let names = |object: &Untyped<K>,
                          sources: &Sources<K>,
