@@ -10,12 +10,12 @@ use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
 use super::inverse::{inverse, refusal, replaced};
 use super::request::Request;
-use super::{Console, Next, Outcome, Task, carry_out, chart, counted, lock, manifests, rendered, tree};
+use super::{Console, Next, Outcome, Task, ansible, carry_out, chart, counted, lock, manifests, rendered, tree};
 use crate::diagnostic::Span;
 use crate::edit::Edit;
 use crate::emit;
 use crate::names::{Group, Kind, Version};
-use crate::plan::Plan;
+use crate::plan::{Change, Plan};
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold;
 use crate::source;
@@ -148,14 +148,24 @@ fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<P
     let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: fields(resource) };
     let before = entry.undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
     let file = ProjectFile::parse(&before).map_err(Diagnosed::from)?;
-    let request = Request::new(&Request::arguments(resource), &file)?;
+    let mut request = Request::new(&Request::arguments(resource), &file)?;
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
+    if let Some(source) = ansible::source_of(resource) {
+        console.note(&format!("kept `{}`", source.path()));
+        request.ansible = Some(ansible::Operator::known(&source, resource, !project.ansible));
+    }
     create_api::add(&mut created, &project, &request);
     // Other kinds need some of the modules, too.
     let needed: Vec<(String, Edit)> = file.resources.iter().flat_map(|other| edits_for(&project, other)).collect();
     created.changes.remove(PROJECT);
     let mut plan = inverse(created, &needed, tree)?;
+    if request.ansible.is_some() {
+        let with = scaffold::Project { ansible: true, ..project.clone() };
+        create_api::switch(&mut plan, &with, &project, tree)?;
+        let permissions = scaffold::generated_permissions(&create_api::api_of_resource(resource));
+        plan.changes.insert(permissions, Change::Prune);
+    }
     plan.changes.insert(PROJECT.into(), replaced(text, before));
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
     Ok(plan)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
-use super::{Console, chart, external, wiring};
+use super::{Console, ansible, chart, external, wiring};
 use crate::names::{ControllerName, Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
@@ -28,6 +28,7 @@ pub struct Request {
     pub external_types: Option<String>,
     pub workload: Option<Workload>,
     pub chart: Option<chart::Operator>,
+    pub ansible: Option<ansible::Operator>,
     pub finalizer: bool,
 }
 
@@ -282,6 +283,7 @@ impl Request {
             external_types: None,
             workload: names.workload,
             chart: None,
+            ansible: None,
             finalizer: false,
         })
     }
@@ -303,6 +305,7 @@ impl Request {
             options.insert("finalizer".into(), true.into());
         }
         options.extend(self.chart.iter().flat_map(|chart| chart.options.clone()));
+        options.extend(self.ansible.iter().flat_map(|ansible| ansible.options.clone()));
         let Some(workload) = &self.workload else { return options };
         options.insert("image".into(), workload.image.as_str().into());
         if let Some(port) = workload.port {
