@@ -168,10 +168,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("ansible-operator", Refused("`opctl import ansible-operator DIR` converts an Ansible operator of operator-sdk")),
     ("helm-operator", Refused("`opctl import helm-operator DIR` converts a Helm operator of operator-sdk")),
     ("manifest", MANIFESTS),
-    (
-        "migrate",
-        Refused("there is nothing to migrate: opctl's projects are Rust. `opctl init DIR --domain DOMAIN` starts one"),
-    ),
     ("new", Refused("`opctl init DIR --domain DOMAIN` starts a project")),
     ("print-deps", Refused("`cargo tree` prints the dependencies, `opctl version` the supported versions")),
     ("rbac", MANIFESTS),

@@ -68,7 +68,19 @@ fn chain(line: &str) -> Option<String> {
         broken.push(character);
     }
     // A single call is no chain, and stays where it fits.
-    (calls > 1 || line.trim_end().len() > WIDTH).then(|| broken + "\n")
+    (calls > 1 || line.trim_end().len() > WIDTH).then(|| break_start(indent, &broken) + "\n")
+}
+
+/// The argument of a chain's first line on a line of its own, if it is too long; the calls are then below its bracket.
+fn break_start(indent: &str, chain: &str) -> String {
+    let (start, calls) = chain.split_once('\n').unwrap_or((chain, ""));
+    match start.strip_suffix(')').and_then(|start| start.split_once('(')) {
+        Some((head, argument)) if start.len() > WIDTH => {
+            let calls = calls.replace(&format!("{indent}    "), indent);
+            format!("{head}(\n{indent}    {argument},\n{indent})\n{calls}")
+        }
+        _ => chain.to_owned(),
+    }
 }
 
 fn indented(line: &str) -> (&str, &str) {

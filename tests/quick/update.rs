@@ -228,8 +228,8 @@ fn a_record_that_was_edited_is_no_base() {
     assert!(is_refused(&sandbox, "update").contains("`.opctl/scaffold.txt`, line 1: expected a checksum"));
 
     let sandbox = project();
-    let list = read(&sandbox, ".opctl/scaffold.txt");
-    write(&sandbox, ".opctl/scaffold.txt", &list.replacen("  1  ", "  4000000000  ", 1));
+    let (list, newest) = (read(&sandbox, ".opctl/scaffold.txt"), opctl::scaffold::revisions::newest());
+    write(&sandbox, ".opctl/scaffold.txt", &list.replacen(&format!("  {newest}  "), "  4000000000  ", 1));
     let text = is_refused(&sandbox, "update");
     assert!(text.contains("the scaffold has revision 4000000000, newer than this opctl's"), "{text}");
 }
