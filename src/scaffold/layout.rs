@@ -24,7 +24,7 @@ pub fn single_blank_lines(text: &str) -> String {
 
 /// Rust text with its long signatures and imports broken.
 pub fn break_long_lines(text: &str) -> String {
-    text.split_inclusive('\n').map(break_line).collect()
+    break_starts(&text.split_inclusive('\n').map(break_line).collect::<String>())
 }
 
 fn break_line(line: &str) -> String {
@@ -47,9 +47,7 @@ fn binding(line: &str) -> Option<String> {
 fn chain(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
     let text = text.trim_end();
-    let is_chain =
-        ["Controller::<", "ChartController::<", "AnsibleController::<"].iter().any(|it| text.starts_with(it));
-    if !is_chain || text.len() <= CHAIN_WIDTH {
+    if !is_chain(text) || text.len() <= CHAIN_WIDTH {
         return None;
     }
     let mut broken = indent.to_owned();
@@ -68,19 +66,35 @@ fn chain(line: &str) -> Option<String> {
         broken.push(character);
     }
     // A single call is no chain, and stays where it fits.
-    (calls > 1 || line.trim_end().len() > WIDTH).then(|| break_start(indent, &broken) + "\n")
+    (calls > 1 || line.trim_end().len() > WIDTH).then(|| broken + "\n")
 }
 
 /// The argument of a chain's first line on a line of its own, if it is too long; the calls are then below its bracket.
-fn break_start(indent: &str, chain: &str) -> String {
-    let (start, calls) = chain.split_once('\n').unwrap_or((chain, ""));
-    match start.strip_suffix(')').and_then(|start| start.split_once('(')) {
-        Some((head, argument)) if start.len() > WIDTH => {
-            let calls = calls.replace(&format!("{indent}    "), indent);
-            format!("{head}(\n{indent}    {argument},\n{indent})\n{calls}")
+fn break_starts(text: &str) -> String {
+    let mut broken = String::new();
+    let mut calls: Option<(String, &str)> = None;
+    for line in text.split_inclusive('\n') {
+        let (indent, start) = indented(line);
+        if let Some((inner, indent)) = &calls
+            && let Some(call) = line.strip_prefix(inner.as_str())
+        {
+            broken.extend([*indent, call]);
+            continue;
         }
-        _ => chain.to_owned(),
+        calls = None;
+        match start.trim_end().strip_suffix(')').and_then(|start| start.split_once('(')) {
+            Some((head, argument)) if is_chain(start) && line.trim_end().len() > WIDTH => {
+                broken.push_str(&format!("{indent}{head}(\n{indent}    {argument},\n{indent})\n"));
+                calls = Some((format!("{indent}    "), indent));
+            }
+            _ => broken.push_str(line),
+        }
     }
+    broken
+}
+
+fn is_chain(text: &str) -> bool {
+    ["Controller::<", "ChartController::<", "AnsibleController::<"].iter().any(|start| text.starts_with(start))
 }
 
 fn indented(line: &str) -> (&str, &str) {
