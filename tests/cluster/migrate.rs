@@ -207,9 +207,8 @@ fn versions_are_kept_until_all_objects_are_rewritten() {
     assert_eq!(desk.versions()["move.example.com/v1"], 1);
 
     cluster.kubectl(&["delete", "validatingadmissionpolicybinding", "frozen"], "");
-    until(|| {
-        cluster.run(&["annotate", "widgets.move.example.com", "quiet-8", "--overwrite", "a=b"], "").status.success()
-    });
+    let change = ["annotate", "widgets.move.example.com", "quiet-7", "--overwrite", "--dry-run=server", "a=c"];
+    until(|| cluster.run(&change, "").status.success());
     let (code, said) = desk.migrate(&["--yes"]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(desk.stored_versions(), r#"["v2"]"#);
