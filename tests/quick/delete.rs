@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::golden::{Golden, can_be_made, names, shell};
 use crate::sandbox::Sandbox;
-use crate::tree;
+use crate::{record, tree};
 
 /// Every file, also those of the record of the scaffold.
 fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree::tree(folder);
-    files.extend(tree::record(folder));
+    files.extend(record::record(folder));
     files
 }
 

@@ -37,6 +37,8 @@ mod pod_template;
 mod project_with_webhooks;
 #[path = "../common/prometheus.rs"]
 mod prometheus;
+#[path = "../common/record.rs"]
+mod record;
 #[path = "../common/recorder.rs"]
 mod recorder;
 #[path = "../common/roles.rs"]

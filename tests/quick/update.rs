@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use crate::dice::Dice;
 use crate::golden::{Golden, shell};
 use crate::sandbox::Sandbox;
-use crate::tree;
+use crate::{record, tree};
 
 /// A project whose files are all recorded.
 fn project() -> Sandbox {
@@ -35,11 +35,11 @@ fn succeeds(sandbox: &Sandbox, arguments: &str) -> String {
 /// Fails, and writes nothing.
 #[track_caller]
 fn is_refused(sandbox: &Sandbox, arguments: &str) -> String {
-    let before = (tree::tree(&sandbox.folder), tree::record(&sandbox.folder));
+    let before = (tree::tree(&sandbox.folder), record::record(&sandbox.folder));
     let output = opctl(sandbox, arguments);
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{arguments}: {text}");
-    assert!((tree::tree(&sandbox.folder), tree::record(&sandbox.folder)) == before, "{arguments}: {text}");
+    assert!((tree::tree(&sandbox.folder), record::record(&sandbox.folder)) == before, "{arguments}: {text}");
     text
 }
 
@@ -205,8 +205,8 @@ fn a_project_without_a_record_is_adopted() {
     is_refused(&sandbox, "update --adopt");
     succeeds(&sandbox, "update --check");
     // As if it had been recorded from the beginning.
-    let adopted = tree::record(&sandbox.folder);
-    let recorded = tree::record(&project().folder);
+    let adopted = record::record(&sandbox.folder);
+    let recorded = record::record(&project().folder);
     assert_eq!(
         adopted.keys().collect::<Vec<_>>(),
         recorded.keys().filter(|path| **path != "base/LICENSE.base").collect::<Vec<_>>()
@@ -238,7 +238,7 @@ type Files = std::collections::BTreeMap<String, Vec<u8>>;
 
 /// All files of a project, with the record.
 fn files(sandbox: &Sandbox) -> Files {
-    let record = tree::record(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
+    let record = record::record(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
     tree::tree(&sandbox.folder).into_iter().chain(record).collect()
 }
 
