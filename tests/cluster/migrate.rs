@@ -194,9 +194,9 @@ fn versions_are_kept_until_all_objects_are_rewritten() {
         "metadata": { "name": "frozen" }, "spec": { "policyName": "frozen", "validationActions": ["Deny"] },
     });
     cluster.kubectl(&["create", "-f", "-"], &format!("{policy}\n---\n{binding}"));
-    until(|| {
-        !cluster.run(&["annotate", "widgets.move.example.com", "quiet-7", "--overwrite", "a=b"], "").status.success()
-    });
+    // An update would store the new version.
+    let change = ["annotate", "widgets.move.example.com", "quiet-7", "--overwrite", "--dry-run=server", "a=b"];
+    until(|| !cluster.run(&change, "").status.success());
 
     let (code, said) = desk.migrate(&["--yes"]);
     assert_eq!(code, Some(1), "{said}");
@@ -207,7 +207,6 @@ fn versions_are_kept_until_all_objects_are_rewritten() {
     assert_eq!(desk.versions()["move.example.com/v1"], 1);
 
     cluster.kubectl(&["delete", "validatingadmissionpolicybinding", "frozen"], "");
-    let change = ["annotate", "widgets.move.example.com", "quiet-7", "--overwrite", "--dry-run=server", "a=c"];
     until(|| cluster.run(&change, "").status.success());
     let (code, said) = desk.migrate(&["--yes"]);
     assert_eq!(code, Some(0), "{said}");
