@@ -6,9 +6,8 @@ use std::convert::Infallible;
 
 use super::create_api::{self, add_rendered, api_of_resource, project_of};
 use super::edit::{KUSTOMIZATION, listed};
-use super::error::Refusals;
 use super::request::Request;
-use super::{chart, delete_webhook};
+use super::{chart, delete_webhook, further};
 use crate::edit;
 use crate::plan::{self, Change, Plan, Policy};
 use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks, workspace_above};
@@ -29,7 +28,7 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
     let mut of_others = BTreeSet::new();
     let mut has_chart = false;
     for resource in &file.resources {
-        for request in requests(resource, file, &mut has_chart)? {
+        for request in requests(resource, file, recorded, tree, &mut has_chart)? {
             let api = api_of_resource(&request.resource);
             if let Some(operator) = &request.chart {
                 of_others.extend([api.types_file(), format!("config/samples/{}", api.sample())]);
@@ -100,7 +99,13 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
 }
 
 /// What `create api` was asked for.
-fn requests(resource: &Resource, file: &ProjectFile, has_chart: &mut bool) -> Result<Vec<Request>, Refusals> {
+fn requests(
+    resource: &Resource,
+    file: &ProjectFile,
+    recorded: &Texts,
+    tree: &Tree,
+    has_chart: &mut bool,
+) -> anyhow::Result<Vec<Request>> {
     let main = Request::arguments(resource);
     let mut requests = Vec::new();
     if let Origin::External { .. } = resource.origin {
@@ -122,6 +127,10 @@ fn requests(resource: &Resource, file: &ProjectFile, has_chart: &mut bool) -> Re
     let with_type = resource.controllers.first().filter(|name| !resource.controller && named(name).image.is_some());
     if with_type.is_none() && (resource.api.is_some() || resource.controller) {
         let mut request = Request::new(&main, &others(None))?;
+        further::restore(&mut request, resource, |path| match recorded.get(path) {
+            Some(text) => Ok(Some(text.clone())),
+            None => tree.read(path),
+        })?;
         if let Some(folder) = chart::folder_of(resource) {
             request.chart = Some(chart::Operator::known(folder, resource, !*has_chart));
             *has_chart = true;

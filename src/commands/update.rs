@@ -256,6 +256,14 @@ fn reasons(plan: &Plan, record: &Record, folder: &str, console: &Console) {
     }
 }
 
+/// The text of a file as opctl wrote it; without a record of it, as it is.
+pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    match recorded(tree, path)? {
+        Some(text) => Ok(Some(text)),
+        None => Ok(tree.read(path)?),
+    }
+}
+
 /// The text of a file as opctl wrote it, if there is a record of it.
 pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     let read = |path: &str| tree.read(path);

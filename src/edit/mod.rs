@@ -15,7 +15,7 @@ mod undo;
 mod yaml;
 
 pub use merge::{Merged, marker, merge};
-pub use rust::{Function, function_at};
+pub use rust::{Copied, Function, Versions, function_at};
 pub use yaml::items as yaml_items;
 
 /// One edit, as a value.

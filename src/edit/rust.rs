@@ -6,6 +6,8 @@ mod comment;
 mod gap;
 mod list;
 mod module;
+pub mod paths;
+mod version;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -17,6 +19,7 @@ pub use argument::add_argument;
 pub use comment::{Function, add_comment, function_at};
 pub use list::add_list_item;
 pub use module::add_mod;
+pub use version::{Copied, Versions};
 
 /// A parsed file, and where its spans start in the text: after a byte order mark and a `#!` line.
 struct Source<'a> {

@@ -47,13 +47,12 @@ pub fn add_argument(text: &str, kind: &str, version: &str, argument: &str) -> Re
 }
 
 fn find<'a>(file: &'a File, kind: &str, version: &str) -> Result<Kube<'a>, String> {
-    let mut types = Types(Vec::new());
-    types.visit_file(file);
-    types.0.retain(|kube| kube.says("kind", kind) && kube.says("version", version));
+    let is_it = |kube: &Kube| kube.says("kind", kind) && kube.says("version", version);
+    let mut types: Vec<Kube> = kubes(file).filter(is_it).collect();
     let of = format!("`kind = \"{kind}\"` and `version = \"{version}\"`");
-    match types.0.len() {
+    match types.len() {
         0 => Err(format!("no `#[kube(…)]` with {of}")),
-        1 => match types.0.remove(0) {
+        1 => match types.remove(0) {
             kube if kube.conditional.is_empty() => Ok(kube),
             _ => Err(format!("a `cfg_attr` is part of the `#[kube(…)]` with {of}")),
         },
@@ -61,15 +60,22 @@ fn find<'a>(file: &'a File, kind: &str, version: &str) -> Result<Kube<'a>, Strin
     }
 }
 
+/// Those of all types in a file.
+pub(super) fn kubes(file: &File) -> impl Iterator<Item = Kube<'_>> {
+    let mut types = Types(Vec::new());
+    types.visit_file(file);
+    types.0.into_iter()
+}
+
 /// The arguments of all `#[kube(…)]` of one type.
 #[derive(Default)]
-struct Kube<'a> {
-    lists: Vec<(&'a Attribute, Arguments)>,
+pub(super) struct Kube<'a> {
+    pub(super) lists: Vec<(&'a Attribute, Arguments)>,
     /// Those in a `cfg_attr`.
     conditional: Vec<Meta>,
 }
 
-type Arguments = Punctuated<Meta, Token![,]>;
+pub(super) type Arguments = Punctuated<Meta, Token![,]>;
 
 impl<'a> Kube<'a> {
     /// An error where arguments are not what kube's derive takes.
@@ -101,7 +107,7 @@ impl<'a> Kube<'a> {
         self.lists.iter().flat_map(|(_, arguments)| arguments)
     }
 
-    fn says(&self, name: &str, value: &str) -> bool {
+    pub(super) fn says(&self, name: &str, value: &str) -> bool {
         self.arguments().chain(&self.conditional).any(|argument| is_text(argument, name, value))
     }
 
@@ -137,7 +143,7 @@ impl<'a> Kube<'a> {
     }
 }
 
-fn is_text(argument: &Meta, name: &str, value: &str) -> bool {
+pub(super) fn is_text(argument: &Meta, name: &str, value: &str) -> bool {
     let Meta::NameValue(argument) = argument else { return false };
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &argument.value else { return false };
     argument.path.is_ident(name) && text.value() == value
