@@ -135,7 +135,7 @@ fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), Refusals> {
 }
 
 /// The record of a project, and its texts by path.
-fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
+pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     let read = |path: &str| tree.read(path);
     let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
     let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();

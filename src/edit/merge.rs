@@ -3,7 +3,7 @@
 //! Lines are merged as git does, and only if the result can be read: Rust, TOML and YAML are parsed. What both sides changed is a conflict.
 
 use serde_json::Value;
-use similar::{ConflictStyle, TextMerge};
+use similar::{ConflictStyle, MergeResolution, TextMerge};
 
 use super::cargo;
 use crate::yaml;
@@ -61,6 +61,22 @@ pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
         marked: merge.to_string(),
         reason: format!("you and the scaffold changed the same {places}: {}", lines.join(", ")),
     }
+}
+
+/// The same, but what both changed stays as `ours` has it, and so does a text that could not be read otherwise.
+pub fn merge_for_ours(path: &str, base: &str, ours: &str, theirs: &str) -> String {
+    let merge = TextMerge::from_lines(base, ours, theirs);
+    let lines = merge.regions().iter().flat_map(|region| {
+        let (is_theirs, ours, theirs) =
+            (region.resolution() == MergeResolution::Theirs, region.ours_range(), region.theirs_range());
+        let range = if is_theirs { theirs } else { ours };
+        range.filter_map({
+            let merge = &merge;
+            move |line| if is_theirs { merge.theirs_line(line) } else { merge.ours_line(line) }
+        })
+    });
+    let text: String = lines.collect();
+    if unreadable(path, &text).is_some() { ours.to_owned() } else { text }
 }
 
 /// The number of the first line with a marker of a conflict.

@@ -14,8 +14,8 @@ mod text;
 mod undo;
 mod yaml;
 
-pub use merge::{Merged, marker, merge};
-pub use rust::{Copied, Function, Versions, function_at};
+pub use merge::{Merged, marker, merge, merge_for_ours};
+pub use rust::{Copied, Function, KindNames, Package, Renames, Versions, function_at, texts_and_comments};
 pub use yaml::items as yaml_items;
 
 /// One edit, as a value.

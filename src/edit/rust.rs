@@ -7,6 +7,7 @@ mod gap;
 mod list;
 mod module;
 pub mod paths;
+mod rename;
 mod version;
 
 use proc_macro2::Span;
@@ -19,6 +20,7 @@ pub use argument::add_argument;
 pub use comment::{Function, add_comment, function_at};
 pub use list::add_list_item;
 pub use module::add_mod;
+pub use rename::{KindNames, Package, Renames};
 pub use version::{Copied, Versions};
 
 /// A parsed file, and where its spans start in the text: after a byte order mark and a `#!` line.
@@ -48,6 +50,15 @@ impl<'a> Source<'a> {
     fn range_of(&self, node: &impl Spanned) -> std::ops::Range<usize> {
         self.range(node.span())
     }
+}
+
+/// Where a Rust file has texts and comments.
+pub fn texts_and_comments(text: &str) -> Vec<std::ops::Range<usize>> {
+    let tokens = lexer::Lexer::new(text);
+    tokens
+        .filter(|(token, _)| !matches!(token, lexer::Token::Word | lexer::Token::Sign(_)))
+        .map(|(_, range)| range)
+        .collect()
 }
 
 /// The refusal of a file that is not Rust.

@@ -48,6 +48,9 @@ pub fn resolve<E: std::error::Error + 'static>(
             Change::Merge { base, theirs, choice } => {
                 merge(path, base.as_deref(), before.as_deref(), theirs.as_deref(), *choice)
             }
+            Change::Rewrite { text: None, .. } => Outcome::After(before.clone()),
+            Change::Rewrite { text: Some(text), is_new: true, .. } => scaffold(path, before.as_deref(), text),
+            Change::Rewrite { text: Some(text), is_new: false, .. } => Outcome::After(Some(text.clone())),
         };
         let mut step = step(path, before, after);
         if let Change::Vendor { folder, .. } = change {
@@ -235,7 +238,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         return Err("it is not in the way; leave out `--overwrite`");
     }
     match change {
-        Change::Scaffold(_) | Change::Generate(_) => step.verdict = Verdict::Update,
+        Change::Scaffold(_) | Change::Generate(_) | Change::Rewrite { .. } => step.verdict = Verdict::Update,
         Change::Remove(_) => step.verdict = Verdict::Remove,
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,
