@@ -28,7 +28,8 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
         }
     };
     label("plural", "plural", 0, &names.plural);
-    if let Some(singular) = &names.singular {
+    // An empty one is filled in.
+    if let Some(singular) = names.singular.as_ref().filter(|singular| !singular.is_empty()) {
         label("singular", "singular", 0, singular);
     }
     for (nth, name) in names.short_names.iter().flatten().enumerate() {
@@ -42,6 +43,13 @@ pub fn check(crd: &CustomResourceDefinition) -> Vec<Finding> {
         let message = format!("the API server does not take the kind `{}`", names.kind);
         let help = "use letters, digits and `-`, start with a letter, at most 59 characters";
         findings.push(Finding::error("OP301", CrdLocation::Argument("kind", 0), message).help(help));
+    }
+    // An empty one is filled in.
+    if let Some(list) = names.list_kind.as_ref().filter(|list| !list.is_empty())
+        && (!is_dns_1035_label(&list.to_lowercase()) || *list == names.kind)
+    {
+        let message = format!("the API server does not take the kind of lists `{list}`");
+        findings.push(Finding::error("OP301", CrdLocation::Argument("kind", 0), message).help("use `KINDList`"));
     }
     group(crd, &mut findings);
     metadata(crd, &mut findings);

@@ -265,6 +265,10 @@ fn read_manifests(folder: Folder, inner: &str, files: &[String], findings: &mut 
             }
         };
         match documents.next() {
+            Some(node) if node.text_at(&["apiVersion"]).is_some_and(|version| version.matches('/').count() > 1) => {
+                let span = &node.at(&["apiVersion"]).unwrap_or(&node).span;
+                findings.error("manifest-yaml", span, "an `apiVersion` is `GROUP/VERSION`, or `VERSION`");
+            }
             Some(node) if node.text_at(&["kind"]).is_some_and(|kind| !kind.is_empty()) => {
                 manifests.push(Manifest { node, others: documents.collect() });
             }

@@ -15,7 +15,7 @@ pub struct Crd {
     pub state: State,
     pub is_terminating: bool,
     /// In full, with the version in which the API server need not convert: `memcacheds.v1.cache.example.com`.
-    resource: String,
+    pub resource: String,
 }
 
 /// What has become of it since it was applied.

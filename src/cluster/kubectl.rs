@@ -48,6 +48,16 @@ impl Kubectl {
 
     /// The same, and what it warns of.
     pub fn run(&self, arguments: &[&str], stdin: &str) -> Result<KubectlOutput, KubectlError> {
+        let (output, error) = self.run_to_the_end(arguments, stdin)?;
+        error.map_or(Ok(output), Err)
+    }
+
+    /// Also returns the output of a command that failed: kubectl continues with the next object after an error.
+    pub fn run_to_the_end(
+        &self,
+        arguments: &[&str],
+        stdin: &str,
+    ) -> Result<(KubectlOutput, Option<KubectlError>), KubectlError> {
         let mut command = self.command(arguments);
         let child = Child::spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut child = child.map_err(|reason| self.not_started(reason))?;
@@ -59,14 +69,14 @@ impl Kubectl {
         });
         let output = output.map_err(|reason| self.not_started(reason))?;
         let stderr = String::from_utf8_lossy(&output.stderr);
-        if !output.status.success() {
+        let error = (!output.status.success()).then(|| {
             let lines: Vec<&str> = stderr.lines().filter(|line| !is_log(line)).collect();
             let stderr = lines.join("\n").trim_end().to_owned();
             let stderr = if stderr.is_empty() { output.status.to_string() } else { stderr };
-            return Err(KubectlError::Failed { command: self.shown(arguments), stderr });
-        }
+            KubectlError::Failed { command: self.shown(arguments), stderr }
+        });
         let warnings = stderr.lines().filter_map(|line| line.strip_prefix("Warning: ")).map(String::from).collect();
-        Ok(KubectlOutput { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), warnings })
+        Ok((KubectlOutput { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), warnings }, error))
     }
 
     /// The command as a user would type it.

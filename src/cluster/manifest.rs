@@ -87,7 +87,7 @@ pub fn text<'a>(objects: impl IntoIterator<Item = &'a Object>) -> String {
     texts.join("---\n")
 }
 
-/// Nothing in a document that kustomize writes stands at the start of a line but its fields, so this line ends one.
+/// Without those that only have comments. Nothing in a document that kustomize writes stands at the start of a line but its fields, so this line ends one.
 fn documents(rendered: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in rendered.split_inclusive('\n') {
@@ -96,7 +96,10 @@ fn documents(rendered: &str) -> Vec<String> {
             _ => documents.last_mut().expect("there is one from the start").push_str(line),
         }
     }
-    documents.retain(|document| !document.trim().is_empty());
+    let is_content = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
+    documents.retain(|document| document.lines().any(is_content));
+    // A file may end without a newline, and another document may follow.
+    documents.iter_mut().filter(|document| !document.ends_with('\n')).for_each(|document| document.push('\n'));
     documents
 }
 
@@ -133,6 +136,13 @@ mod tests {
         assert_eq!(objects[1].defines, Some(("b.c".into(), "A".into())));
         assert_eq!((objects[2].namespace.as_str(), objects[2].is_crd()), ("shop", false));
         assert_eq!(text(&objects), RENDERED);
+    }
+
+    #[test]
+    fn files_of_people_have_comments_and_no_newline_at_the_end() {
+        let text = "# Of a release.\n---\nkind: A\napiVersion: v1\n---\n{kind: B, apiVersion: v1}";
+        let objects = objects(text).unwrap();
+        assert_eq!(super::text(&objects), "kind: A\napiVersion: v1\n---\n{kind: B, apiVersion: v1}\n");
     }
 
     #[test]

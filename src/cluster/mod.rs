@@ -7,6 +7,8 @@ mod cause;
 mod crds;
 mod kubectl;
 mod manifest;
+mod migration;
+pub mod olm;
 mod rollout;
 mod wait;
 
@@ -14,6 +16,7 @@ pub use cause::{Denial, FailureCause};
 pub use crds::{Crd, PATIENCE_WITH_NAMES, RemainingObject, State};
 pub use kubectl::{Kubectl, KubectlError, KubectlOutput};
 pub use manifest::{ManifestError, Object, objects, text};
+pub use migration::{Migration, MigrationState, Storage, Sweep, VersionMigration, is_passing};
 pub use rollout::{Rollout, events, reasons};
 pub use wait::Deadline;
 

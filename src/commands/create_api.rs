@@ -131,10 +131,6 @@ pub struct CreateApiArgs {
     #[arg(long, help_heading = "Further version of a kind", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub conversion: Option<bool>,
 
-    /// With --conversion: use certificates of cert-manager; without this option the operator creates its own
-    #[arg(long, help_heading = "Further version of a kind")]
-    pub cert_manager: bool,
-
     #[command(flatten)]
     pub chart: ChartArgs,
 

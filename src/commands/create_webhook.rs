@@ -4,6 +4,7 @@ use anyhow::Context;
 use clap::{ArgAction, Args};
 
 use super::create_api::{CreateApiArgs, add_rendered, api_of_resource, enter, project_of, worked_on};
+use super::edit::{self, KUSTOMIZATION, is_listed};
 use super::error::{Refusal, Refusals};
 use super::request::{self, Names, ask_for, list};
 use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
@@ -73,7 +74,7 @@ pub struct CreateWebhookArgs {
     #[arg(long, value_name = "PATH")]
     pub validation_path: Option<String>,
 
-    /// Use certificates of cert-manager; without this option the operator creates its own
+    /// Use certificates of cert-manager, also for metrics [default: as `opctl edit --cert-manager` chose; at first the operator's own]
     #[arg(long)]
     pub cert_manager: bool,
 
@@ -109,6 +110,9 @@ pub fn run(args: &CreateWebhookArgs, console: &Console) -> anyhow::Result<Outcom
         console.note(&instead_of_validation(&request.resource));
     }
     let mut plan = Plan::default();
+    if request.webhooks.server == Some(Server::CertManager) {
+        edit::certify(&mut plan, &tree, &project, true);
+    }
     add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(&request.resource), &request.webhooks));
     enter(&mut plan, request.resource.fields());
     refuse_what_exists(&plan, &tree, console)?;
@@ -254,12 +258,14 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
 /// The server, unless the project has it.
 fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Option<Server> {
     if !tree.has(webhook::LIST) {
-        return Some(if args.cert_manager { Server::CertManager } else { Server::OwnCertificate });
+        let kustomization = tree.read(KUSTOMIZATION).ok().flatten();
+        let is_certified = kustomization.is_some_and(|text| is_listed(&text, "certmanager"));
+        return Some(if args.cert_manager || is_certified { Server::CertManager } else { Server::OwnCertificate });
     }
     if args.cert_manager {
         refusals.push(
             Refusal::new("`--cert-manager` is for the first webhook, and this project has some")
-                .help("leave it out; see `config/certmanager/kustomization.yaml` for how to switch"),
+                .help("leave it out; `opctl edit --cert-manager` switches to it"),
         );
     }
     None

@@ -17,7 +17,7 @@ use crate::scaffold::webhook::{self, Admission, Server, Webhooks};
 
 /// Delete webhooks of a kind: their files, their manifests and their entries in PROJECT
 ///
-/// The inverse of `opctl create webhook`. With the last webhook of the project, its server goes, too. Files that were edited since are
+/// The inverse of `opctl create webhook`. With the last webhook of the project, its server goes, too. cert-manager stays on for metrics. Files that were edited since are
 /// only removed with --overwrite.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -68,6 +68,9 @@ pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     }
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
     let mut next = vec![Next::new("opctl deploy --image IMAGE", "in each cluster: the API server no longer calls it")];
+    if plan.changes.contains_key(webhook::LIST) && is_certified(&tree)? {
+        next.push(Next::new("opctl edit --cert-manager=false", "if the metrics are not to use cert-manager either"));
+    }
     if !resource.webhooks.spokes.is_empty() && (args.conversion || !(args.defaulting || args.validation)) {
         next.insert(0, Next::new("opctl manifests --against cluster", "shows whether objects would lose fields"));
     }
@@ -119,9 +122,7 @@ pub fn changes(
     };
     let mut wanted = webhooks_of(resource, Some(&kept), &project);
     if !remaining.iter().any(has_webhooks) {
-        let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
-        let is_certified = is_listed(&kustomization, "certmanager");
-        wanted.server = Some(if is_certified { Server::CertManager } else { Server::OwnCertificate });
+        wanted.server = Some(if is_certified(tree)? { Server::CertManager } else { Server::OwnCertificate });
     }
     let mut created = Plan::default();
     add_rendered(&mut created, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
@@ -148,6 +149,11 @@ pub fn changes(
     let planned = ProjectFile::parse(&after).map_err(super::error::Diagnosed::from)?;
     plan.changes.insert(PROJECT.into(), replaced(text, after));
     Ok((plan, planned))
+}
+
+/// Whether certificates are those of cert-manager.
+pub fn is_certified(tree: &Tree) -> anyhow::Result<bool> {
+    Ok(is_listed(&tree.read(KUSTOMIZATION)?.unwrap_or_default(), "certmanager"))
 }
 
 /// The webhooks of a kind, but for those that are kept.

@@ -17,7 +17,7 @@ use crate::names::Namespace;
 use crate::plan::Plan;
 use crate::project::{Descriptions, PROJECT, ProjectFile, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
-use crate::scaffold::{self, File, Inserted, Project};
+use crate::scaffold::{self, File, Inserted, Insertion, Project};
 use crate::source;
 
 /// Turn optional parts of a project on or off
@@ -49,7 +49,7 @@ pub struct EditArgs {
     #[arg(long, value_name = "NAMESPACES", value_delimiter = ',')]
     pub watch_namespace: Vec<String>,
 
-    /// Use certificates of cert-manager for the webhooks instead of the operator's own
+    /// Use certificates of cert-manager for metrics and webhooks instead of the operator's own
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub cert_manager: Option<bool>,
 
@@ -148,13 +148,7 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
         plan.edit(KUSTOMIZATION, listed(("components", format!("../{name}")), wanted));
     }
     if let Some(wanted) = args.cert_manager {
-        match tree.has(webhook::LIST) {
-            true => certify(&mut plan, tree, &project, wanted),
-            false => refusals.push(
-                Refusal::new("`--cert-manager` is for webhooks, and the project has none")
-                    .help("`opctl create webhook --cert-manager` creates one that uses it"),
-            ),
-        }
+        certify(&mut plan, tree, &project, wanted);
     }
     if let Some(wanted) = args.wants_grafana() {
         dashboards(&mut plan, tree, file.name.as_str(), wanted, console)?;
@@ -282,20 +276,36 @@ fn change(plan: &mut Plan, before: Vec<File>, after: Vec<File>) {
     }
 }
 
-/// Has the webhooks use certificates of cert-manager, or the operator's own.
-fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
-    let [own, certified] = [Server::OwnCertificate, Server::CertManager].map(|server| webhook::server(project, server));
-    let missing = certified.files.iter().filter(|file| file.path.starts_with("config/certmanager/"));
-    for file in missing.filter(|file| wanted && !tree.has(&file.path)) {
-        plan.scaffold(file.path.clone(), file.text.clone());
+/// Has metrics and webhooks use certificates of cert-manager, or the operator's own.
+pub fn certify(plan: &mut Plan, tree: &Tree, project: &Project, wanted: bool) {
+    let mut files = scaffold::init(project);
+    let mut insertions = scaffold::cert_manager().to_vec();
+    if tree.has(webhook::LIST) {
+        let [own, certified] =
+            [Server::OwnCertificate, Server::CertManager].map(|server| webhook::server(project, server));
+        let is_about = |insertion: &Insertion| {
+            insertion.path.starts_with(CERTIFICATES) && wanted || !own.insertions.contains(insertion)
+        };
+        insertions.extend(certified.insertions.into_iter().filter(is_about));
+        files.extend(certified.files.clone());
+        let (before, after) = if wanted { (own.files, certified.files) } else { (certified.files, own.files) };
+        change(plan, before, after);
     }
-    for insertion in certified.insertions.iter().filter(|insertion| !own.insertions.contains(insertion)) {
-        let Inserted::YamlItem { key, item } = &insertion.what else { continue };
-        plan.edit(insertion.path.clone(), listed((key, item.clone()), wanted));
+    let missing = files.into_iter().filter(|file| file.path.starts_with(CERTIFICATES) && !tree.has(&file.path));
+    for file in missing.filter(|_| wanted) {
+        plan.scaffold(file.path, file.text);
     }
-    let (before, after) = if wanted { (own, certified) } else { (certified, own) };
-    change(plan, before.files, after.files);
+    for Insertion { path, what, .. } in insertions {
+        let Inserted::YamlItem { key, item } = what else { continue };
+        // Without it, there is no ServiceMonitor.
+        if path.starts_with("config/prometheus/") && !tree.has(&path) {
+            continue;
+        }
+        plan.edit(path, listed((key, item), wanted));
+    }
 }
+
+const CERTIFICATES: &str = "config/certmanager/";
 
 /// Whether a kustomization has the component in a folder beside it.
 pub fn is_listed(kustomization: &str, folder: &str) -> bool {

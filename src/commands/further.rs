@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::create_api::{CreateApiArgs, api_of_resource};
+use super::delete_webhook::is_certified;
 use super::error::{Refusal, Refusals};
 use super::request::{Request, list};
 use super::{Console, Next};
@@ -388,13 +389,6 @@ pub fn conversion(
         );
     }
     let converts = has_hub || args.conversion == Some(true);
-    let is_again = file.find(resource).is_some();
-    if args.cert_manager && !(converts && (is_first || is_again)) {
-        refusals.push(
-            Refusal::new("`--cert-manager` is for the first webhook of a project, and this creates none")
-                .help("leave it out; see `config/certmanager/kustomization.yaml` for how to switch"),
-        );
-    }
     refusals.settle()?;
     if !converts || !is_copy(resource) {
         return Ok(None);
@@ -416,7 +410,7 @@ pub fn conversion(
         }
     };
     hub.webhooks.spokes.extend(added.iter().filter(|version| !stored.webhooks.spokes.contains(version)).cloned());
-    let server = if args.cert_manager { Server::CertManager } else { Server::OwnCertificate };
+    let server = if is_certified(tree)? { Server::CertManager } else { Server::OwnCertificate };
     let webhooks =
         Webhooks { server: Some(server).filter(|_| is_first), admissions: Vec::new(), conversion: Some(added) };
     Ok(Some((hub, webhooks)))

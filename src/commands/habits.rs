@@ -33,8 +33,9 @@ const MULTIGROUP: Answer = Accepted("each group has its own folder in every proj
 const BUNDLE: Answer = Refused("`opctl generate bundle` generates a bundle for OLM");
 const OVERLAY: Answer = Refused("`--overlay {}` names the kustomization that the bundle is made of");
 const OVERWRITE: Answer = Refused("`--overwrite PATH` replaces one file of yours");
-const RUN: Answer =
-    Refused("`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG");
+/// The ways to run the operator itself.
+pub const RUN: &str =
+    "`opctl dev` runs the operator with its own API server; `make install run` uses the cluster of KUBECONFIG";
 const RUST_TYPE: Answer =
     Refused("`--external-type PATH` names the Rust type; `--external-crd FILE` has kopium generate it from the CRD");
 const UPDATE: Answer = Refused(
@@ -122,12 +123,6 @@ const TABLE: &[(&str, Answer)] = &[
     // Commands of kubebuilder and operator-sdk.
     ("alpha config-3alpha-to-3", Refused("PROJECT has version 3 from the start: nothing to do")),
     ("alpha", UPDATE),
-    (
-        "cleanup",
-        Refused(
-            "`opctl undeploy` deletes the operator, `opctl undeploy --delete-crds` also its CRDs and their objects",
-        ),
-    ),
     ("generate bundle --kustomize-dir DIR", OVERLAY),
     ("generate bundle --input-dir DIR", OVERLAY),
     ("generate bundle --deploy-dir DIR", OVERLAY),
@@ -143,23 +138,23 @@ const TABLE: &[(&str, Answer)] = &[
     ("generate k8s", Refused("nothing needs to be generated: `#[derive(Clone)]` is Rust's DeepCopy")),
     ("generate openapi", Refused("nothing needs to be generated: the CRDs of `opctl manifests` have the schemas")),
     ("generate crds|generate manifests|generate rbac", MANIFESTS),
-    (
-        "olm",
-        Refused(
-            "opctl does not install OLM, and its operators do not need it: `opctl deploy --image IMAGE` installs one",
-        ),
-    ),
+    ("olm status|olm uninstall --olm-namespace NAME", Accepted("opctl finds OLM in every namespace")),
+    ("olm status --version VERSION", Accepted("opctl shows the version that is installed")),
     ("pkgman-to-bundle", BUNDLE),
+    ("run bundle|run bundle-upgrade --ca-secret-name NAME", Accepted("the Pod that serves the bundle pulls nothing")),
+    ("run bundle|run bundle-upgrade --decompression-image IMAGE", Accepted("the catalog is not compressed")),
+    ("run bundle --mode MODE", Accepted("bundles replace each other in the order in which they are run")),
+    ("run bundle|run bundle-upgrade --skip-tls[=BOOL]", Refused("the flag is `--skip-tls-verify`")),
     (
-        "run bundle",
+        "run bundle|run bundle-upgrade --use-http[=BOOL]",
+        Refused("`--skip-tls-verify` is for registries without TLS, too"),
+    ),
+    (
+        "run packagemanifests",
         Refused(
-            "`opctl bundle render DIR -n NAMESPACE` prints what OLM installs, for `kubectl apply --server-side -f -`; `opctl deploy \
-             --image IMAGE` installs the operator of a project",
+            "package manifests are deprecated: `opctl generate bundle` generates a bundle, `opctl run bundle` runs it",
         ),
     ),
-    ("run bundle-upgrade", Refused("`opctl deploy --image IMAGE` updates the operator")),
-    ("run packagemanifests", Refused("opctl has no OLM packages; `opctl deploy --image IMAGE` installs the operator")),
-    ("run", RUN),
     // Commands of operator-sdk before 1.0, of controller-gen and setup-envtest, and what else comes to mind.
     ("add controller", Refused("`opctl create api --resource=false` creates only a controller")),
     ("add crd", Refused("`opctl create api --controller=false` creates only a resource")),
@@ -185,7 +180,7 @@ const TABLE: &[(&str, Answer)] = &[
         Refused("`opctl testenv setup --kubernetes 1.36` prints the folder, as `setup-envtest use -p path` does"),
     ),
     ("test", Refused("`make test` runs the tests")),
-    ("up", RUN),
+    ("up", Refused(RUN)),
 ];
 
 /// A row of the table.

@@ -21,7 +21,7 @@ pub struct InstallArgs {
 }
 
 pub fn run(args: &InstallArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let cluster = Cluster::of(&args.cluster, "install", console)?;
+    let cluster = Cluster::of(&args.cluster.connection, "install", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {
         console.print(&cluster::text(&crds));

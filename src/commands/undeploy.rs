@@ -30,7 +30,7 @@ pub struct UndeployArgs {
 }
 
 pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let cluster = Cluster::of(&args.cluster, "undeploy", console)?;
+    let cluster = Cluster::of(&args.cluster.connection, "undeploy", console)?;
     let objects = rendered::whole(&tree(&rendered::project()?), &cluster.kubectl, ImageSubstitution::Skip)?;
     let (kept, operator) = parts(&objects);
     let crds: Vec<&Object> = kept.iter().copied().filter(|object| object.is_crd()).collect();

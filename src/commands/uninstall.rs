@@ -27,7 +27,7 @@ pub struct UninstallArgs {
 }
 
 pub fn run(args: &UninstallArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let cluster = Cluster::of(&args.cluster, "uninstall", console)?;
+    let cluster = Cluster::of(&args.cluster.connection, "uninstall", console)?;
     let crds = rendered::crds(&tree(&rendered::project()?), &cluster.kubectl)?;
     if args.cluster.print {
         console.print(&cluster::text(&crds));

@@ -3,6 +3,8 @@
 //! The record of the scaffold has each file as opctl wrote it, so that three texts are compared: that one, the user's, and the one that
 //! today's templates make of the same answers.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 
 use super::error::{Refusal, Refusals};
@@ -11,6 +13,7 @@ use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tr
 use crate::edit;
 use crate::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
 use crate::project::{PROJECT, ProjectFile, Tree, workspace_above};
+use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime};
 
 /// Update what opctl scaffolded to the templates of this opctl
@@ -162,7 +165,9 @@ fn update(
 ) -> anyhow::Result<Plan> {
     refuse_markers(&recorded.keys().cloned().collect::<Vec<_>>(), tree)?;
     let mut refusals = Refusals::default();
-    let new = rescaffold::files(file, recorded, tree)?;
+    let mut recorded = recorded.clone();
+    let moves = follow_moves(&mut recorded, scaffold::revisions::reasons());
+    let new = rescaffold::files(file, &recorded, tree)?;
     let plain = |paths: &[String]| -> Vec<String> {
         paths.iter().map(|path| path.trim_start_matches("./").to_owned()).collect()
     };
@@ -191,21 +196,47 @@ fn update(
             Conflicts::Markers => Choice::Markers,
             Conflicts::Refuse => Choice::Merge,
         };
-        if base == text && choice != Choice::Theirs {
+        let from = moves.get(&path);
+        if base == text && choice != Choice::Theirs && from.is_none() {
             continue;
         }
         let is_kept = super::init::KEPT.contains(&path.as_str());
         if base.is_none() && is_kept && tree.has(&path) {
             continue;
         }
-        if base.is_some() && choice != Choice::Theirs && !tree.has(&path) {
+        let own_path = from.filter(|_| !tree.has(&path)).unwrap_or(&path);
+        if base.is_some() && choice != Choice::Theirs && !tree.has(own_path) {
             console.note(&format!(
                 "`{path}` is new in the scaffold, and you deleted it; `--theirs {path}` brings it back"
             ));
         }
-        plan.changes.insert(path, Change::Merge { base, theirs: text, choice });
+        let moved = match from {
+            Some(from) => {
+                let own = tree.read(from)?;
+                plan.changes.insert(from.clone(), Change::Remove(own.clone().unwrap_or_default()));
+                own
+            }
+            None => None,
+        };
+        plan.changes.insert(path, Change::Merge { base, theirs: text, choice, moved });
     }
     Ok(plan)
+}
+
+/// Gives recorded texts the paths that their files have today; returns the old paths by the new ones.
+fn follow_moves(recorded: &mut Texts, reasons: impl Iterator<Item = Reason>) -> BTreeMap<String, String> {
+    let mut moves = BTreeMap::new();
+    let mut reasons: Vec<Reason> = reasons.collect();
+    reasons.sort_by_key(|reason| reason.revision);
+    for reason in reasons {
+        let Some(from) = reason.from.filter(|_| !recorded.contains_key(reason.path)) else { continue };
+        if let Some(text) = recorded.remove(from) {
+            recorded.insert(reason.path.to_owned(), text);
+            let first = moves.remove(from).unwrap_or_else(|| from.to_owned());
+            moves.insert(reason.path.to_owned(), first);
+        }
+    }
+    moves
 }
 
 /// Whether a path is this one, or below it.
@@ -223,8 +254,10 @@ fn adopt(file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<P
             Some(own) if plan::checksum(&own) != plan::checksum(&text) => edited.push(path.clone()),
             Some(_) => {}
         }
-        plan.changes
-            .insert(path, Change::Merge { base: Some(text.clone()), theirs: Some(text), choice: Choice::Merge });
+        plan.changes.insert(
+            path,
+            Change::Merge { base: Some(text.clone()), theirs: Some(text), choice: Choice::Merge, moved: None },
+        );
     }
     if !edited.is_empty() {
         let list: String = edited.iter().map(|path| format!("\n  {path}")).collect();
@@ -270,5 +303,21 @@ pub fn recorded(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     match Record::read(read).map_err(refusal)? {
         Some(record) => record.text(path, read).map_err(refusal),
         None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_keep_their_record_when_they_move_twice() {
+        let moved = |revision, from, path| Reason { revision, path, from: Some(from), is_dropped: false, why: "" };
+        let mut recorded: Texts = [("a", "A"), ("other", "")].map(|(path, text)| (path.into(), text.into())).into();
+        let moves = follow_moves(&mut recorded, [moved(3, "b", "c"), moved(2, "a", "b")].into_iter());
+        assert_eq!(moves, BTreeMap::from([("c".into(), "a".into())]));
+        assert_eq!(recorded.keys().collect::<Vec<_>>(), ["c", "other"]);
+        // Done by an earlier update.
+        assert!(follow_moves(&mut recorded, [moved(3, "b", "c"), moved(2, "a", "b")].into_iter()).is_empty());
     }
 }

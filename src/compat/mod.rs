@@ -177,15 +177,14 @@ impl Crd<'_> {
 
     /// What the API server lets nobody change, and the names that people use.
     fn names(&mut self) {
-        let fields =
-            [("scope", ""), ("names", "kind"), ("names", "plural"), ("names", "singular"), ("names", "listKind")];
+        let fields = [("scope", ""), ("names", "kind"), ("names", "plural")];
         for (outer, inner) in fields {
             let of = |spec: &Value| match inner {
                 "" => spec[outer].clone(),
                 inner => spec[outer][inner].clone(),
             };
             let (old, new) = (of(self.old), of(self.new));
-            if old == new || matches!(inner, "singular" | "listKind") && (old.is_null() || new.is_null()) {
+            if old == new {
                 continue;
             }
             let name = if inner.is_empty() { outer } else { inner };
@@ -195,6 +194,17 @@ impl Crd<'_> {
             let why = "the API server refuses to change it: for a cluster, this is another CRD";
             let help = "keep it, or create a new kind and move the objects";
             self.add(Impact::Loss, "OP606", &victims, None, location, message, why, Some(help));
+        }
+        for (field, victim, why) in [
+            ("singular", Victim::Writers, "scripts may use it with kubectl"),
+            ("listKind", Victim::Readers, "clients may check the kind of a list"),
+        ] {
+            let (old, new) = (&self.old["names"][field], &self.new["names"][field]);
+            if old != new && !old.is_null() && !new.is_null() {
+                let message = format!("the {field} changes from `{}` to `{}`", text(old), text(new));
+                let location = CrdLocation::Argument("kind", 0);
+                self.add(Impact::Warning, "OP607", &[victim], None, location, message, why, None);
+            }
         }
         for (field, argument) in [("shortNames", "shortname"), ("categories", "category")] {
             let new = list(&self.new["names"][field]).to_vec();
@@ -360,15 +370,40 @@ impl Crd<'_> {
 /// are lost. The spec of a CRD in.
 pub fn lost_fields(spec: &Value) -> Vec<(String, String)> {
     let versions = versions(spec);
-    let schema = |version: &Value| version["schema"]["openAPIV3Schema"].clone();
-    let Some(stored) = versions.values().find(|version| version["storage"] == true).map(|it| schema(it)) else {
-        return Vec::new();
-    };
     let others = versions.iter().filter(|(_, version)| version["served"] == true && version["storage"] != true);
-    let lost = others.flat_map(|(name, version)| {
-        schema::unknown_fields(&schema(version), &stored).into_iter().map(|field| ((*name).to_owned(), field))
+    let lost = others.flat_map(|(name, _)| {
+        pruned_fields(spec, name).into_iter().map(|field| ((*name).to_owned(), field)).collect::<Vec<_>>()
     });
     lost.collect()
+}
+
+/// The fields of a version that the stored version of a CRD does not have. The spec of a CRD in.
+pub fn pruned_fields(spec: &Value, version: &str) -> Vec<String> {
+    let versions = versions(spec);
+    let schema = |version: &Value| version["schema"]["openAPIV3Schema"].clone();
+    let stored = versions.values().find(|version| version["storage"] == true);
+    match (versions.get(version), stored) {
+        (Some(version), Some(stored)) => schema::unknown_fields(&schema(version), &schema(stored)),
+        _ => Vec::new(),
+    }
+}
+
+/// The versions, and the fields of common versions, that only the first of two CRDs has: `v2`, `` `spec.size` of v1 ``. Their specs in.
+pub fn only_in(spec: &Value, other: &Value) -> Vec<String> {
+    let others = versions(other);
+    let mut found = Vec::new();
+    for (name, version) in versions(spec) {
+        let Some(other) = others.get(name) else {
+            found.push(name.to_owned());
+            continue;
+        };
+        let path = "/schema/openAPIV3Schema";
+        if let (Some(schema), Some(other)) = (version.pointer(path), other.pointer(path)) {
+            let fields = schema::unknown_fields(schema, other).into_iter();
+            found.extend(fields.map(|field| format!("`{field}` of {name}")));
+        }
+    }
+    found
 }
 
 fn storage(spec: &Value) -> &str {

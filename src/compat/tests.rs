@@ -83,7 +83,9 @@ fn values() {
         field(of(keyword, json!(high)), of(keyword, json!(low)), "OP603", Breaking);
         field(of(keyword, json!(low)), of(keyword, json!(high)), "OP605", Note);
         field(of(keyword, none.clone()), of(keyword, json!(low)), "OP603", Breaking);
-        field(of(keyword, json!(low)), of(keyword, none.clone()), "OP605", Note);
+        // That of an unsigned number.
+        let impact = if keyword == "minimum" { Warning } else { Note };
+        field(of(keyword, json!(low)), of(keyword, none.clone()), "OP605", impact);
     }
     for (keyword, value) in [("pattern", json!("^a$")), ("uniqueItems", json!(true)), ("exclusiveMaximum", json!(true))]
     {
@@ -101,6 +103,9 @@ fn values() {
     field(of("format", json!("int64")), of("format", json!("int32")), "OP603", Breaking);
     field(of("format", none.clone()), of("format", json!("date-time")), "OP603", Breaking);
     field(of("format", none.clone()), of("format", json!("uint8")), "OP605", Note);
+    field(of("format", json!("uint8")), of("format", json!("uint16")), "OP605", Warning);
+    field(of("minimum", json!(0)), of("minimum", json!(-1)), "OP605", Warning);
+    field(of("minimum", json!(-1)), of("minimum", json!(-2)), "OP605", Note);
     // No value is below it.
     assert_eq!(found(&crd(of("minLength", none)), &crd(of("minLength", json!(0)))), []);
 }
@@ -211,6 +216,12 @@ fn names_scope_and_the_crd_itself() {
     };
     check(&crd, &with("/spec/scope", json!("Cluster")), "OP606", Loss);
     check(&crd, &with("/spec/names/kind", json!("Site")), "OP606", Loss);
+    let named = |singular: &str| {
+        let mut crd = crd.clone();
+        crd["spec"]["names"]["singular"] = json!(singular);
+        crd
+    };
+    check(&named("web"), &named("page"), "OP607", Warning);
     let mut short = crd.clone();
     short["spec"]["names"]["shortNames"] = json!(["w"]);
     check(&short, &crd, "OP607", Note);

@@ -47,6 +47,7 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut add = |effect, message: String| found.push(Difference { message, effect });
     enumerations(old, new, &mut add);
+    let narrow = narrow_types(old);
     for (key, is_upper) in LIMITS {
         let (was, is) = (old[key].as_f64(), new[key].as_f64());
         let [was_shown, is_shown] = [&old[key], &new[key]].map(number);
@@ -55,10 +56,17 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
             (None, Some(0.0)) if !is_upper && key != "minimum" => {}
             (None, Some(_)) => add(Tighter, format!("`{key}` is new: {is_shown}")),
             (Some(was), Some(is)) if was != is => {
-                let effect = if (is < was) == is_upper { Tighter } else { Looser };
+                let effect = match (is < was) == is_upper {
+                    true => Tighter,
+                    false if narrow.contains(&key) && (key != "minimum" || is < 0.0) => Wider,
+                    false => Looser,
+                };
                 add(effect, format!("`{key}` changes from {was_shown} to {is_shown}"));
             }
-            (Some(_), None) => add(Looser, format!("`{key}` is gone: {was_shown}")),
+            (Some(_), None) => {
+                let effect = if narrow.contains(&key) { Wider } else { Looser };
+                add(effect, format!("`{key}` is gone: {was_shown}"));
+            }
             _ => {}
         }
     }
@@ -92,6 +100,9 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
         (was, is) if was == is => {}
         (Some("int32"), Some("int64")) => add(Wider, "`format` changes from `int32` to `int64`".into()),
         (Some("float"), Some("double")) => add(Wider, "`format` changes from `float` to `double`".into()),
+        (Some(was), Some(is)) if !is_checked(was) && !is_checked(is) => {
+            add(Wider, format!("`format` changes from `{was}` to `{is}`"));
+        }
         (Some(was), None) => add(Wider, format!("`format` is gone: `{was}`")),
         // Formats that the API server does not check are those of Rust's integers.
         (None, Some(is)) if !is_checked(is) => add(Looser, format!("`format` is new: `{is}`")),
@@ -100,6 +111,20 @@ pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
         (None, None) => {}
     }
     found
+}
+
+/// The limits that Rust types have, which decode no other values: unsigned numbers, arrays and characters.
+fn narrow_types(schema: &Value) -> Vec<&'static str> {
+    let mut narrow = Vec::new();
+    if schema["minimum"].as_f64().is_some_and(|minimum| minimum >= 0.0) {
+        narrow.push("minimum");
+    }
+    for [low, high] in [["minItems", "maxItems"], ["minLength", "maxLength"]] {
+        if schema[low].is_number() && schema[low].as_f64() == schema[high].as_f64() {
+            narrow.extend([low, high]);
+        }
+    }
+    narrow
 }
 
 /// Formats of numbers beside `int32` and `int64` are for readers.

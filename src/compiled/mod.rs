@@ -11,6 +11,7 @@ pub mod git;
 pub mod helm;
 pub mod image;
 mod kopium;
+pub mod pull;
 pub mod toolchain;
 
 use std::path::Path;

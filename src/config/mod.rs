@@ -199,9 +199,17 @@ fn optional(renderer: &mut Renderer, default: &str, is_whole: bool, components: 
     renderer.problems.truncate(problems);
     let with_all = together.is_closed.then(|| Names::of(&together.objects, None).check());
     let mut found = Vec::new();
-    for component in names {
+    for component in &names {
         let problems = renderer.problems.len();
         let render = renderer.render(default, &[component]);
+        let mut own = renderer.problems.split_off(problems);
+        if together.is_closed && !own.is_empty() {
+            let others = names.iter().filter(|other| *other != component).chain([component]);
+            renderer.render(default, &others.copied().collect::<Vec<_>>());
+            let with_others = renderer.problems.split_off(problems);
+            own.retain(|problem| with_others.contains(problem));
+        }
+        renderer.problems.extend(own);
         if render.is_closed {
             let missing = Names::of(&render.objects, None).check().into_iter();
             found.extend(missing.filter(|one| with_all.as_ref().is_none_or(|all| all.contains(one))));

@@ -77,18 +77,15 @@ struct Issued<'a> {
     at: usize,
     object: &'a Object,
     secret: &'a str,
-    is_mounted: bool,
+    /// Who issues one instead.
+    instead: Option<Fate>,
 }
 
 /// The items of `install.spec.deployments`.
 pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) -> Vec<Value> {
     let certificates = draft.all("cert-manager.io", "Certificate");
-    let issued = certificates.map(|(at, object)| Issued {
-        at,
-        object,
-        secret: object.text("/spec/secretName"),
-        is_mounted: false,
-    });
+    let issued =
+        certificates.map(|(at, object)| Issued { at, object, secret: object.text("/spec/secretName"), instead: None });
     let mut issued: Vec<Issued> = issued.collect();
     let mut items = Vec::new();
     for (at, deployment) in &deployments.all {
@@ -115,7 +112,7 @@ pub fn specs(draft: &mut Draft, deployments: &Deployments, webhooks: &Webhooks) 
         }
         items.push(item);
     }
-    settle_certificates(draft, &issued, !webhooks.deployments.is_empty());
+    settle_certificates(draft, &mut issued);
     items
 }
 
@@ -171,8 +168,10 @@ fn remove_certificates(
         for (path, of) in gone {
             let certificate = &mut issued[of];
             if webhooks.is_some_and(|webhooks| only_one || webhooks.is_for(certificate.object)) {
-                certificate.is_mounted = true;
+                certificate.instead = Some(Fate::Olm("issues the certificates of webhooks".into()));
                 replace_path(container, &path);
+            } else if remove_metrics_certificate(container, &path) {
+                certificate.instead = Some(Fate::Operator("issues the certificate of its metrics"));
             } else {
                 let finding = Diagnostic::warning("OP500", format!("{} is not in the bundle", certificate.object.title()))
                     .at(certificate.object.name_span(), format!("{} mounts its Secret at `{path}`", deployment.title()))
@@ -230,23 +229,34 @@ fn use_certificates(spec: &mut Value, services: &BTreeSet<String>) {
     }
 }
 
-/// What becomes of cert-manager's objects.
-fn settle_certificates(draft: &mut Draft, issued: &[Issued], has_webhooks: bool) {
-    let olm = || Fate::Olm("issues the certificates of webhooks".into());
-    for certificate in issued {
-        if certificate.is_mounted {
-            draft.went(certificate.at, olm());
+/// Has opctl-runtime issue the certificate of its metrics itself.
+fn remove_metrics_certificate(container: &mut Value, path: &str) -> bool {
+    let Some(variables) = container.get_mut("env").and_then(Value::as_array_mut) else { return false };
+    let count = variables.len();
+    variables.retain(|variable| text(variable, "/name") != "METRICS_CERT_PATH" || text(variable, "/value") != path);
+    variables.len() < count
+}
+
+/// What becomes of cert-manager's objects: an Issuer goes with its Certificates, and the Certificate of an authority with its Issuer.
+fn settle_certificates(draft: &mut Draft, issued: &mut [Issued]) {
+    let issuers: Vec<(usize, &Object)> = draft.all("cert-manager.io", "Issuer").collect();
+    let is_of = |certificate: &Issued, path: &str, issuer: &Object, other: &str| {
+        certificate.object.text(path) == issuer.text(other) && certificate.object.namespace() == issuer.namespace()
+    };
+    // Each round settles the Issuers of one level of authorities.
+    for _ in &issuers {
+        for (at, issuer) in &issuers {
+            let is_by = |certificate: &&Issued| is_of(certificate, "/spec/issuerRef/name", issuer, "/metadata/name");
+            let fates: Option<Vec<Fate>> =
+                issued.iter().filter(is_by).map(|certificate| certificate.instead.clone()).collect();
+            // Those of webhooks count more than the one of metrics.
+            let Some(fate) = fates.and_then(|fates| fates.into_iter().min()) else { continue };
+            let own = |certificate: &&mut Issued| is_of(certificate, "/spec/secretName", issuer, "/spec/ca/secretName");
+            issued.iter_mut().filter(own).for_each(|certificate| certificate.instead = Some(fate.clone()));
+            draft.went(*at, fate);
         }
     }
-    let references = |certificate: &Issued, issuer: &Object| {
-        certificate.object.text("/spec/issuerRef/name") == issuer.name()
-            && certificate.object.namespace() == issuer.namespace()
-    };
-    let issuers: Vec<(usize, &Object)> = draft.all("cert-manager.io", "Issuer").collect();
-    for (at, issuer) in issuers {
-        let mut certificates = issued.iter().filter(|certificate| references(certificate, issuer)).peekable();
-        if has_webhooks && certificates.peek().is_some() && certificates.all(|certificate| certificate.is_mounted) {
-            draft.went(at, olm());
-        }
+    for certificate in issued {
+        certificate.instead.take().into_iter().for_each(|fate| draft.went(certificate.at, fate));
     }
 }

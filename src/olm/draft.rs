@@ -17,6 +17,8 @@ pub enum Fate {
     File(String),
     /// OLM does it itself: what it does.
     Olm(String),
+    /// The operator itself does it: what it does.
+    Operator(&'static str),
     /// Nowhere.
     Dropped,
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Fate {
             Self::Csv(field) => write!(f, "CSV, {field}"),
             Self::File(name) => write!(f, "manifests/{name}"),
             Self::Olm(what) => write!(f, "OLM {what}"),
+            Self::Operator(what) => write!(f, "the operator {what}"),
             Self::Dropped => f.write_str("not in the bundle"),
         }
     }
@@ -69,7 +72,7 @@ impl<'a> Draft<'a> {
 
     /// Whether nothing of an object is in the bundle.
     pub fn is_replaced(&self, object: usize) -> bool {
-        self.fates[object].iter().all(|fate| matches!(fate, Fate::Olm(_) | Fate::Dropped))
+        self.fates[object].iter().all(|fate| matches!(fate, Fate::Olm(_) | Fate::Operator(_) | Fate::Dropped))
     }
 
     /// An object that a bundle cannot hold; `finding` says why.

@@ -84,7 +84,11 @@ pub fn others(draft: &mut Draft, deployments: &Deployments) {
             continue;
         }
         may_be_refused(draft, object, *is_everywhere);
-        draft.keep(at, object.value.clone());
+        let mut value = object.value.clone();
+        if kind == "ServiceMonitor" {
+            without_authority(draft, object, &mut value);
+        }
+        draft.keep(at, value);
     }
     fixed_namespaces(draft, deployments);
 }
@@ -128,6 +132,27 @@ fn without_injection(crd: &mut Value) {
     annotations.retain(|key, _| !key.starts_with("cert-manager.io/inject-"));
     if annotations.is_empty() {
         metadata.remove("annotations");
+    }
+}
+
+/// The Secret of a Certificate that is not in the bundle does not exist.
+fn without_authority(draft: &mut Draft, monitor: &Object, value: &mut Value) {
+    let Some(endpoints) = value.pointer_mut("/spec/endpoints").and_then(Value::as_array_mut) else { return };
+    for (number, endpoint) in endpoints.iter_mut().enumerate() {
+        let Some(secret) = endpoint.pointer("/tlsConfig/ca/secret/name").and_then(Value::as_str) else { continue };
+        let is_issued = draft
+            .all("cert-manager.io", "Certificate")
+            .any(|(_, certificate)| certificate.text("/spec/secretName") == secret);
+        if !is_issued {
+            continue;
+        }
+        let at = monitor.span(&format!("/spec/endpoints/{number}/tlsConfig"));
+        endpoint["tlsConfig"] = json!({ "insecureSkipVerify": true });
+        let finding =
+            Diagnostic::warning("OP501", format!("the authority of {} is not in the bundle", monitor.title()))
+                .at(at, "in a Secret of cert-manager")
+                .help("the operator signs the certificate of its metrics itself, and Prometheus does not verify it");
+        draft.findings.push(finding);
     }
 }
 

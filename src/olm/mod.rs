@@ -11,6 +11,7 @@ mod descriptors;
 mod draft;
 mod files;
 mod images;
+pub mod install;
 mod object;
 mod rbac;
 pub mod render;

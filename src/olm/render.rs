@@ -419,7 +419,7 @@ fn replace(object: &mut Value, key: &str, is_replaced: impl Fn(&Value) -> bool, 
 }
 
 /// FNV-1a, as letters and digits: names need to differ, not to be hard to guess.
-fn checksum(text: &str) -> String {
+pub(super) fn checksum(text: &str) -> String {
     let mut hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

@@ -29,12 +29,18 @@ pub fn condition(set: Set, within: Set, switches: &[String]) -> Option<String> {
     if set == rest {
         return Some(join("and", terms));
     }
-    let (others, all_others) = self::terms(within & !set, within, switches);
-    if within & !set == all_others {
-        return Some(not(&join("and", others)));
+    let (others, all_others) = self::terms(rest & !set, rest, switches);
+    if rest & !set == all_others {
+        let negated = join("or", others.iter().map(|other| negated(other)).collect());
+        let not = not(&join("and", others));
+        let shorter = if negated.len() < not.len() { negated } else { not };
+        return Some(join("and", terms.into_iter().chain([shorter]).collect()));
     }
     // One of the switches decides between two conditions.
-    let split = (0..switches.len()).find(|switch| rest & on(*switch) != 0 && rest & !on(*switch) != 0)?;
+    let is_both = |switch: &usize| rest & on(*switch) != 0 && rest & !on(*switch) != 0;
+    let matters = |switch: &usize| (set & on(*switch)) >> (1 << switch) != set & !on(*switch);
+    let split = (0..switches.len()).filter(is_both);
+    let split = split.clone().find(matters).or_else(|| split.clone().next())?;
     let sides = [(on(split), switches[split].clone()), (!on(split), not(&switches[split]))];
     let sides = sides.into_iter().filter(|(side, _)| set & side != 0).map(|(side, expression)| {
         match condition(set & side, rest & side, switches) {
@@ -63,6 +69,14 @@ fn terms(set: Set, within: Set, switches: &[String]) -> (Vec<String>, Set) {
 
 fn not(expression: &str) -> String {
     format!("not {}", operand(expression))
+}
+
+/// The opposite of a switch, or of its negation.
+fn negated(expression: &str) -> String {
+    match expression.strip_prefix("not ") {
+        Some(inner) => inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(inner).into(),
+        None => not(expression),
+    }
 }
 
 /// One expression of several.
@@ -97,7 +111,9 @@ mod tests {
         assert_eq!(of(|on| !on[2]).unwrap(), "not (gt .c 1)");
         assert_eq!(of(|on| on[0] && !on[1]).unwrap(), "and .a (not .b)");
         assert_eq!(of(|on| !(on[0] && on[1])).unwrap(), "not (and .a .b)");
-        assert_eq!(of(|on| on[0] || on[1]).unwrap(), "not (and (not .a) (not .b))");
+        assert_eq!(of(|on| on[0] || on[1]).unwrap(), "or .a .b");
+        assert_eq!(of(|on| on[2] && (on[0] || !on[1])).unwrap(), "and (gt .c 1) (or .a (not .b))");
+        assert_eq!(of(|on| on[0] && (on[1] || on[2])).unwrap(), "and .a (or .b (gt .c 1))");
         assert_eq!(
             of(|on| on[2] && (on[0] == on[1])).unwrap(),
             "and (gt .c 1) (or (and .a .b) (and (not .a) (not .b)))"

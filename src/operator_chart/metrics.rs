@@ -1,5 +1,7 @@
 //! The operator without metrics. `opctl edit` cannot turn them off, so this is done to the objects.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 const PORT: &str = "metrics";
@@ -9,7 +11,7 @@ pub fn serves_metrics(object: &Value) -> bool {
     containers(object).iter().any(|container| items(&container["args"]).iter().any(is_argument))
 }
 
-/// Takes out what is there for metrics: arguments, ports, and the objects that are about these only.
+/// Takes out what is there for metrics: arguments, variables, ports, a certificate, and the objects that are about these only.
 pub fn without_metrics(objects: &mut Vec<Value>) {
     objects.retain(|object| match object["kind"].as_str() {
         Some("ServiceMonitor" | "PodMonitor" | "PrometheusRule") => false,
@@ -20,12 +22,22 @@ pub fn without_metrics(objects: &mut Vec<Value>) {
         }
         _ => true,
     });
-    for object in objects {
+    let mut secrets = BTreeSet::new();
+    for object in objects.iter_mut() {
+        let mut volumes = BTreeSet::new();
         if let Some(Value::Array(containers)) = object.pointer_mut("/spec/template/spec/containers") {
             for container in containers {
                 remove(container, "args", is_argument);
                 remove(container, "ports", |port| port["name"] == PORT);
+                remove_certificate(container, &mut volumes);
             }
+        }
+        if let Some(pod) = object.pointer_mut("/spec/template/spec") {
+            let is_certificate = |volume: &Value| volume["name"].as_str().is_some_and(|name| volumes.contains(name));
+            let of_certificate = items(&pod["volumes"]).iter().filter(|volume| is_certificate(volume));
+            secrets
+                .extend(of_certificate.filter_map(|volume| volume["secret"]["secretName"].as_str().map(str::to_owned)));
+            remove(pod, "volumes", is_certificate);
         }
         if object["kind"] == "NetworkPolicy"
             && let Some(spec) = object.get_mut("spec")
@@ -33,6 +45,19 @@ pub fn without_metrics(objects: &mut Vec<Value>) {
             remove(spec, "ingress", |rule| items(&rule["ports"]).iter().any(|port| port["port"] == PORT));
         }
     }
+    let is_issued = |secret: &Value| secret.as_str().is_some_and(|secret| secrets.contains(secret));
+    objects.retain(|object| object["kind"] != "Certificate" || !is_issued(&object["spec"]["secretName"]));
+}
+
+/// Removes the folder of the certificate; `volumes` get the names of those that were mounted there.
+fn remove_certificate(container: &mut Value, volumes: &mut BTreeSet<String>) {
+    let folder = |variable: &&Value| variable["name"] == "METRICS_CERT_PATH";
+    let folder = items(&container["env"]).iter().find(folder).map(|variable| variable["value"].clone());
+    remove(container, "env", |variable| variable["name"].as_str().is_some_and(|name| name.starts_with("METRICS_")));
+    let Some(folder) = folder else { return };
+    let mounts = items(&container["volumeMounts"]).iter().filter(|mount| mount["mountPath"] == folder);
+    volumes.extend(mounts.filter_map(|mount| mount["name"].as_str().map(str::to_owned)));
+    remove(container, "volumeMounts", |mount| mount["mountPath"] == folder);
 }
 
 /// Permission to read metrics, or to ask who reads them.

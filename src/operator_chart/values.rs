@@ -105,7 +105,12 @@ pub fn common(operator: &Operator) -> Values {
         ("metrics.enabled", json!(true), "", BOOL),
         ("metrics.port", json!(8443), "", NUMBER),
         ("webhook.enabled", json!(true), "", BOOL),
-        ("certManager.enabled", json!(false), "Certificates of cert-manager instead of the operator's own", BOOL),
+        (
+            "certManager.enabled",
+            json!(false),
+            "Certificates of cert-manager for metrics and webhooks instead of the operator's own",
+            BOOL,
+        ),
         (
             "prometheus.enabled",
             json!(false),

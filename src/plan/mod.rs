@@ -45,8 +45,8 @@ pub enum Change {
     /// text that opctl wrote.
     Vendor { folder: String, text: Option<String>, written: Option<String> },
     /// The user's: what changed from `base`, the text that opctl wrote, to `theirs`, the one of newer templates, is merged into the file
-    /// (`None`: the template did not exist, or does no longer).
-    Merge { base: Option<String>, theirs: Option<String>, choice: Choice },
+    /// (`None`: the template did not exist, or does no longer). `moved` is the user's text if the file had another path before.
+    Merge { base: Option<String>, theirs: Option<String>, choice: Choice, moved: Option<String> },
     /// The user's: rewritten as a whole because of other names (`None`: it stays as it is, or absent). `base` is what the record has of it
     /// from now on. The file `is_new` where it was moved from another path.
     Rewrite { text: Option<String>, base: Option<String>, is_new: bool },

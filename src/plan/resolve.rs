@@ -45,8 +45,11 @@ pub fn resolve<E: std::error::Error + 'static>(
             Change::Vendor { folder, text, written } => {
                 vendored(path, folder, before.as_deref(), text.as_deref(), written.as_deref())
             }
-            Change::Merge { base, theirs, choice } => {
-                merge(path, base.as_deref(), before.as_deref(), theirs.as_deref(), *choice)
+            Change::Merge { base, theirs, choice, moved } => {
+                // A file that has the new path already is another one than the file that moves.
+                let base = base.as_deref().filter(|_| moved.is_none() || before.is_none());
+                let ours = before.as_deref().or(moved.as_deref());
+                merge(path, base, ours, theirs.as_deref(), *choice)
             }
             Change::Rewrite { text: None, .. } => Outcome::After(before.clone()),
             Change::Rewrite { text: Some(text), is_new: true, .. } => scaffold(path, before.as_deref(), text),

@@ -47,6 +47,12 @@ impl Tree {
         Self { root: root.into(), ..Self::default() }
     }
 
+    /// Without a folder on disk: only what is laid over it.
+    pub fn empty() -> Self {
+        // Nothing is below a device.
+        Self::at("/dev/null")
+    }
+
     /// Where cargo keeps the sources of other packages (`CARGO_HOME`); without it there are none.
     #[must_use]
     pub fn with_cargo_home(mut self, cargo_home: Option<PathBuf>) -> Self {

@@ -263,6 +263,15 @@ pub fn init(project: &Project) -> Vec<File> {
     files
 }
 
+/// What has the metrics use certificates of cert-manager, and Prometheus verify them. Webhooks follow: [`webhook::Server`].
+pub fn cert_manager() -> [Insertion; 2] {
+    let list = |path: &str, item: &str| {
+        let what = Inserted::YamlItem { key: "components", item: item.into() };
+        Insertion::from((format!("config/{path}/kustomization.yaml"), what))
+    };
+    [list("default", "../certmanager"), list("prometheus", "../certmanager/monitor")]
+}
+
 /// The types of one version of a kind, and a sample.
 ///
 /// # Panics

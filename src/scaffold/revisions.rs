@@ -8,6 +8,8 @@ pub struct Reason {
     pub revision: u32,
     /// The file or folder from the project's folder; `.`: many.
     pub path: &'static str,
+    /// The path that the file had before.
+    pub from: Option<&'static str>,
     /// Whether the file is no longer part of a project.
     pub is_dropped: bool,
     /// What it is good for.
@@ -28,7 +30,8 @@ pub fn reasons() -> impl Iterator<Item = Reason> {
         let mut part = || parts.next().expect("a line has a revision, a path and a reason");
         let (revision, path, why) = (part(), part(), part());
         let revision = revision.parse().expect("a revision is a number");
-        Some(Reason { revision, path: path.trim_start_matches('-'), is_dropped: path.starts_with('-'), why })
+        let (from, path) = path.split_once(" -> ").map_or((None, path), |(from, path)| (Some(from), path));
+        Some(Reason { revision, path: path.trim_start_matches('-'), from, is_dropped: path.starts_with('-'), why })
     })
 }
 

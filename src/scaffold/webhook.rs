@@ -63,7 +63,7 @@ pub fn conversion_file(kind: &Api, spoke: &Version) -> String {
     format!("src/api/{}/{spoke}/{}_conversion.rs", kind.group.module(), kind.kind.module())
 }
 
-/// Whose certificate it shows.
+/// Whose certificate it shows. Those of cert-manager need [`super::cert_manager`], too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
     OwnCertificate,
@@ -106,8 +106,8 @@ fn add_server(rendered: &mut Rendered, project: &Project, server: Server) {
     let kustomization = "config/default/kustomization.yaml";
     edit(kustomization, list("components", "../webhook-server"));
     edit("config/network-policy/kustomization.yaml", list("resources", "allow_webhook_traffic.yaml"));
+    edit("config/certmanager/kustomization.yaml", list("components", "webhook"));
     if by_cert_manager {
-        edit(kustomization, list("components", "../certmanager"));
         edit(kustomization, list("transformers", "../webhook/certificate"));
     }
 }

@@ -26,7 +26,7 @@ struct Case {
 struct Answers {
     /// The stored object is read as it was.
     reads: bool,
-    /// A label can be changed.
+    /// A label and the status can be changed.
     labels: bool,
     /// Another field can be changed.
     updates: bool,
@@ -57,6 +57,51 @@ fn what_is_said_of_a_change_is_what_an_api_server_does() {
     eprintln!("{tried} changes, {broken} of which broke the object; {without_harm} breaking ones did not");
     assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(tried / 10 < broken && broken < tried * 9 / 10);
+}
+
+/// What the API server refuses in a CRD that replaces another one.
+#[test]
+fn changes_that_the_api_server_refuses_are_reported_as_such() {
+    let Some(cluster) = ControlPlane::start("compat-crds", 0) else { return };
+    let version = |name: &str, served: bool, storage: bool| {
+        let schema = json!({ "openAPIV3Schema": { "type": "object" } });
+        json!({ "name": name, "served": served, "storage": storage, "schema": schema, "subresources": { "status": {} } })
+    };
+    let mut old = crd("Site", &json!({ "type": "object" }));
+    old["spec"]["versions"] = json!([version("v1", true, true), version("v2", true, false)]);
+    cluster.kubectl(&["create", "-f", "-"], &old.to_string());
+    cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"], "");
+    let live = cluster.kubectl(&["get", "crd", "sites.objects.example.com", "-o", "json"], "");
+    let live: Value = serde_json::from_str(&live).unwrap();
+    let changes: [(&str, Value); 14] = [
+        ("/spec/scope", json!("Cluster")),
+        ("/spec/names/kind", json!("Page")),
+        ("/spec/names/plural", json!("pages")),
+        ("/spec/names/singular", json!("page")),
+        ("/spec/names/listKind", json!("Sites")),
+        ("/spec/names/shortNames", json!(["s"])),
+        ("/spec/names/categories", json!(["all"])),
+        ("/spec/versions", json!([version("v2", true, true)])),
+        ("/spec/versions", json!([version("v1", true, true)])),
+        ("/spec/versions", json!([version("v1", false, true), version("v2", true, false)])),
+        ("/spec/versions", json!([version("v1", true, false), version("v2", true, true)])),
+        ("/spec/versions", json!([version("v1", true, true), version("v2", true, false), version("v3", true, false)])),
+        ("/spec/versions/0/subresources", json!({})),
+        ("/spec/versions/0/deprecated", json!(true)),
+    ];
+    let mut refused = 0;
+    for (path, value) in changes {
+        let mut new = live.clone();
+        let (parent, field) = path.rsplit_once('/').unwrap();
+        new.pointer_mut(parent).unwrap()[field] = value.clone();
+        let answer = cluster.run(&["replace", "--dry-run=server", "-f", "-"], &new.to_string());
+        let said = String::from_utf8_lossy(&answer.stderr).into_owned();
+        let changes = compat::compare(std::slice::from_ref(&live), &[new]);
+        let expected = changes.iter().any(|change| change.victims.contains(&Victim::ApiServer));
+        refused += usize::from(!answer.status.success());
+        assert_eq!(answer.status.success(), !expected, "{path} {value}: {said}\n{changes:?}");
+    }
+    assert_eq!(refused, 4, "scope, kind, plural and the stored version");
 }
 
 /// The CRDs and the objects that a cluster has.
@@ -118,7 +163,7 @@ fn disagreement(case: &Case, answers: &Answers, changes: &[Change]) -> Option<St
     let what = if !answers.reads && !hurts(Victim::Stored, Impact::Note) {
         "is read differently"
     } else if !answers.labels && !hurts(Victim::Stored, Impact::Breaking) {
-        "cannot be labelled"
+        "cannot be labelled, or its status changed"
     } else if !answers.updates && !hurts(Victim::Stored, Impact::Breaking) {
         "cannot be updated"
     } else if !answers.creates && !hurts(Victim::Writers, Impact::Warning) {
@@ -131,7 +176,8 @@ fn disagreement(case: &Case, answers: &Answers, changes: &[Change]) -> Option<St
 
 fn whole(kind: &str, spec: &Value) -> Value {
     let metadata = json!({ "type": "object" });
-    crd(kind, &json!({ "type": "object", "properties": { "metadata": metadata, "spec": spec } }))
+    let status = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    crd(kind, &json!({ "type": "object", "properties": { "metadata": metadata, "spec": spec, "status": status } }))
 }
 
 /// Whether the API server would accept both schemas, and the object under the old one.
@@ -159,7 +205,6 @@ fn ask(cluster: &ControlPlane, api: &mut Api, cases: &[Case], first: usize) -> V
         crds.collect()
     };
     cluster.kubectl(&["create", "-f", "-"], &documents(&|case| case.old.clone()));
-    cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"], "");
     let mut before = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let object = object(&kind(number), "one", &case.spec);
@@ -185,22 +230,26 @@ fn ask(cluster: &ControlPlane, api: &mut Api, cases: &[Case], first: usize) -> V
         });
         let went_well = |answer: &Value| answer["kind"] != "Status";
         let labels = api.patch(&one, &json!({ "metadata": { "labels": { "changed": "yes" } } }));
+        let status = api.patch(&format!("{one}/status"), &json!({ "status": { "phase": "Ready" } }));
         let updates = api.patch(&one, &json!({ "spec": { "b": "changed" } }));
         let other = object(&kind(number), "other", &cases[number].spec);
         let creates = api.post(&format!("{}?dryRun=All&fieldValidation=Strict", path(number)), &other);
         Answers {
             reads: after == before,
-            labels: went_well(&labels),
+            labels: went_well(&labels) && went_well(&status),
             updates: went_well(&updates),
             creates: went_well(&creates),
         }
     };
-    before.into_iter().enumerate().map(ask).collect()
+    let answers = before.into_iter().enumerate().map(ask).collect();
+    // An API server takes the longer for a CRD, the more there are.
+    cluster.kubectl(&["delete", "--wait=false", "-f", "-"], &documents(&probed));
+    answers
 }
 
 fn eventually(mut ask: impl FnMut() -> Result<Value, Value>) -> Value {
     let mut last = Value::Null;
-    for _ in 0..300 {
+    for _ in 0..600 {
         match ask() {
             Ok(answer) => return answer,
             Err(answer) => last = answer,

@@ -78,7 +78,7 @@ fn stored_versions_that_are_gone(cluster: &ControlPlane, desk: &Desk) {
     // As it says, the API server refuses the CRD.
     assert!(!desk.command(admin, "opctl install --timeout 5s").output().unwrap().status.success());
     for help in report.help(finding) {
-        desk.run(admin, help.trim_start_matches("then: "));
+        desk.run(admin, &help);
     }
     let report = desk.doctor(admin);
     assert!(!report.said(finding), "{}", report.text);

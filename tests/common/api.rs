@@ -1,17 +1,22 @@
-//! An API server's own words: requests of JSON to it, by way of `kubectl proxy`.
+//! An API server's own words: requests of JSON to it, by way of `kubectl proxy`; and what its etcd has.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
 
 use crate::control_plane::ControlPlane;
 
 pub struct Api {
     proxy: Child,
-    connection: BufReader<TcpStream>,
+    http: Http,
 }
+
+/// A connection without encryption.
+struct Http(BufReader<TcpStream>);
 
 impl Api {
     pub fn of(cluster: &ControlPlane) -> Self {
@@ -24,23 +29,54 @@ impl Api {
         let mut line = String::new();
         BufReader::new(proxy.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().rsplit(' ').next().unwrap();
-        let connection = TcpStream::connect(address).unwrap();
-        connection.set_nodelay(true).unwrap();
-        Self { proxy, connection: BufReader::new(connection) }
+        Self { proxy, http: Http::to(address) }
     }
 
     /// The answer to `POST path`.
     pub fn post(&mut self, path: &str, body: &Value) -> Value {
-        self.request("POST", path, "application/json", Some(body))
+        self.http.request("POST", path, "application/json", Some(body))
     }
 
     pub fn get(&mut self, path: &str) -> Value {
-        self.request("GET", path, "application/json", None)
+        self.http.request("GET", path, "application/json", None)
     }
 
     /// The answer to a merge patch.
     pub fn patch(&mut self, path: &str, body: &Value) -> Value {
-        self.request("PATCH", path, "application/merge-patch+json", Some(body))
+        self.http.request("PATCH", path, "application/merge-patch+json", Some(body))
+    }
+
+    /// The answer to `DELETE path`.
+    pub fn delete(&mut self, path: &str) -> Value {
+        self.http.request("DELETE", path, "application/json", None)
+    }
+}
+
+/// What is stored below a prefix: the key, how often it was written, and the value.
+pub fn stored(cluster: &ControlPlane, prefix: &str) -> Vec<(String, u64, Value)> {
+    let encode = |bytes: &[u8]| STANDARD.encode(bytes);
+    let decode = |value: &Value| STANDARD.decode(value.as_str().unwrap()).unwrap();
+    let etcd = cluster.lock().unwrap().etcd.clone();
+    // The end of the range: the first key that does not begin with the prefix.
+    let mut end = prefix.as_bytes().to_vec();
+    *end.last_mut().unwrap() += 1;
+    let body = json!({ "key": encode(prefix.as_bytes()), "range_end": encode(&end) });
+    let mut http = Http::to(etcd.trim_start_matches("http://"));
+    let answer = http.request("POST", "/v3/kv/range", "application/json", Some(&body));
+    let pairs = answer["kvs"].as_array().cloned().unwrap_or_default();
+    let of = |pair: Value| {
+        let key = String::from_utf8(decode(&pair["key"])).unwrap();
+        let writes = pair["version"].as_str().unwrap().parse().unwrap();
+        (key, writes, serde_json::from_slice(&decode(&pair["value"])).unwrap())
+    };
+    pairs.into_iter().map(of).collect()
+}
+
+impl Http {
+    fn to(address: &str) -> Self {
+        let connection = TcpStream::connect(address).unwrap();
+        connection.set_nodelay(true).unwrap();
+        Self(BufReader::new(connection))
     }
 
     fn request(&mut self, verb: &str, path: &str, content: &str, body: Option<&Value>) -> Value {
@@ -49,7 +85,7 @@ impl Api {
             "{verb} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {content}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
-        self.connection.get_mut().write_all((head + &body).as_bytes()).unwrap();
+        self.0.get_mut().write_all((head + &body).as_bytes()).unwrap();
         let (mut length, mut is_chunked) = (0, false);
         loop {
             let line = self.line().to_ascii_lowercase();
@@ -67,7 +103,7 @@ impl Api {
             }
             let start = answer.len();
             answer.resize(start + length, 0);
-            self.connection.read_exact(&mut answer[start..]).unwrap();
+            self.0.read_exact(&mut answer[start..]).unwrap();
             if is_chunked {
                 self.line();
             }
@@ -79,7 +115,7 @@ impl Api {
 
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.connection.read_line(&mut line).unwrap();
+        self.0.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 }

@@ -89,6 +89,7 @@ mod objects;
 mod olm;
 mod plan;
 mod rbac;
+mod readers;
 mod reference;
 mod registry;
 mod release;

@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use opctl::edit::Edit;
 use opctl::plan::{
-    ApplyError, Mode, Plan, Policy, ResolveError, SUMS, Step, Sums, Verdict, apply, diff, list, resolve, summary,
+    ApplyError, Change, Choice, Mode, Plan, Policy, ResolveError, SUMS, Step, Sums, Verdict, apply, diff, list,
+    resolve, summary,
 };
 
 const HEADER: &str = "# Generated";
@@ -34,6 +35,63 @@ fn cell(change: fn(&mut Plan), disk: Option<&str>) -> String {
     let step = steps(&plan, &disk).remove(0);
     assert_eq!(step.before.as_deref(), disk.first().map(|(_, text)| *text));
     format!("{}: {}", step.verdict.word(), step.after.as_deref().unwrap_or("-").trim_end().replace('\n', "|"))
+}
+
+/// The same of a merge of `base | ours | theirs`, where `-` is no file.
+fn merged(texts: &str, choice: Choice) -> String {
+    let mut texts = texts.split(" | ").map(|text| Some(text.replace(' ', "\n")).filter(|text| text != "-"));
+    let mut next = || texts.next().unwrap();
+    let (base, ours, theirs) = (next(), next(), next());
+    let mut plan = Plan::default();
+    plan.changes.insert("f".into(), Change::Merge { base, theirs, choice, moved: None });
+    let step = steps(&plan, &ours.iter().map(|ours| ("f", ours.as_str())).collect::<Vec<_>>()).remove(0);
+    format!("{}: {}", step.verdict.word(), step.after.as_deref().unwrap_or("-").trim_end().replace('\n', " "))
+}
+
+#[test]
+fn newer_templates_are_merged() {
+    for (texts, expected) in [
+        ("- | - | t", "create: t"),
+        ("- | t | t", "unchanged: t"),
+        ("- | o | t", "conflict: t"),
+        ("b | b | t", "update: t"),
+        ("b | b | -", "remove: -"),
+        ("b | t | t", "unchanged: t"),
+        ("b | o | b", "unchanged: o"),
+        ("a b c d | a b o c d | t b c d", "update: t b o c d"),
+        ("b | o | t", "conflict: t"),
+        ("b | - | b", "unchanged: -"),
+        ("b | - | t", "unchanged: -"),
+        ("b | o | -", "conflict: -"),
+        ("b | - | -", "unchanged: -"),
+    ] {
+        assert_eq!(merged(texts, Choice::Merge), expected, "{texts}");
+    }
+    assert_eq!(merged("b | o | t", Choice::Ours), "unchanged: o");
+    assert_eq!(merged("b | o | t", Choice::Theirs), "update: t");
+    assert_eq!(merged("b | o | -", Choice::Ours), "unchanged: o");
+    assert_eq!(merged("b | o | -", Choice::Theirs), "remove: -");
+    assert_eq!(merged("b | - | t", Choice::Theirs), "create: t");
+    let marked = merged("b | o | t", Choice::Markers);
+    assert_eq!(marked, "update: <<<<<<< yours o ||||||| scaffolded b ======= t >>>>>>> new scaffold");
+}
+
+#[test]
+fn a_file_moves_with_what_the_user_changed() {
+    let moved = |disk: &[(&str, &str)]| {
+        let own = disk.iter().find(|(path, _)| *path == "old").map(|(_, text)| (*text).to_owned());
+        let mut plan = Plan::default();
+        plan.changes.insert("old".into(), Change::Remove(own.clone().unwrap_or_default()));
+        let (base, theirs) = (Some("a\nb\nc\n".into()), Some("t\nb\nc\n".into()));
+        plan.changes.insert("new".into(), Change::Merge { base, theirs, choice: Choice::Merge, moved: own });
+        let word =
+            |step: &Step| format!("{}: {}", step.verdict.word(), step.after.as_deref().unwrap_or("-").trim_end());
+        steps(&plan, disk).iter().map(word).collect::<Vec<_>>().join("; ").replace('\n', " ")
+    };
+    assert_eq!(moved(&[("old", "a\nb\nmine\nc\n")]), "create: t b mine c; remove: -");
+    assert_eq!(moved(&[("old", "mine\nb\nc\n")]), "conflict: t b c; remove: -");
+    assert_eq!(moved(&[]), "unchanged: -; unchanged: -", "it stays deleted");
+    assert_eq!(moved(&[("old", "a\nb\nc\n"), ("new", "mine\n")]), "conflict: t b c; remove: -");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! made older: it says that opctl wrote another text.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use ring::digest::{SHA256, digest};
 use walkdir::WalkDir;
 
-use crate::golden::shell;
+use crate::dice::Dice;
+use crate::golden::{Golden, shell};
 use crate::sandbox::Sandbox;
 use crate::tree;
 
@@ -231,6 +232,151 @@ fn a_record_that_was_edited_is_no_base() {
     write(&sandbox, ".opctl/scaffold.txt", &list.replacen("  1  ", "  4000000000  ", 1));
     let text = is_refused(&sandbox, "update");
     assert!(text.contains("the scaffold has revision 4000000000, newer than this opctl's"), "{text}");
+}
+
+type Files = std::collections::BTreeMap<String, Vec<u8>>;
+
+/// All files of a project, with the record.
+fn files(sandbox: &Sandbox) -> Files {
+    let record = tree::record(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
+    tree::tree(&sandbox.folder).into_iter().chain(record).collect()
+}
+
+/// Gives the folder these files, and no others.
+fn restore(sandbox: &Sandbox, files: &Files) {
+    fs::remove_dir_all(&sandbox.folder).unwrap();
+    for (path, text) in files {
+        let path = sandbox.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// How many times; by default as often as it takes to notice that something is wrong.
+fn times(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
+}
+
+/// A random file of an older scaffold: lines are missing, others are different.
+fn age(text: &str, dice: &mut Dice) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..dice.between(1, 4) {
+        let at = dice.below(lines.len());
+        match dice.below(3) {
+            0 if lines.len() > 1 => _ = lines.remove(at),
+            1 => lines[at].push_str(" older"),
+            _ => lines.insert(at, format!("older {}", dice.below(1000))),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Adds lines to a file, and removes others. The new ones are added to `own`.
+fn edit(text: &str, path: &str, own: &mut Vec<String>, dice: &mut Dice) -> String {
+    let comment = if path.ends_with(".rs") || path.ends_with(".json") { "//" } else { "#" };
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..dice.between(1, 4) {
+        let at = dice.below(lines.len());
+        if dice.percent(30) && !lines[at].contains("mine ") && path != "Cargo.toml" {
+            lines.remove(at);
+        } else {
+            let line = format!("{comment} mine {}", own.len());
+            lines.insert(at, line.clone());
+            own.push(line);
+        }
+        lines.extend(lines.is_empty().then(String::new));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// In random projects of older opctls, with random edits. `OPCTL_UPDATES=500` tries as many.
+#[test]
+fn no_line_of_the_user_is_lost() {
+    let projects = ["minimal", "memcached", "wired", "worked-in"].map(|name| {
+        let sandbox = Golden::read(name).make(|_, _| {});
+        let files = files(&sandbox);
+        (sandbox, files)
+    });
+    let seed: u64 = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let mut conflicts = 0;
+    for case in 0..times("OPCTL_UPDATES", 6) {
+        let mut dice = Dice::new(seed.wrapping_mul(1_000_003) + case);
+        let (sandbox, today) = &projects[dice.below(projects.len())];
+        restore(sandbox, today);
+        // The licence, the header of files and Cargo.toml are answers from which others are rendered.
+        let recorded = today.keys().filter_map(|path| path.strip_prefix(".opctl/base/")?.strip_suffix(".base"));
+        let is_answer = |path: &&str| ["LICENSE", "hack/boilerplate.txt", "Cargo.toml"].contains(path);
+        let recorded: Vec<&str> = recorded.filter(|path| !is_answer(path) && !today[*path].is_empty()).collect();
+        let (mut own, mut expected) = (Vec::new(), Vec::new());
+        for &path in &recorded {
+            if dice.percent(40) {
+                was(sandbox, path, Some(&age(&read(sandbox, path), &mut dice)));
+            }
+            if dice.percent(10) {
+                fs::remove_file(sandbox.folder.join(path)).unwrap();
+                expected.push((path, None));
+            } else if dice.percent(50) {
+                let mut lines = Vec::new();
+                write(sandbox, path, &edit(&read(sandbox, path), path, &mut lines, &mut dice));
+                own.push((path, lines));
+            } else if !path.ends_with("kustomization.yaml") && today[path] == today[&format!(".opctl/base/{path}.base")]
+            {
+                expected.push((path, Some(&today[path])));
+            }
+        }
+        let before = files(sandbox);
+        if opctl(sandbox, "update").status.code() == Some(1) {
+            assert!(files(sandbox) == before, "case {case}: refused, and yet changed");
+            conflicts += 1;
+        }
+        restore(sandbox, &before);
+        let output = opctl(sandbox, "update --conflicts markers");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "case {case}: {printed}");
+        for (path, lines) in own {
+            let text = read(sandbox, path);
+            for line in lines {
+                let count = text.lines().filter(|other| *other == line).count();
+                assert!(count == 1, "case {case}: `{path}` has `{line}` {count} times:\n{text}");
+            }
+        }
+        for (path, text) in expected {
+            let now = fs::read(sandbox.folder.join(path)).ok();
+            assert!(now.as_ref() == text, "case {case}: `{path}` is not as scaffolded");
+        }
+    }
+    println!("{conflicts} with conflicts");
+}
+
+/// At random moments. `OPCTL_KILLS=500` does so as often.
+#[test]
+fn a_killed_update_leaves_the_files_before_or_those_after() {
+    let (sandbox, _) = older();
+    for path in ["Dockerfile", "deny.toml", "src/main.rs"] {
+        was(&sandbox, path, Some(&format!("{}# older\n", read(&sandbox, path))));
+    }
+    let before = files(&sandbox);
+    let started = std::time::Instant::now();
+    succeeds(&sandbox, "update");
+    let took = u64::try_from(started.elapsed().as_micros()).unwrap();
+    let after = files(&sandbox);
+    let mut dice = Dice::new(1);
+    let (mut undone, mut killed) = (0, 0);
+    for _ in 0..times("OPCTL_KILLS", 8) {
+        restore(&sandbox, &before);
+        let mut child =
+            sandbox.command("opctl").arg("update").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Most of the time it reads and merges.
+        let moment = took / 2 + dice.throw() % took;
+        std::thread::sleep(std::time::Duration::from_micros(moment));
+        killed += u64::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        undone += u64::from(opctl::plan::recover(&sandbox.folder).unwrap());
+        let now = files(&sandbox);
+        assert!(now == before || now == after, "after a kill at {moment} µs");
+    }
+    println!("{killed} killed before their end, {undone} of them amid the writes");
 }
 
 /// Whether an existing project is updated depends on it.

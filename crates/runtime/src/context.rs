@@ -42,9 +42,14 @@ pub struct Context {
     pub(crate) owned: Arc<Owned>,
     #[cfg(feature = "helm")]
     pub(crate) helm: Arc<crate::helm::Helm>,
+    #[cfg(feature = "ansible")]
+    pub(crate) ansible: Arc<crate::ansible::Ansible>,
+    /// The kinds of the cluster that were asked for.
+    #[cfg(any(feature = "ansible", feature = "helm"))]
+    pub(crate) kinds: Arc<crate::kinds::Kinds>,
     /// Of the controller.
-    #[cfg(feature = "helm")]
-    pub(crate) releases: Arc<crate::helm::Trigger>,
+    #[cfg(any(feature = "ansible", feature = "helm"))]
+    pub(crate) trigger: Arc<crate::controller::Trigger>,
     /// The `Store<K>` of a controller.
     objects: Option<Arc<dyn Any + Send + Sync>>,
     /// Empty: the whole cluster.
@@ -75,8 +80,12 @@ impl Context {
             owned: Arc::default(),
             #[cfg(feature = "helm")]
             helm: Arc::new(crate::helm::Helm::new(options.helm.clone())),
-            #[cfg(feature = "helm")]
-            releases: Arc::default(),
+            #[cfg(feature = "ansible")]
+            ansible: Arc::new(crate::ansible::Ansible::new(options.ansible.clone())),
+            #[cfg(any(feature = "ansible", feature = "helm"))]
+            kinds: Arc::default(),
+            #[cfg(any(feature = "ansible", feature = "helm"))]
+            trigger: Arc::default(),
             objects: None,
             namespaces: named.into_iter().map(str::to_owned).collect(),
             options: options.into(),
@@ -103,8 +112,8 @@ impl Context {
         Self {
             field_manager,
             owned: Arc::default(),
-            #[cfg(feature = "helm")]
-            releases: Arc::default(),
+            #[cfg(any(feature = "ansible", feature = "helm"))]
+            trigger: Arc::default(),
             ..self.clone()
         }
     }

@@ -45,6 +45,7 @@
 //! | `webhook` | admission webhooks, their certificates and registration |
 //! | `conversion` | conversion webhooks |
 //! | `helm` | releases of Helm charts |
+//! | `ansible` | controllers for Ansible roles and playbooks |
 //! | `otlp` | export of spans to an OpenTelemetry collector |
 //! | `testing` | a mock API server for unit tests, round-trip tests for conversions |
 //! | `latest` | the latest Kubernetes version of k8s-openapi; only for building this crate by itself |
@@ -52,22 +53,32 @@
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "ansible")]
+pub mod ansible;
 mod apply;
 pub mod client;
 pub mod conditions;
 mod context;
 pub mod controller;
 pub mod crds;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod digest;
 mod error;
 #[cfg(feature = "helm")]
 pub mod helm;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod kinds;
 mod leader_election;
 pub mod manager;
 mod names;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod processes;
 pub mod server;
 pub mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod untyped;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 

@@ -18,7 +18,7 @@
 # It makes a kind cluster for the test where kind and docker are, and otherwise uses the cluster of KUBECONFIG, where the operator
 # must not be installed. Variables:
 #   E2E_CLUSTER   `kind`, or `current`: that of KUBECONFIG
-#   E2E_NODES     with kind: images of its nodes; the test runs once with each: `kindest/node:v1.31.12 kindest/node:v1.34.0`
+#   E2E_NODES     with kind: images of its nodes; the test runs once with each: `kindest/node:v1.34.11 kindest/node:v1.37.0`
 #   E2E_IMAGE     the name of the image
 #   E2E_BUILD     the command that builds $E2E_IMAGE
 #   E2E_LOAD      the command that brings $E2E_IMAGE to the nodes: `minikube image load "$E2E_IMAGE"`, or

@@ -140,6 +140,13 @@ fn one(crd: &Manifest, findings: &mut Findings) {
             return;
         }
     };
+    // The type of Rust takes any value.
+    for version in node.items_at(&["spec", "versions"]) {
+        let status = version.at(&["subresources", "status"]);
+        if let Some(status) = status.filter(|status| !matches!(status.value, Value::Map(_) | Value::Null)) {
+            findings.error("crd-decode", &status.span, "this is not a CRD: `status` is `{}`");
+        }
+    }
     if node.at(&["spec", "preserveUnknownFields"]).is_some_and(Node::is_true) {
         let span = place(node, &["spec", "preserveUnknownFields"]);
         findings

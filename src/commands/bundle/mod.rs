@@ -5,7 +5,10 @@ pub mod validate;
 
 use clap::Subcommand;
 
+use super::error::Diagnosed;
 use super::{Console, Outcome};
+use crate::bundle::{self, Findings, Folder};
+use crate::diagnostic::Diagnostic;
 
 #[derive(Debug, Subcommand)]
 pub enum Bundle {
@@ -17,5 +20,20 @@ pub fn run(command: &Bundle, console: &Console) -> anyhow::Result<Outcome> {
     match command {
         Bundle::Render(args) => render::run(args, console),
         Bundle::Validate(args) => validate::run(args, console),
+    }
+}
+
+/// Reads a bundle; its errors are in the way. `help` says why.
+pub fn valid(folder: Folder, help: &str) -> anyhow::Result<bundle::Bundle> {
+    let mut findings = Findings::default();
+    let bundle = bundle::load(folder, &mut findings);
+    if let Some(bundle) = &bundle {
+        bundle::check(bundle, &bundle::Options::default(), &mut findings);
+    }
+    let diagnostics: Vec<Diagnostic> =
+        findings.sorted().into_iter().map(|finding| finding.diagnostic).filter(Diagnostic::is_error).collect();
+    match bundle {
+        Some(bundle) if diagnostics.is_empty() => Ok(bundle),
+        _ => Err(Diagnosed { diagnostics, help: vec![help.into()] }.into()),
     }
 }

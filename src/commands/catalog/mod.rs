@@ -1,6 +1,7 @@
 //! `opctl catalog`: file-based catalogs of the Operator Lifecycle Manager.
 
 mod add;
+mod dockerfile;
 mod graph;
 mod render;
 mod validate;
@@ -12,9 +13,8 @@ use clap::Subcommand;
 use super::bundle::validate::folder;
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome};
-use crate::bundle::{self, Bundle, Findings, Folder};
+use crate::bundle::{Bundle, Folder};
 use crate::catalog::Catalog;
-use crate::diagnostic::Diagnostic;
 use crate::project::Tree;
 
 #[derive(Debug, Subcommand)]
@@ -23,6 +23,7 @@ pub enum CatalogCommand {
     Validate(validate::ValidateArgs),
     Add(add::AddArgs),
     Graph(graph::GraphArgs),
+    Dockerfile(dockerfile::DockerfileArgs),
 }
 
 pub fn run(command: &CatalogCommand, console: &Console) -> anyhow::Result<Outcome> {
@@ -31,6 +32,7 @@ pub fn run(command: &CatalogCommand, console: &Console) -> anyhow::Result<Outcom
         CatalogCommand::Validate(args) => validate::run(args, console),
         CatalogCommand::Add(args) => add::run(args, console),
         CatalogCommand::Graph(args) => graph::run(args, console),
+        CatalogCommand::Dockerfile(args) => dockerfile::run(args, console),
     }
 }
 
@@ -50,19 +52,6 @@ fn catalog(dir: Option<&Path>) -> anyhow::Result<Catalog> {
 fn valid_bundle(dir: &Path) -> anyhow::Result<Bundle> {
     let (root, shown) = folder(Some(dir))?;
     let tree = Tree::at(root);
-    let mut findings = Findings::default();
-    let bundle = bundle::load(Folder { tree: &tree, shown: &shown }, &mut findings);
-    if let Some(bundle) = &bundle {
-        bundle::check(bundle, &bundle::Options::default(), &mut findings);
-    }
-    let errors: Vec<Diagnostic> =
-        findings.sorted().into_iter().map(|finding| finding.diagnostic).filter(Diagnostic::is_error).collect();
-    match bundle {
-        Some(bundle) if errors.is_empty() => Ok(bundle),
-        _ => Err(Diagnosed {
-            diagnostics: errors,
-            help: vec!["a catalog has valid bundles only: see `opctl bundle validate`".into()],
-        }
-        .into()),
-    }
+    let help = "a catalog has valid bundles only: see `opctl bundle validate`";
+    super::bundle::valid(Folder { tree: &tree, shown: &shown }, help)
 }

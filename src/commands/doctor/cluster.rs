@@ -172,22 +172,13 @@ fn check_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
     let mut found = Vec::new();
     let has = |version: &str| list(&generated["spec"]["versions"]).iter().any(|it| it["name"] == version);
     let stored = list(&installed["status"]["storedVersions"]).iter().filter_map(Value::as_str);
-    let (kept, gone): (Vec<&str>, Vec<&str>) = stored.partition(|version| has(version));
+    let gone: Vec<&str> = stored.filter(|version| !has(version)).collect();
     if !gone.is_empty() {
-        let now = list(&generated["spec"]["versions"]).iter().find(|version| version["storage"] == true);
-        let now = now.and_then(|version| version["name"].as_str()).unwrap_or_default();
-        let left = if kept.is_empty() { vec![now] } else { kept };
         let what = format!(
             "objects of `{name}` may be stored as {}, which its CRD no longer has: the API server would refuse it",
             gone.join(" and ")
         );
-        let resource = format!("{name} --all-namespaces");
-        let status = serde_json::json!({"status": {"storedVersions": left}});
-        found.push(
-            Finding::error(what)
-                .help(format!("kubectl get {resource} --output=json | kubectl replace -f -"))
-                .help(format!("then: kubectl patch crd {name} --subresource=status --type=merge -p '{status}'")),
-        );
+        found.push(Finding::error(what).help("opctl migrate --yes"));
     }
     let is_established = matches!(condition(installed, "Established"), Some(["True", ..]));
     let differences = differences(generated, installed);
@@ -205,7 +196,7 @@ fn check_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
 
 /// Where what is installed is not what is generated. What the API server fills in, and what the operator writes while it
 /// runs (how versions are converted), is not compared.
-fn differences(generated: &Value, installed: &Value) -> Vec<String> {
+pub fn differences(generated: &Value, installed: &Value) -> Vec<String> {
     let (generated, installed) = (&generated["spec"], &installed["spec"]);
     let mut found = Vec::new();
     if generated["scope"] != installed["scope"] {
@@ -422,7 +413,7 @@ mod tests {
         let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1alpha1", "v1"])));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Error);
-        assert!(found[0].help[1].ends_with(r#"--type=merge -p '{"status":{"storedVersions":["v1"]}}'"#), "{found:?}");
+        assert_eq!(found[0].help, ["opctl migrate --yes"]);
     }
 
     #[test]

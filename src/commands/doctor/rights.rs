@@ -46,7 +46,7 @@ struct Need {
 
 /// One thing that somebody may do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Right {
+pub struct Right {
     group: String,
     /// With its subresource: `memcacheds/status`. A path of a URL where it starts with `/`.
     resource: String,
@@ -60,6 +60,15 @@ struct Right {
 impl Right {
     fn of(group: &str, resource: &str, verb: &str) -> Self {
         Self { group: group.into(), resource: resource.into(), verb: verb.into(), ..Self::default() }
+    }
+
+    /// Whether it includes another one: by a wildcard, or because it is not restricted to a name.
+    pub fn includes(&self, other: &Self) -> bool {
+        let is = |own: &str, other: &str| own == other || own == "*";
+        is(&self.group, &other.group)
+            && is(&self.resource, &other.resource)
+            && is(&self.verb, &other.verb)
+            && (self.name.is_none() || self.name == other.name)
     }
 
     fn review(&self) -> Value {
@@ -126,7 +135,7 @@ fn applied(object: &Value) -> Vec<Right> {
 }
 
 /// What the rules of a role grant, in a namespace or everywhere.
-fn granted(role: &Value, namespace: Option<&str>) -> Vec<Right> {
+pub fn granted(role: &Value, namespace: Option<&str>) -> Vec<Right> {
     let texts =
         |value: &Value| -> Vec<String> { list(value).iter().filter_map(|it| it.as_str().map(String::from)).collect() };
     let mut rights = Vec::new();
@@ -208,7 +217,7 @@ fn check(need: &Need, granted: &BTreeSet<Right>, user: Option<&str>) -> Finding 
 
 /// `create and patch customresourcedefinitions.apiextensions.k8s.io; get leases.coordination.k8s.io in shop-system`; the first
 /// few of many.
-fn shown(rights: &[&Right]) -> String {
+pub fn shown(rights: &[&Right]) -> String {
     const AT_MOST: usize = 4;
     let mut by_resource: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for Right { group, resource, verb, namespace, name } in rights {

@@ -117,15 +117,13 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     }
     let has_webhooks = is_listed(&kustomization, "webhook-server");
     let converts = |object: &Value| object["spec"]["conversion"]["strategy"] == "Webhook";
-    if has_webhooks {
-        // Without its webhook, a kind with several versions could not be read.
-        if !base.iter().any(converts) {
-            switches.push((Switch::Webhooks, true));
-        }
-        let certified = is_listed(&kustomization, "certmanager");
-        if offered(tree, &certificates(!certified), &quiet, "certManager.enabled", console) {
-            switches.push((Switch::CertManager, certified));
-        }
+    // Without its webhook, a kind with several versions could not be read.
+    if has_webhooks && !base.iter().any(converts) {
+        switches.push((Switch::Webhooks, true));
+    }
+    let certified = is_listed(&kustomization, "certmanager");
+    if offered(tree, &certificates(!certified), &quiet, "certManager.enabled", console) {
+        switches.push((Switch::CertManager, certified));
     }
     if base.iter().any(operator_chart::serves_metrics) {
         switches.push((Switch::Metrics, true));
@@ -164,8 +162,7 @@ fn renderings(
         };
         let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
         let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
-        // Certificates are for webhooks.
-        let cert_manager = is_on(Switch::CertManager).filter(|wanted| webhooks && *wanted != is_certified);
+        let cert_manager = is_on(Switch::CertManager).filter(|wanted| *wanted != is_certified);
         let mut tree = match trees.entry((namespaced, cert_manager)) {
             Entry::Occupied(entry) => Tree::clone(entry.get()),
             Entry::Vacant(entry) => {
@@ -176,20 +173,23 @@ fn renderings(
         let listed_if = |(switch, component): &(Switch, &str)| {
             is_on(*switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
         };
-        let mut edits: Vec<Edit> = COMPONENTS.iter().filter_map(listed_if).collect();
+        let mut edits: Vec<(&str, Edit)> =
+            COMPONENTS.iter().filter_map(listed_if).map(|edit| (KUSTOMIZATION, edit)).collect();
         if has_webhooks && !webhooks {
             let parts = [
-                ("components", "../webhook-server"),
-                ("components", "../certmanager"),
-                ("transformers", "../webhook/certificate"),
+                (KUSTOMIZATION, "components", "../webhook-server"),
+                (KUSTOMIZATION, "transformers", "../webhook/certificate"),
+                ("config/certmanager/kustomization.yaml", "components", "webhook"),
             ];
-            edits.extend(parts.map(|(key, item)| listed((key, item.to_owned()), false)));
+            edits.extend(parts.map(|(path, key, item)| (path, listed((key, item.to_owned()), false))));
         }
-        let text = tree.read(KUSTOMIZATION)?.unwrap_or_default();
-        let text = edits.iter().try_fold(text, |text, edit| edit.apply(&text)).map_err(|error| {
-            Refusal::new(format!("`{KUSTOMIZATION}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
-        })?;
-        tree.lay_over(KUSTOMIZATION, text);
+        for (path, edit) in edits {
+            let Some(text) = tree.read(path)? else { continue };
+            let text = edit.apply(&text).map_err(|error| {
+                Refusal::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
+            })?;
+            tree.lay_over(path, text);
+        }
         let mut objects = objects(&tree)?;
         if is_on(Switch::Metrics) == Some(false) {
             operator_chart::without_metrics(&mut objects);

@@ -74,7 +74,16 @@ impl Cluster<'_> {
             self.console.info("none of the CRDs is in the cluster");
             return Ok(true);
         }
-        self.console.eprint(&self.losses(&there)?);
+        if !self.may_delete_crds(&there, yes)? {
+            return Ok(false);
+        }
+        self.delete_crds_unasked(&there, holder)?;
+        Ok(true)
+    }
+
+    /// Shows which objects go with the CRDs, and asks. `false`: the answer was no.
+    pub fn may_delete_crds(&self, there: &[Crd], yes: bool) -> anyhow::Result<bool> {
+        self.console.eprint(&self.losses(there)?);
         if !yes && !self.console.can_ask() {
             return Err(Failed(
                 Refusal::new("refusing to delete without confirmation: not a terminal")
@@ -86,6 +95,11 @@ impl Cluster<'_> {
             self.console.info("nothing was deleted");
             return Ok(false);
         }
+        Ok(true)
+    }
+
+    /// Deletes the CRDs, and waits until they are gone. `holder` says who could take finalizers away.
+    pub fn delete_crds_unasked(&self, there: &[Crd], holder: &str) -> anyhow::Result<()> {
         let mut delete = vec![
             "delete",
             "--ignore-not-found",
@@ -97,8 +111,7 @@ impl Cluster<'_> {
         delete.extend(there.iter().map(|crd| crd.name.as_str()));
         let deleted = self.kubectl.output(&delete, "").map_err(|error| self.failure("delete the CRDs", &error))?;
         self.list("delete", &deleted);
-        self.await_gone(&there, holder)?;
-        Ok(true)
+        self.await_gone(there, holder)
     }
 
     /// Each kind, and how many objects of it there are.

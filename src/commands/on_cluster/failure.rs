@@ -9,7 +9,7 @@ impl Cluster<'_> {
     pub fn failure(&self, purpose: &str, error: &KubectlError) -> Failed {
         Failed(match error.cause() {
             FailureCause::NoKubectl => no_kubectl(error),
-            FailureCause::Unreachable => unreachable(error, true),
+            FailureCause::Unreachable => unreachable(error, true, self.prints),
             FailureCause::Unauthorized => Refusal::new(format!(
                 "cannot {purpose}: the cluster does not accept this user: {}",
                 message(error)
@@ -62,13 +62,13 @@ pub fn no_kubectl(error: &KubectlError) -> Refusal {
         .help("`--kubectl PROGRAM` names one that is elsewhere")
 }
 
-pub fn unreachable(error: &KubectlError, has_context: bool) -> Refusal {
+pub fn unreachable(error: &KubectlError, has_context: bool, prints: bool) -> Refusal {
     let refusal = Refusal::new(format!("cannot reach the cluster: {}", message(error)));
-    if has_context {
-        refusal
-            .help("start it, or choose another one with `--context`; `kubectl config get-contexts` lists them")
-            .help("`--print` prints the manifests without a cluster")
-    } else {
-        refusal.help("set KUBECONFIG to the file of a cluster, or choose one: `kubectl config use-context NAME`")
+    if !has_context {
+        return refusal
+            .help("set KUBECONFIG to the file of a cluster, or choose one: `kubectl config use-context NAME`");
     }
+    let refusal =
+        refusal.help("start it, or choose another one with `--context`; `kubectl config get-contexts` lists them");
+    if prints { refusal.help("`--print` prints the manifests without a cluster") } else { refusal }
 }

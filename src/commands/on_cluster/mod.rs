@@ -2,7 +2,9 @@
 
 mod crds;
 mod failure;
+mod rollout;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -17,10 +19,14 @@ use crate::plan::Mode;
 
 /// The cluster that a command is about, and the program that reaches it.
 #[derive(Args, Clone, Debug)]
-pub struct ClusterArgs {
+pub struct ConnectionArgs {
     /// The context of the kubeconfig [default: the current one]
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
+
+    /// The kubeconfig to use [default: KUBECONFIG, or ~/.kube/config]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
 
     #[command(flatten)]
     pub program: KubectlArgs,
@@ -28,6 +34,13 @@ pub struct ClusterArgs {
     /// How long to wait, e.g. 90s or 1m30s
     #[arg(long, value_name = "DURATION", default_value = "2m")]
     pub timeout: String,
+}
+
+/// The same, for a command that applies or deletes the manifests of a project.
+#[derive(Args, Clone, Debug)]
+pub struct ClusterArgs {
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
 
     /// Print the manifests without using a cluster
     #[arg(long)]
@@ -40,6 +53,8 @@ pub struct Cluster<'a> {
     pub timeout: Duration,
     /// As given by the user.
     timeout_argument: &'a str,
+    /// Whether the command has `--print`.
+    prints: bool,
     pub console: &'a Console,
 }
 
@@ -48,7 +63,8 @@ const FIELD_MANAGER: &str = "opctl";
 
 impl<'a> Cluster<'a> {
     /// Does not contact the cluster. Refuses flags about writing files, which `command` would ignore.
-    pub fn of(args: &'a ClusterArgs, command: &str, console: &'a Console) -> anyhow::Result<Self> {
+    pub fn of(args: &'a ConnectionArgs, command: &str, console: &'a Console) -> anyhow::Result<Self> {
+        let prints = matches!(command, "install" | "uninstall" | "deploy" | "undeploy");
         let flag = match console.mode {
             Mode::Apply if console.overwrite.is_empty() => None,
             Mode::Apply => Some("--overwrite"),
@@ -59,22 +75,24 @@ impl<'a> Cluster<'a> {
         if let Some(flag) = flag {
             let refusal =
                 Refusal::new(format!("`{flag}` is for commands that write files, and `opctl {command}` writes none"));
-            let print = format!("`opctl {command} --print` prints the manifests without using a cluster");
+            let print =
+                prints.then(|| format!("`opctl {command} --print` prints the manifests without using a cluster"));
             let diff = format!("kubectl diff --server-side --force-conflicts --field-manager {FIELD_MANAGER} -f -");
             let applies = matches!(command, "install" | "deploy");
             let compare = applies.then(|| format!("`… --print | {diff}` compares them with a cluster"));
-            return Err(compare.into_iter().fold(refusal.help(print), Refusal::help).into());
+            return Err(print.into_iter().chain(compare).fold(refusal, Refusal::help).into());
         }
         let timeout = duration(&args.timeout).ok_or_else(|| {
             Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
         })?;
-        let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, console })
+        let mut kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
+        kubectl.kubeconfig.clone_from(&args.kubeconfig);
+        Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, prints, console })
     }
 
     /// For a command that has a cluster already.
     pub fn with(kubectl: Kubectl, console: &'a Console) -> Self {
-        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", console }
+        Self { kubectl, timeout: Duration::from_secs(60), timeout_argument: "60s", prints: false, console }
     }
 
     /// Prints which cluster is used, and checks that its API server answers.
@@ -116,9 +134,16 @@ impl<'a> Cluster<'a> {
                     Err(self.failure("ask the cluster", &error).into())
                 }
                 _ if message(&error).contains("(Forbidden)") => Ok(()),
-                _ => Err(Failed(unreachable(&error, has_context)).into()),
+                _ => Err(Failed(unreachable(&error, has_context, self.prints)).into()),
             },
         }
+    }
+
+    /// The namespace of the kubeconfig.
+    pub fn current_namespace(&self) -> String {
+        let view = ["config", "view", "--minify", "-o", "jsonpath={.contexts[0].context.namespace}"];
+        let namespace = self.kubectl.output(&view, "").unwrap_or_default();
+        if namespace.is_empty() { "default".into() } else { namespace }
     }
 
     /// Applies CRDs and namespaces first, and waits until the CRDs are served; then applies and returns the other objects.
@@ -133,7 +158,7 @@ impl<'a> Cluster<'a> {
 
     /// Server-side apply: these manifests define their fields, whoever has changed them meanwhile. Fields that they
     /// no longer have go too, and an object may be larger than the annotation of another apply.
-    fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
+    pub fn apply(&self, objects: &[&Object]) -> anyhow::Result<()> {
         if objects.is_empty() {
             return Ok(());
         }

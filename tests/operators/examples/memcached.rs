@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use opctl::diagnostic::Span;
 use opctl::emit::{self, Options};
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::eventually;
 use super::example::{Example, service_account};
+use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::manager::Manager;
 use crate::mutants;
@@ -88,6 +90,35 @@ fn keeps_the_cluster_as_the_object_says_with_the_rights_of_its_role() {
     eventually("an end of what belongs to it", || zoo.find("deployment").is_empty() && zoo.pods().is_empty());
 
     assert_eq!(manager.terminate().code(), Some(0));
+}
+
+#[test]
+fn runs_from_its_bundle_with_the_permissions_of_the_bundle_alone() {
+    let Some(cluster) = ControlPlane::start("memcached-bundle", 2) else { return };
+    cluster.kubectl(&["create", "namespace", "operators"], "");
+    let opctl = |arguments: &[&str]| {
+        let mut opctl = Command::new(env!("CARGO_BIN_EXE_opctl"));
+        opctl.current_dir(MEMCACHED.path()).args(arguments).args(["-n", "operators", "--kubectl"]);
+        opctl.arg(&cluster.kubectl).env("KUBECONFIG", &cluster.kubeconfig);
+        common::output(opctl);
+    };
+    // Its Deployment is rolled out, but no container runs: the manager is a process here.
+    opctl(&["run", "bundle", "bundle", "--without-olm"]);
+    let account = service_account(&cluster, "operators", "memcached-operator-controller-manager");
+    let mut manager = Manager::start(&MEMCACHED.manager(), &account, "bundle", &[]);
+    manager.becomes_ready();
+
+    cluster.kubectl(&["create", "namespace", "zoo"], "");
+    cluster.kubectl(&["apply", "-n", "zoo", "-k", MEMCACHED.path().join("config/samples").to_str().unwrap()], "");
+    let zoo = Zoo(&cluster);
+    zoo.await_settled(3);
+    zoo.run(&["delete", "memcached", SAMPLE]);
+    let log = manager.log();
+    assert!(!log.contains("forbidden") && !log.contains("failed"), "{log}");
+    assert_eq!(manager.terminate().code(), Some(0));
+
+    opctl(&["cleanup", MEMCACHED.name]);
+    assert!(!cluster.run(&["get", "crd", "memcacheds.cache.example.com"], "").status.success());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,13 +24,13 @@ const SECRET: [&str; 4] = ["secret", "shop-webhook-certificate", "-n", "shop-sys
 
 #[test]
 fn in_a_cluster() {
-    let operator = Operator::compile();
+    let operator = Operator::compiled();
     let Some(cluster) = ControlPlane::start("deployed", 0) else { return };
     let cluster = &cluster;
     let ports = [free_port(), free_port()];
     let entry = balance(ports);
     // Nobody is behind a Service here, so the API server is sent to who stands for it.
-    let objects: Vec<Value> = render(&operator).into_iter().map(|mut it| at(&mut it, entry).clone()).collect();
+    let objects: Vec<Value> = render(&operator.folder()).into_iter().map(|mut it| at(&mut it, entry).clone()).collect();
     let deploy = || {
         for object in &objects {
             cluster.kubectl(&["apply", "--server-side", "-f", "-"], &object.to_string());
@@ -124,15 +124,15 @@ fn in_a_cluster() {
 }
 
 /// What `make deploy` applies.
-fn render(operator: &Operator) -> Vec<Value> {
+pub fn render(folder: &Path) -> Vec<Value> {
     let mut command = Command::new(kubectl().unwrap());
-    command.current_dir(operator.folder()).args(["kustomize", "config/default"]);
+    command.current_dir(folder).args(["kustomize", "config/default"]);
     let text = common::output(command);
     text.split("\n---\n").map(|object| opctl::yaml::read(object).unwrap()).collect()
 }
 
 /// The object with a port of this machine in place of the Service.
-fn at(object: &mut Value, port: u16) -> &Value {
+pub fn at(object: &mut Value, port: u16) -> &Value {
     let here = |config: &mut Value| {
         let path = config["service"]["path"].as_str().unwrap();
         *config = json!({ "url": format!("https://127.0.0.1:{port}{path}") });
@@ -144,7 +144,7 @@ fn at(object: &mut Value, port: u16) -> &Value {
 }
 
 /// Those that the API server is told to trust.
-fn bundles(cluster: &ControlPlane) -> BTreeSet<String> {
+pub fn bundles(cluster: &ControlPlane) -> BTreeSet<String> {
     let mut found: Vec<Value> = Vec::new();
     for kind in ["mutating", "validating"] {
         let name = format!("shop-{kind}-webhook-configuration");
@@ -158,7 +158,7 @@ fn bundles(cluster: &ControlPlane) -> BTreeSet<String> {
 }
 
 /// With the token of the operator's account, in its namespace.
-fn service_account(cluster: &ControlPlane) -> PathBuf {
+pub fn service_account(cluster: &ControlPlane) -> PathBuf {
     let (namespace, name) = ("shop-system", "shop-controller-manager");
     let token = cluster.kubectl(&["create", "token", name, "-n", namespace], "");
     let path = cluster.folder.join("account.kubeconfig");
@@ -173,7 +173,7 @@ fn service_account(cluster: &ControlPlane) -> PathBuf {
 static LEAVING: AtomicU16 = AtomicU16::new(0);
 
 /// Stands for a Service: connections go to each of those in turn that accept any.
-fn balance(ports: [u16; 2]) -> u16 {
+pub fn balance(ports: [u16; 2]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let entry = listener.local_addr().unwrap().port();
     thread::spawn(move || {
@@ -198,13 +198,13 @@ fn copy(mut from: TcpStream, mut to: TcpStream) {
 }
 
 /// Plain HTTP to the API server, as an administrator; ends when it is dropped.
-struct Proxy {
+pub struct Proxy {
     process: Child,
     address: String,
 }
 
 impl Proxy {
-    fn start(cluster: &ControlPlane) -> Self {
+    pub fn start(cluster: &ControlPlane) -> Self {
         let mut command = Command::new(&cluster.kubectl);
         command.args(["proxy", "--port=0"]).env("KUBECONFIG", &cluster.kubeconfig).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -223,7 +223,7 @@ impl Drop for Proxy {
 }
 
 /// Objects are created, and not stored, for as long as it is there.
-struct Load {
+pub struct Load {
     since: Instant,
     ends: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
@@ -232,7 +232,7 @@ struct Load {
 }
 
 impl Load {
-    fn start(proxy: &Proxy, versions: &'static [&str]) -> Self {
+    pub fn start(proxy: &Proxy, versions: &'static [&str]) -> Self {
         let (ends, asked, failures) = <(Arc<AtomicBool>, Arc<AtomicUsize>, Arc<Mutex<Vec<String>>>)>::default();
         let threads = (0..8).map(|thread| {
             let (ends, asked, failures) = (ends.clone(), asked.clone(), failures.clone());
@@ -252,7 +252,7 @@ impl Load {
         Self { since: Instant::now(), ends, asked, failures, threads }
     }
 
-    fn went_well(self) {
+    pub fn went_well(self) {
         assert_eq!(self.end(), Vec::<String>::new());
     }
 

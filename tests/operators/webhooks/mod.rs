@@ -3,6 +3,7 @@
 //! They compile operators, so they run only when asked for: `cargo test --test operators webhooks`.
 #![cfg(unix)]
 
+mod cert_manager;
 mod deployed;
 mod operator;
 mod project;

@@ -3,16 +3,18 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::project::{BuildFolder, Project};
+use super::project::{BuildFolder, Files, Project};
 use super::trees::{OWN, POD, two_versions};
 use crate::common;
 use crate::control_plane::ControlPlane;
 use crate::workdir;
 
 pub struct Operator {
+    pub files: Files,
     folder: BuildFolder,
     pub manager: PathBuf,
 }
@@ -32,7 +34,13 @@ const FILES: [(&str, &str, [&str; 2]); 5] = [
 const BACKUP: [&str; 2] = ["super::v1::Backup", "crate::api::cache::v1::backup::Backup"];
 
 impl Operator {
-    pub fn compile() -> Self {
+    /// Once for all tests.
+    pub fn compiled() -> &'static Self {
+        static OPERATOR: OnceLock<Operator> = OnceLock::new();
+        OPERATOR.get_or_init(Self::compile)
+    }
+
+    fn compile() -> Self {
         let webhooks = [
             format!("opctl create webhook {OWN} --defaulting --validation --conversion --spoke v1alpha1"),
             format!("opctl create webhook {POD} --defaulting"),
@@ -51,12 +59,13 @@ impl Operator {
 
         let folder = BuildFolder::new("operator", "");
         let _cargo = workdir::lock_cargo();
-        folder.take(&project.files());
+        let files = project.files();
+        folder.take(&files);
         folder.cargo(&["fmt", "--check"], &[]);
         folder.cargo(&["build", "--locked", "--bin", "manager"], &[]);
         let manager = Path::new(env!("CARGO_TARGET_TMPDIR")).join("webhooks-manager");
         fs::copy(common::operators_target().join("debug/manager"), &manager).unwrap();
-        Self { folder, manager }
+        Self { files, folder, manager }
     }
 
     pub fn folder(&self) -> PathBuf {

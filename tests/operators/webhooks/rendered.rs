@@ -149,14 +149,18 @@ impl Rendered {
 
     /// cert-manager finds what to sign, the Pod what was signed, and the API server whom to trust.
     fn is_certified(&self, namespace: &str, folder: &str, callers: &[(&Value, Vec<&Value>)]) {
-        let (certificate, issuer) = (self.one("Certificate"), self.one("Issuer"));
-        for object in [certificate, issuer] {
-            assert_eq!(object["metadata"]["namespace"], namespace);
-        }
+        let objects: Vec<&Value> = self.all("Certificate").chain(self.all("Issuer")).collect();
+        assert!(objects.len() == 5 && objects.iter().all(|object| object["metadata"]["namespace"] == namespace));
+        let certificates = self.all("Certificate").filter(|it| it["spec"]["secretName"] == "webhook-server-cert");
+        let certificate = certificates.last().expect("a certificate of the webhooks");
         let spec = &certificate["spec"];
         let called = format!("{}.{namespace}.svc", name(self.service()));
         assert_eq!(spec["dnsNames"], json!([called, format!("{called}.cluster.local")]));
-        assert_eq!(spec["issuerRef"], json!({ "kind": "Issuer", "name": name(issuer) }));
+        let issuer = self.issuer(certificate);
+        let is_authority = |it: &&Value| it["spec"]["secretName"] == issuer["spec"]["ca"]["secretName"];
+        let authority = self.all("Certificate").find(is_authority).expect("the certificate of the authority");
+        assert_eq!(authority["spec"]["isCA"], true);
+        assert_eq!(self.issuer(authority)["spec"], json!({ "selfSigned": {} }));
         let mounts = self.container()["volumeMounts"].as_array().unwrap();
         let mount = mounts.iter().find(|it| it["mountPath"] == folder).expect("a mount");
         let volumes = self.pod()["spec"]["volumes"].as_array().unwrap();
@@ -166,6 +170,12 @@ impl Rendered {
         for (caller, _) in callers {
             assert_eq!(caller.pointer(INJECTED), Some(&json!(injected)), "{}", name(caller));
         }
+    }
+
+    fn issuer(&self, certificate: &Value) -> &Value {
+        let reference = &certificate["spec"]["issuerRef"];
+        assert_eq!(reference["kind"], "Issuer");
+        self.all("Issuer").find(|issuer| issuer["metadata"]["name"] == reference["name"]).expect("an issuer")
     }
 
     /// The network's policies, which shut out the rest.

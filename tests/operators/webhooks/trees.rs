@@ -88,15 +88,7 @@ fn prove(tree: Tree) {
     if tree.by_cert_manager {
         return;
     }
-    // As config/certmanager/kustomization.yaml says.
-    project.replace(whole, "  - ../webhook-server\n", "  - ../certmanager\n  - ../webhook-server\n");
-    project.replace(whole, "components:\n", "transformers:\n  - ../webhook/certificate\ncomponents:\n");
-    project.replace(
-        "src/webhook/mod.rs",
-        "\n/// Every webhook.",
-        "\n// +opctl:ca:certificate=serving-cert\n\n/// Every webhook.",
-    );
-    project.shell("opctl manifests");
+    project.shell("opctl edit --cert-manager");
     project.is_sound();
     let rendered = Rendered::of(&project);
     rendered.fits_together(&project, Tree { by_cert_manager: true, ..tree });

@@ -9,6 +9,8 @@ mod outcome;
 mod owned;
 mod readiness;
 mod received;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+mod trigger;
 mod watch;
 
 use std::fmt::Debug;
@@ -43,8 +45,8 @@ pub use drive::drive;
 pub use outcome::{IntoOutcome, Outcome};
 pub(crate) use owned::Owned;
 pub use readiness::{Readiness, readiness};
-#[cfg(feature = "helm")]
-pub(crate) use watch::why;
+#[cfg(any(feature = "ansible", feature = "helm"))]
+pub(crate) use trigger::{Name, Trigger, watch};
 
 /// A controller of the objects of kind `K`.
 ///
@@ -248,9 +250,16 @@ impl<K: Kind> Controller<K> {
     /// Reconciles an object after a change of an object of a [`Release`](crate::helm::Release) that belongs to it.
     #[cfg(feature = "helm")]
     #[must_use]
-    pub fn releases(mut self) -> Self {
+    pub fn releases(self) -> Self {
+        self.triggered()
+    }
+
+    /// Reconciles an object when the trigger of the controller names it.
+    #[cfg(any(feature = "ansible", feature = "helm"))]
+    #[must_use]
+    pub(crate) fn triggered(mut self) -> Self {
         self.relations.push(Box::new(|controller, _, ctx| {
-            let changed = ctx.releases.names().map(|(namespace, name)| {
+            let changed = ctx.trigger.names().map(|(namespace, name)| {
                 let object = ObjectRef::new(&name);
                 namespace.iter().fold(object, |object, namespace| object.within(namespace))
             });
@@ -260,7 +269,7 @@ impl<K: Kind> Controller<K> {
     }
 
     /// Checks something else before the controller starts.
-    #[cfg(feature = "helm")]
+    #[cfg(any(feature = "ansible", feature = "helm"))]
     #[must_use]
     pub(crate) fn check(
         mut self,

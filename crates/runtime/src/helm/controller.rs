@@ -1,18 +1,16 @@
 //! A controller that installs a chart for each object of a kind.
 
 use std::fmt::Debug;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{ObjectMeta, PartialObjectMeta, Patch, PatchParams};
+use kube::api::{PartialObjectMeta, Patch, PatchParams};
 use kube::runtime::watcher;
 use kube::{Resource, ResourceExt};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::annotations::{self, RETRY};
@@ -22,6 +20,7 @@ use super::values::{ValuesFrom, merge};
 use crate::apply;
 use crate::controller::Controller;
 use crate::manager::{self, Runnable};
+use crate::untyped::Untyped;
 use crate::{Context, Error, Outcome, Result};
 
 /// A controller that installs a chart for each object of kind `K`, and upgrades it when the object or the chart changes: `spec` is what
@@ -171,14 +170,14 @@ impl<K: Kind> ChartController<K> {
     }
 
     /// The release of an object, and how often it is looked at.
-    fn release_of(&self, object: &Object<K>) -> (Release, Option<Duration>) {
+    fn release_of(&self, object: &Untyped<K>) -> (Release, Option<Duration>) {
         let mut release = self.release.clone().named(format!("{}{}", self.prefix, object.name_any()));
         let period = annotations::read(object.annotations(), &mut release.settings);
         release.settings.retry = object.annotations().get(RETRY).cloned();
         (release, period.or(self.period))
     }
 
-    async fn reconcile(self: Arc<Self>, object: Arc<Object<K>>, ctx: Arc<Context>) -> Result<Outcome> {
+    async fn reconcile(self: Arc<Self>, object: Arc<Untyped<K>>, ctx: Arc<Context>) -> Result<Outcome> {
         if self.finalizer != FINALIZER {
             forget_conditions(&object, &ctx).await?;
         }
@@ -197,7 +196,7 @@ impl<K: Kind> ChartController<K> {
         self.settings.iter().try_for_each(|setting| setting.apply(&mut values)).map(|()| values)
     }
 
-    async fn values_of(&self, object: &Object<K>, ctx: &Arc<Context>) -> Result<Value> {
+    async fn values_of(&self, object: &Untyped<K>, ctx: &Arc<Context>) -> Result<Value> {
         let mut values = json!({});
         if let Some(sources) = &self.sources {
             let namespace = object.namespace().unwrap_or_default();
@@ -222,7 +221,7 @@ impl<K: Kind> ChartController<K> {
 }
 
 /// Removes the conditions of operator-sdk that have no successor: its operator is gone, so nobody else would ever change them.
-async fn forget_conditions<K: Kind>(object: &Object<K>, ctx: &Context) -> Result<()> {
+async fn forget_conditions<K: Kind>(object: &Untyped<K>, ctx: &Context) -> Result<()> {
     let conditions = object.status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_left =
         |it: &&Value| ["Initialized", "Irreconcilable", "ReleaseFailed"].iter().any(|type_| it["type"] == *type_);
@@ -234,7 +233,7 @@ async fn forget_conditions<K: Kind>(object: &Object<K>, ctx: &Context) -> Result
         "metadata": { "resourceVersion": object.metadata.resource_version },
         "status": { "conditions": kept },
     }));
-    let url = Object::<K>::url_path(&(), object.namespace().as_deref());
+    let url = Untyped::<K>::url_path(&(), object.namespace().as_deref());
     apply::patch(&ctx.client, &url, &object.name_any(), Some("status"), &PatchParams::default(), &patch).await?;
     Ok(())
 }
@@ -244,16 +243,17 @@ impl<K: Kind> From<ChartController<K>> for Runnable {
         let (finalizer, config, sources) = (this.finalizer, std::mem::take(&mut this.config), this.sources.clone());
         let this = Arc::new(this);
         let [reconciler, cleaner, checker] = [(); 3].map(|()| this.clone());
-        let mut controller = Controller::<Object<K>>::new(move |object, ctx| reconciler.clone().reconcile(object, ctx))
-            .config(config)
-            .releases()
-            .finalizer(finalizer, move |object: Arc<Object<K>>, ctx: Arc<Context>| {
-                let (release, _) = cleaner.release_of(&object);
-                async move { release.uninstall(&*object, &ctx).await }
-            })
-            .check(move |ctx| checker.clone().check(ctx).boxed());
+        let mut controller =
+            Controller::<Untyped<K>>::new(move |object, ctx| reconciler.clone().reconcile(object, ctx))
+                .config(config)
+                .releases()
+                .finalizer(finalizer, move |object: Arc<Untyped<K>>, ctx: Arc<Context>| {
+                    let (release, _) = cleaner.release_of(&object);
+                    async move { release.uninstall(&*object, &ctx).await }
+                })
+                .check(move |ctx| checker.clone().check(ctx).boxed());
         if let Some(sources) = sources {
-            let names = |object: &Object<K>,
+            let names = |object: &Untyped<K>,
                          sources: &Sources<K>,
                          namespace: Option<&str>,
                          is_it: &dyn Fn(&ValuesFrom) -> bool| {
@@ -290,77 +290,5 @@ impl<K: Kind> ChartController<K> {
 impl<K> Debug for ChartController<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ChartController").field("chart", &self.chart).finish_non_exhaustive()
-    }
-}
-
-/// An object as it is in the cluster: a type would lose nulls, and fields that it does not have.
-#[derive(Deserialize, Serialize)]
-#[serde(bound = "")]
-struct Object<K> {
-    metadata: ObjectMeta,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    spec: Value,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    status: Value,
-    #[serde(skip)]
-    kind: PhantomData<fn() -> K>,
-}
-
-impl<K: Kind> Object<K> {
-    fn typed(&self) -> Result<K> {
-        let object = json!({
-            "apiVersion": K::api_version(&()),
-            "kind": K::kind(&()),
-            "metadata": self.metadata,
-            "spec": self.spec,
-            "status": self.status,
-        });
-        serde_json::from_value(object).map_err(|error| Error::new("InvalidSpec", error.to_string()).permanent())
-    }
-}
-
-impl<K> Clone for Object<K> {
-    fn clone(&self) -> Self {
-        Self {
-            metadata: self.metadata.clone(),
-            spec: self.spec.clone(),
-            status: self.status.clone(),
-            kind: PhantomData,
-        }
-    }
-}
-
-impl<K> Debug for Object<K> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Object").field("name", &self.metadata.name).finish_non_exhaustive()
-    }
-}
-
-impl<K: Resource<DynamicType = ()>> Resource for Object<K> {
-    type DynamicType = ();
-    type Scope = K::Scope;
-
-    fn kind((): &()) -> std::borrow::Cow<'_, str> {
-        K::kind(&())
-    }
-
-    fn group((): &()) -> std::borrow::Cow<'_, str> {
-        K::group(&())
-    }
-
-    fn version((): &()) -> std::borrow::Cow<'_, str> {
-        K::version(&())
-    }
-
-    fn plural((): &()) -> std::borrow::Cow<'_, str> {
-        K::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
     }
 }

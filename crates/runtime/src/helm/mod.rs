@@ -105,7 +105,6 @@ use std::path::PathBuf;
 
 use clap::value_parser;
 
-pub(crate) use dependents::Trigger;
 pub(crate) use process::Helm;
 pub use {
     controller::ChartController,

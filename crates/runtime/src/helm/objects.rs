@@ -6,11 +6,11 @@ use kube::api::{ApiResource, DeleteParams, DynamicObject, GetParams, Patch, Patc
 use kube::{Resource, ResourceExt};
 use serde_json::{Value, json};
 
-use super::chart::digest;
 use super::manifest::{Object, RELEASE_NAME, RELEASE_NAMESPACE};
 use super::release::{Drift, Id, Settings};
 use crate::apply::patch;
 use crate::controller::{Readiness, readiness};
+use crate::digest::digest;
 use crate::{Context, Error, Result, brief, names};
 
 /// The field manager of helm, under which its fields are taken back.
@@ -39,7 +39,7 @@ impl Owner {
         Ok(Self {
             // Another controller may be the one that `controller` names.
             reference: object.owner_ref(&()).ok_or_else(missing)?,
-            key: digest(&[&K::group(&()), &kind, &path]),
+            key: digest([&*K::group(&()), &kind, &path]),
             shown: format!("{kind} {path}"),
             namespace,
         })
@@ -64,7 +64,7 @@ struct Location {
 
 impl Location {
     async fn of(object: &Object, id: &Id, ctx: &Context) -> Result<Self> {
-        let (resource, is_namespaced) = ctx.helm.kind(&ctx.client, &object.gvk).await?;
+        let (resource, is_namespaced) = ctx.kinds.get(&ctx.client, &object.gvk).await?;
         let namespace = is_namespaced.then(|| object.namespace.clone().unwrap_or_else(|| id.namespace.clone()));
         Ok(Self { url: DynamicObject::url_path(&resource, namespace.as_deref()), resource, namespace })
     }

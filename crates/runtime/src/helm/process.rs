@@ -1,28 +1,26 @@
 //! The helm program: how many run, which release each works on, and how they end.
 
 use std::collections::HashMap;
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use std::{env, str};
 
-use kube::api::ApiResource;
-use kube::core::GroupVersionKind;
-use kube::{Client, discovery};
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tracing::{debug, warn};
 
 use super::HelmOptions;
-use super::chart::{Chart, digest};
+use super::chart::Chart;
 use super::dependents::Dependents;
 use super::release::Id;
+use crate::digest::digest;
 use crate::error::shortened;
+use crate::processes::{private_folder, stop};
 use crate::{Context, Error, Result, manager};
 
 /// How long helm may take longer than its own `--timeout`.
@@ -36,7 +34,6 @@ pub(crate) struct Helm {
     options: HelmOptions,
     slots: Semaphore,
     charts: Mutex<HashMap<String, Arc<Chart>>>,
-    kinds: Mutex<HashMap<GroupVersionKind, (ApiResource, bool)>>,
     /// How often the inputs of a release failed, and when last: not every failure leaves a record.
     pub(super) failures: Mutex<HashMap<Id, super::release::Failures>>,
     pub(super) dependents: Dependents,
@@ -59,7 +56,6 @@ impl Helm {
             slots: Semaphore::new(options.helm_processes.into()),
             options,
             charts: Mutex::default(),
-            kinds: Mutex::default(),
             failures: Mutex::default(),
             dependents: Dependents::default(),
         }
@@ -83,17 +79,6 @@ impl Helm {
         let chart = Arc::new(chart);
         charts.insert(name.to_owned(), chart.clone());
         Ok(chart)
-    }
-
-    /// The resource of a kind, and whether its objects live in namespaces.
-    pub(super) async fn kind(&self, client: &Client, gvk: &GroupVersionKind) -> Result<(ApiResource, bool)> {
-        if let Some(known) = self.kinds.lock().unwrap_or_else(PoisonError::into_inner).get(gvk) {
-            return Ok(known.clone());
-        }
-        let (resource, capabilities) = discovery::pinned_kind(client, gvk).await?;
-        let known = (resource, capabilities.scope == discovery::Scope::Namespaced);
-        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(gvk.clone(), known.clone());
-        Ok(known)
     }
 
     /// Checks that there is a helm 4.
@@ -157,7 +142,7 @@ impl Helm {
                 () = sleep(limit + GRACE) => warn!("helm is stopped: it runs longer than its timeout"),
                 () = async { shutdown.await; sleep(patience).await } => warn!("helm is stopped: the operator shuts down"),
             }
-            stop(&mut child).await
+            stop(&mut child, DYING).await
         });
         let status = ended.await.map_err(|error| Failure::Failed(error.to_string()))?.map_err(failed)?;
         let mut text = String::new();
@@ -175,23 +160,10 @@ impl Helm {
     }
 }
 
-async fn stop(child: &mut Child) -> io::Result<ExitStatus> {
-    #[cfg(unix)]
-    if let Some(pid) = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-        // Where it has ended already, there is nothing to stop.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-        if let Ok(status) = timeout(DYING, child.wait()).await {
-            return status;
-        }
-    }
-    child.kill().await?;
-    child.wait().await
-}
-
 /// The file that helm writes its messages to, locked: the lock is helm's as well, and lasts as long as one of the two processes.
 /// `None` if a helm has it.
 fn lock(id: &Id) -> io::Result<Option<File>> {
-    let path = folder()?.join(digest(&[&id.namespace, &id.name]));
+    let path = private_folder("opctl-helm")?.join(digest([&id.namespace, &id.name]));
     let file = File::options().create(true).truncate(false).read(true).write(true).open(path)?;
     match file.try_lock() {
         Ok(()) => {
@@ -200,30 +172,6 @@ fn lock(id: &Id) -> io::Result<Option<File>> {
         }
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-/// A folder that nobody else can write to.
-fn folder() -> io::Result<PathBuf> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-        let user = rustix::process::getuid().as_raw();
-        let folder = env::temp_dir().join(format!("opctl-helm-{user}"));
-        match DirBuilder::new().mode(0o700).create(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        let metadata = std::fs::symlink_metadata(&folder)?;
-        match metadata.is_dir() && metadata.uid() == user {
-            true => Ok(folder),
-            false => Err(io::Error::other(format!("`{}` is not a folder of this user", folder.display()))),
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let folder = env::temp_dir().join("opctl-helm");
-        DirBuilder::new().recursive(true).create(&folder).map(|()| folder)
     }
 }
 

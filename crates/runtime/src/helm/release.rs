@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tracing::{info, warn};
 
 use super::annotations::RETRY;
-use super::chart::{Chart, canonical, digest};
+use super::chart::Chart;
 use super::history::{Contents, History, Record};
 use super::manifest::{Object, objects};
 use super::objects::{Owner, Synced, remove, restore, sync};
@@ -21,6 +21,7 @@ use super::status::ReleaseInfo;
 use crate::apply::write_status;
 use crate::conditions::{Status, condition, not_ready};
 use crate::controller::{Readiness, jittered, ready_of};
+use crate::digest::{canonical, digest};
 use crate::{Context, Error, Outcome, Result, brief, names};
 use kube::api::ApiResource;
 
@@ -305,7 +306,7 @@ impl Release {
     fn inputs(&self, chart: &Chart) -> String {
         let Settings { no_hooks, force_replace, takes_ownership, retry, .. } = &self.settings;
         let settings = json!([no_hooks, force_replace, takes_ownership, retry]).to_string();
-        digest(&[&chart.digest, &canonical(&self.values), &settings])
+        digest([&chart.digest, &canonical(&self.values), &settings])
     }
 }
 

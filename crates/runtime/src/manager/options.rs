@@ -49,6 +49,10 @@ pub struct Options {
     #[cfg(feature = "helm")]
     #[command(flatten)]
     pub helm: crate::helm::HelmOptions,
+    /// Ansible.
+    #[cfg(feature = "ansible")]
+    #[command(flatten)]
+    pub ansible: crate::ansible::AnsibleOptions,
 }
 
 /// Parses `HOST:PORT`. Without a host, that is all of this machine's addresses.

@@ -21,6 +21,8 @@ pub const BACKUPS: Example = Example("backups");
 pub const CHARTS: Example = Example("charts");
 /// With a controller; it runs with the permissions in its `rbac.yaml`, and no others.
 pub const CACHES: Example = Example("caches");
+/// With Ansible roles and playbooks, and the permissions in its `rbac.yaml`.
+pub const PLAYBOOKS: Example = Example("playbooks");
 
 impl Example {
     pub fn folder(self) -> PathBuf {
@@ -81,7 +83,7 @@ fn compile() -> BTreeMap<String, PathBuf> {
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // All packages, and so the same features of all dependencies.
     cargo.args(["build", "--locked", "--workspace", "--message-format=json-render-diagnostics"]);
-    cargo.args(["--example", BACKUPS.0, "--example", CACHES.0, "--example", CHARTS.0]);
+    cargo.args(["--example", BACKUPS.0, "--example", CACHES.0, "--example", CHARTS.0, "--example", PLAYBOOKS.0]);
     // Of the crate that is tested: build scripts that look at them, such as ring's, would run again after each run by hand.
     let of_this_crate = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for name in env::vars().map(|(name, _)| name).filter(of_this_crate) {

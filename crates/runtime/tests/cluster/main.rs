@@ -5,6 +5,7 @@
 //! without it; with `OPCTL_TESTS_MUST_RUN` set, that is a failure.
 #![cfg(unix)]
 
+mod ansible;
 mod certificates;
 mod children;
 mod cluster;

@@ -64,14 +64,23 @@ impl Network {
     ///
     /// If it cannot be downloaded or parsed.
     pub fn index(&self, watch: Watch) -> Result<Index, AssetsError> {
-        let text = self.persist(&self.index, watch, |request, _| {
+        let text = self.text(&self.index, watch)?;
+        Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: self.shown(), reason })
+    }
+
+    /// Downloads a text of at most 10 MiB.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be downloaded.
+    pub fn text(&self, url: &str, watch: Watch) -> Result<String, AssetsError> {
+        self.persist(url, watch, |request, _| {
             let mut response = request.send(None)?;
             match response.status().as_u16() {
                 200 => response.body_mut().read_to_string().map_err(|error| Failure::passing(&error)),
                 _ => Err(Failure::status(&response)),
             }
-        })?;
-        Index::parse(&text).map_err(|reason| AssetsError::BadIndex { url: self.shown(), reason })
+        })
     }
 
     /// Downloads an archive to the file `part`, continuing an earlier download, and verifies its checksum.

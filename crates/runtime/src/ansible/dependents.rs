@@ -1,0 +1,345 @@
+//! The objects that runs made: they are given their owner, compared with what they were, and watched, whatever their kinds.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::channel::mpsc::UnboundedSender;
+use futures::{StreamExt, stream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{
+    Api, ApiResource, DynamicObject, GetParams, ObjectMeta, PartialObjectMeta, Patch, PatchParams, Request,
+};
+use kube::core::GroupVersionKind;
+use kube::runtime::watcher;
+use kube::{Resource, ResourceExt};
+use serde_json::json;
+
+use super::controller::Settings;
+use super::events::Live;
+use super::status::Dependent;
+use crate::apply::patch;
+use crate::controller::{Name, watch};
+use crate::digest::{canonical, digest};
+use crate::{Context, Error, Result, brief, names};
+
+/// The uid of the object that something belongs to, where an owner reference is impossible.
+const OWNER: &str = "opctl-runtime/owner";
+/// As whom the Python client of Kubernetes creates objects.
+const PYTHON: &str = "OpenAPI-Generator";
+/// Requests at a time for one object.
+const REQUESTS: usize = 4;
+
+/// The object that a run is for.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    reference: OwnerReference,
+    namespace: Option<String>,
+    created: Option<Timestamp>,
+    /// When its run began, by the clock of the API server.
+    pub since: Timestamp,
+}
+
+impl Owner {
+    pub fn of<K: Resource<DynamicType = ()>>(object: &K, since: Timestamp) -> Result<Self> {
+        let missing = || Error::new("NotStored", "a run is for an object of the cluster: this one has no uid");
+        Ok(Self {
+            // Another controller may be the one that `controller` names.
+            reference: object.owner_ref(&()).ok_or_else(missing)?,
+            namespace: object.namespace(),
+            created: object.creation_timestamp().map(|time| time.0),
+            since,
+        })
+    }
+
+    fn owns(&self, metadata: &ObjectMeta) -> bool {
+        owners(metadata).any(|uid| uid == self.reference.uid)
+    }
+
+    /// Whether a run for this object has made another one, which is not older than the run. If it was an earlier run, which was killed
+    /// before that was known, the other one is not older than this object, and nobody but this task has written it first.
+    fn made(&self, metadata: &ObjectMeta, manager: &str) -> bool {
+        let Some(created) = metadata.creation_timestamp.as_ref().map(|time| time.0) else { return false };
+        created >= self.since
+            || self.created.is_some_and(|time| created >= time) && first_writer(metadata) == Some(manager)
+    }
+}
+
+/// The uids of the objects that one belongs to.
+fn owners(metadata: &ObjectMeta) -> impl Iterator<Item = &str> {
+    let annotated = metadata.annotations.as_ref().and_then(|all| all.get(OWNER)).map(String::as_str);
+    metadata.owner_references.iter().flatten().map(|owner| owner.uid.as_str()).chain(annotated)
+}
+
+/// Writes to the object itself, not to its status.
+fn writes(metadata: &ObjectMeta) -> impl Iterator<Item = &ManagedFieldsEntry> {
+    metadata.managed_fields.iter().flatten().filter(|entry| entry.subresource.as_deref() != Some("status"))
+}
+
+fn first_writer(metadata: &ObjectMeta) -> Option<&str> {
+    writes(metadata).min_by_key(|entry| entry.time.as_ref().map(|time| time.0))?.manager.as_deref()
+}
+
+/// What changes when somebody writes to an object, except to its status.
+fn version(metadata: &ObjectMeta) -> String {
+    let writes: Vec<_> = writes(metadata)
+        .map(|entry| json!([entry.manager, entry.operation, entry.time, entry.fields_v1]))
+        .map(|entry| canonical(&entry))
+        .collect();
+    let mut known = json!([metadata.generation, metadata.deletion_timestamp, writes]);
+    if writes.is_empty() {
+        known = json!(metadata.resource_version);
+    }
+    let mut text = digest([known.to_string()]);
+    text.truncate(16);
+    text
+}
+
+/// What became of an object that a task has written.
+pub(super) enum Owned {
+    /// It belongs to the object of the run.
+    Yes(Dependent),
+    /// The same, but Kubernetes does not delete it with it.
+    Annotated(Dependent),
+    /// It is somebody else's.
+    No,
+}
+
+/// Gives an object its owner, if a run has made it, and it has none yet. By a field manager of its own, so that it stays whatever the
+/// role applies.
+pub(super) async fn own(live: &Live, owner: &Owner, known: &[Dependent], ctx: &Context) -> Result<Owned> {
+    let Live { gvk, metadata, manager, is_patched } = live;
+    let (Some(name), Some(uid)) = (&metadata.name, &metadata.uid) else { return Ok(Owned::No) };
+    let is_controlled = metadata.owner_references.iter().flatten().any(|other| other.controller == Some(true));
+    let is_known = || known.iter().any(|it| it.uid == *uid);
+    let is_made = owner.owns(metadata)
+        || !is_controlled && !is_patched && (is_known() || owner.made(metadata, manager.as_deref().unwrap_or(PYTHON)));
+    // A role may write to the object that it is run for.
+    if !is_made || *uid == owner.reference.uid {
+        return Ok(Owned::No);
+    }
+    let about = |error: &kube::Error| {
+        Error::new("NotOwned", format!("cannot set the owner of {} {name}: {}", gvk.kind, brief(error)))
+    };
+    let (resource, is_namespaced) = ctx.kinds.get(&ctx.client, gvk).await?;
+    let namespace = metadata.namespace.as_deref().filter(|_| is_namespaced);
+    let may_own = owner.namespace.is_none() || owner.namespace.as_deref() == namespace;
+    let mut metadata = metadata.clone();
+    if !owner.owns(&metadata) {
+        let mut body = json!({
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
+            // With the uid, it is not made anew where it has just been deleted.
+            "metadata": { "name": name, "uid": uid },
+        });
+        match may_own {
+            true => body["metadata"]["ownerReferences"] = json!([owner.reference]),
+            false => body["metadata"]["annotations"] = json!({ OWNER: owner.reference.uid }),
+        }
+        let url = DynamicObject::url_path(&resource, namespace);
+        let params = PatchParams::apply(&names::field_manager(&ctx.field_manager, "owner")).force();
+        match patch(&ctx.client, &url, name, None, &params, &Patch::Apply(body)).await {
+            // Another object of this name may have followed, which the next run sees.
+            Err(kube::Error::Api(gone)) if gone.code == 404 || gone.code == 409 => return Ok(Owned::No),
+            Err(error) => return Err(about(&error)),
+            Ok(text) => metadata = serde_json::from_str::<PartialObjectMeta<DynamicObject>>(&text)?.metadata,
+        }
+    }
+    let dependent = Dependent {
+        api_version: resource.api_version,
+        kind: resource.kind,
+        namespace: namespace.map(str::to_owned),
+        name: name.clone(),
+        uid: uid.clone(),
+        version: version(&metadata),
+    };
+    Ok(if may_own { Owned::Yes(dependent) } else { Owned::Annotated(dependent) })
+}
+
+impl Dependent {
+    fn gvk(&self) -> GroupVersionKind {
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        GroupVersionKind::gvk(group, version, &self.kind)
+    }
+
+    /// Whether both are the same object of the cluster, if it was not made anew.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let key = |it: &Self| (it.gvk().group, it.kind.clone(), it.namespace.clone(), it.name.clone());
+        key(self) == key(other)
+    }
+
+    pub(super) fn shown(&self) -> String {
+        format!("{} {}", self.kind, self.name)
+    }
+
+    /// Whether a change of it causes a run.
+    pub(super) fn is_watched(&self, settings: &Settings) -> bool {
+        let is_left =
+            settings.unwatched.iter().any(|(version, kind)| *version == self.api_version && *kind == self.kind);
+        settings.watches_dependents && !is_left && (self.namespace.is_some() || settings.watches_cluster_scoped)
+    }
+
+    /// As it is now; `None` if it is gone, or was made anew.
+    async fn now(&self, ctx: &Context) -> Result<Option<Self>> {
+        let (resource, _) = match ctx.kinds.get(&ctx.client, &self.gvk()).await {
+            Ok(known) => known,
+            // Its CRD is gone, and so is the object.
+            Err(error) if matches!(error.request(), Some(kube::Error::Api(status)) if status.code == 404) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let url = DynamicObject::url_path(&resource, self.namespace.as_deref());
+        let request = Request::new(url).get_metadata(&self.name, &GetParams::default());
+        let text = match ctx.client.request_text(request.map_err(kube::Error::BuildRequest)?).await {
+            Err(kube::Error::Api(gone)) if gone.is_not_found() => return Ok(None),
+            text => text?,
+        };
+        let metadata = serde_json::from_str::<PartialObjectMeta<DynamicObject>>(&text)?.metadata;
+        let is_same = metadata.uid.as_deref() == Some(&self.uid);
+        Ok(is_same.then(|| Self { version: version(&metadata), ..self.clone() }))
+    }
+}
+
+/// These objects as they are now, without those that are gone.
+pub(super) async fn refreshed(dependents: &[Dependent], ctx: &Context) -> Result<Vec<Dependent>> {
+    let now = stream::iter(dependents.to_vec()).map(|it| async move { it.now(ctx).await });
+    let all: Vec<Result<Option<Dependent>>> = now.buffered(REQUESTS).collect().await;
+    all.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// The objects whose dependents are watched, and the watches.
+#[derive(Debug, Default)]
+pub(super) struct Dependents {
+    /// By the uids of the owners.
+    owners: Mutex<HashMap<String, Tracked>>,
+    /// Of a kind, in one namespace or in all.
+    watches: Mutex<HashSet<(ApiResource, Option<String>)>>,
+}
+
+#[derive(Debug)]
+struct Tracked {
+    sender: UnboundedSender<Name>,
+    name: Name,
+    /// The uids and versions of what belongs to it.
+    versions: HashMap<String, String>,
+}
+
+impl Dependents {
+    /// From now on, a change of these leads to this object.
+    pub async fn track(
+        &self,
+        object: &impl ResourceExt,
+        dependents: &[Dependent],
+        settings: &Settings,
+        ctx: &Context,
+    ) -> Result<()> {
+        let watched: Vec<_> = dependents.iter().filter(|it| it.is_watched(settings)).collect();
+        let versions = watched.iter().map(|it| (it.uid.clone(), it.version.clone())).collect();
+        let name = (object.namespace(), object.name_any());
+        let tracked = Tracked { sender: ctx.trigger.sender(), name, versions };
+        self.owners().insert(object.uid().unwrap_or_default(), tracked);
+        for dependent in watched {
+            let (resource, _) = ctx.kinds.get(&ctx.client, &dependent.gvk()).await?;
+            let within = ctx.namespace().filter(|within| dependent.namespace.as_deref() == Some(*within));
+            self.watch(&resource, within, ctx);
+        }
+        Ok(())
+    }
+
+    pub fn forget(&self, uid: &str) {
+        self.owners().remove(uid);
+    }
+
+    /// Watches the objects of this kind, unless they are watched already.
+    fn watch(&self, resource: &ApiResource, namespace: Option<&str>, ctx: &Context) {
+        let key = (resource.clone(), namespace.map(str::to_owned));
+        if !self.watches.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
+            return;
+        }
+        let api: Api<PartialObjectMeta<DynamicObject>> = match namespace {
+            Some(namespace) => Api::namespaced_with(ctx.client.clone(), namespace, resource),
+            None => Api::all_with(ctx.client.clone(), resource),
+        };
+        let (what, ansible) = (format!("{} of runs", resource.kind), Arc::clone(&ctx.ansible));
+        let changed = move |object: &PartialObjectMeta<DynamicObject>, is_deleted| {
+            ansible.dependents.changed(&object.metadata, is_deleted);
+        };
+        tokio::spawn(watch(what, api, watcher::Config::default(), ctx.shutdown(), changed));
+    }
+
+    fn changed(&self, metadata: &ObjectMeta, is_deleted: bool) {
+        let Some(uid) = &metadata.uid else { return };
+        let all = self.owners();
+        for Tracked { sender, name, versions } in owners(metadata).filter_map(|owner| all.get(owner)) {
+            if versions.get(uid).is_some_and(|known| is_deleted || *known != version(metadata)) {
+                // The controller that would hear of it has ended.
+                let _ = sender.unbounded_send(name.clone());
+            }
+        }
+    }
+
+    fn owners(&self) -> MutexGuard<'_, HashMap<String, Tracked>> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn metadata(created: &str, managers: &[(&str, &str, &str)]) -> ObjectMeta {
+        let managers: Vec<Value> = managers
+            .iter()
+            .map(|(manager, time, subresource)| {
+                json!({ "manager": manager, "operation": "Update", "time": time, "fieldsV1": {},
+                    "subresource": Some(*subresource).filter(|it| !it.is_empty()) })
+            })
+            .collect();
+        let json = json!({ "name": "a", "uid": "u", "creationTimestamp": created, "managedFields": managers });
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn at(minute: u32) -> String {
+        format!("2026-01-01T00:{minute:02}:00Z")
+    }
+
+    #[test]
+    fn an_object_belongs_to_a_run_if_nobody_else_can_have_made_it() {
+        let owner = Owner {
+            reference: OwnerReference::default(),
+            namespace: None,
+            created: Some(at(10).parse().unwrap()),
+            since: at(20).parse().unwrap(),
+        };
+        let made = |created, managers: &[(&str, u32)]| {
+            let managers: Vec<_> = managers.iter().map(|(manager, minute)| (*manager, at(*minute))).collect();
+            let managers: Vec<_> = managers.iter().map(|(manager, time)| (*manager, time.as_str(), "")).collect();
+            owner.made(&metadata(&at(created), &managers), PYTHON)
+        };
+        assert!(made(20, &[("any", 20)]), "in this run");
+        assert!(made(12, &[(PYTHON, 12), ("kubectl", 15)]), "in an earlier run");
+        assert!(!made(12, &[("kubectl", 12), (PYTHON, 20)]), "by somebody else");
+        assert!(!made(5, &[(PYTHON, 5)]), "before the object of the run");
+        assert!(!owner.made(&ObjectMeta::default(), PYTHON));
+    }
+
+    #[test]
+    fn the_status_does_not_count_as_a_change() {
+        let before = version(&metadata(&at(1), &[(PYTHON, &at(1), "")]));
+        let status = metadata(&at(1), &[(PYTHON, &at(1), ""), ("controller", &at(2), "status")]);
+        assert_eq!(version(&status), before);
+        for changed in [
+            metadata(&at(1), &[(PYTHON, &at(2), "")]),
+            metadata(&at(1), &[(PYTHON, &at(1), ""), ("kubectl", &at(2), "")]),
+            metadata(&at(1), &[(PYTHON, &at(1), ""), ("kubectl", &at(2), "scale")]),
+            ObjectMeta { generation: Some(2), ..metadata(&at(1), &[(PYTHON, &at(1), "")]) },
+        ] {
+            assert_ne!(version(&changed), before, "{changed:?}");
+        }
+        let without = |version: &str| ObjectMeta { resource_version: Some(version.into()), ..ObjectMeta::default() };
+        assert_ne!(version(&without("1")), version(&without("2")));
+    }
+}

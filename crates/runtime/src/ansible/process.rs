@@ -1,0 +1,449 @@
+//! The ansible-runner program: how many run, what they are given, and how they end.
+
+use std::env;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use tokio::time::sleep;
+use tracing::{debug, warn};
+
+use super::AnsibleOptions;
+use super::controller::Play;
+use super::dependents::Dependents;
+use super::events::{Seen, Summary};
+use super::project::Project;
+use crate::error::shortened;
+use crate::processes::{private_folder, stop};
+use crate::{Context, Error, Result, manager};
+
+/// How long a run may take to end after SIGTERM.
+const DYING: Duration = Duration::from_secs(10);
+/// The longest event that is read, in bytes.
+const LONGEST: usize = 8 << 20;
+/// The variable by which the processes of a run are found: ansible-runner gives them a session of their own.
+const MARK: &str = "OPCTL_ANSIBLE_RUN";
+
+/// What all controllers of a process share.
+#[derive(Debug)]
+pub(crate) struct Ansible {
+    options: AnsibleOptions,
+    slots: Semaphore,
+    project: OnceLock<Arc<Project>>,
+    pub(super) dependents: Dependents,
+}
+
+/// A run that is to be made.
+pub(super) struct Job<'a> {
+    /// Of the controller and the object: no two runs with the same key may exist at a time.
+    pub key: &'a str,
+    /// The folder for its files.
+    pub folder: &'a Path,
+    pub ident: &'a str,
+    pub play: &'a Play,
+    pub variables: &'a Map<String, Value>,
+    /// Of the object.
+    pub namespace: &'a str,
+    pub timeout: Duration,
+    pub kept: u16,
+    pub verbosity: u8,
+}
+
+/// Why a run had no success.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The operator shuts down.
+    Stopped,
+    /// What Ansible says, or that it was killed.
+    Failed(String),
+}
+
+impl Ansible {
+    pub fn new(options: AnsibleOptions) -> Self {
+        Self {
+            slots: Semaphore::new(options.ansible_processes.into()),
+            options,
+            project: OnceLock::new(),
+            dependents: Dependents::default(),
+        }
+    }
+
+    /// The project, as it was when it was first read.
+    pub(super) fn project(&self) -> Result<Arc<Project>> {
+        if let Some(project) = self.project.get() {
+            return Ok(project.clone());
+        }
+        let folder = &self.options.ansible_project;
+        let project = Project::read(folder).map_err(|error| {
+            Error::new(
+                "InvalidProject",
+                format!("the Ansible project in `{}` cannot be read: {error}", folder.display()),
+            )
+        })?;
+        Ok(self.project.get_or_init(|| project.into()).clone())
+    }
+
+    /// Checks that there is an ansible-runner, and what it runs.
+    pub(super) async fn check(&self, plays: &[&Play]) -> Result<(), manager::Error> {
+        let other = |why: String| manager::Error::Other(why.into());
+        let program = self.options.ansible_runner.display();
+        let hint = "install ansible-core and ansible-runner 2.4, or name the program with `--ansible-runner`";
+        let output =
+            Command::new(&self.options.ansible_runner).arg("--version").env("PATH", self.path()).output().await;
+        let output = output.map_err(|error| other(format!("cannot run `{program}`: {error}; {hint}")))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut numbers = text.trim().split('.').map(|part| part.parse::<u32>().ok());
+        if !matches!((numbers.next().flatten(), numbers.next().flatten()), (Some(2), Some(4..)) | (Some(3..), _)) {
+            let shown = match output.status.success() {
+                true => format!("`{program}` is version {}, not 2.4 or newer", text.trim()),
+                false => format!("`{program}` fails: {}", last_line(&output.stderr)),
+            };
+            return Err(other(format!("{shown}; {hint}")));
+        }
+        if !env::split_paths(&self.path()).any(|folder| folder.join("ansible-playbook").is_file()) {
+            return Err(other(format!("there is no ansible-playbook beside `{program}` or in PATH; {hint}")));
+        }
+        let project = self.project().map_err(|error| other(error.to_string()))?;
+        for play in plays {
+            project.find(play).map_err(|why| {
+                other(format!("{why}; `--ansible-project` names the folder with `roles` and `playbooks`"))
+            })?;
+        }
+        self.runs().map(drop).map_err(|error| other(format!("cannot make the folder for runs: {error}")))
+    }
+
+    /// With the folder of ansible-runner, where ansible-playbook is.
+    fn path(&self) -> std::ffi::OsString {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let beside = self.options.ansible_runner.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folders = beside.map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+        env::join_paths(folders).unwrap_or(path)
+    }
+
+    /// The folder for the files of runs.
+    pub(super) fn runs(&self) -> io::Result<PathBuf> {
+        match &self.options.ansible_runs {
+            Some(folder) => {
+                make_folder(folder)?;
+                fs::canonicalize(folder)
+            }
+            None => private_folder("opctl-ansible"),
+        }
+    }
+
+    /// Waits until there may be one more run.
+    pub(super) async fn turn(&self) -> SemaphorePermit<'_> {
+        let Ok(turn) = self.slots.acquire().await else { unreachable!("the semaphore is never closed") };
+        turn
+    }
+
+    /// Runs Ansible, and sends what it shows of the cluster to `seen`, as soon as it is known. If nobody receives that any more, the run
+    /// is ended. No process is left when this returns.
+    ///
+    /// At shutdown, it has half of the grace period to finish.
+    pub(super) async fn run(&self, ctx: &Context, job: Job<'_>, seen: mpsc::Sender<Seen>) -> Result<Summary, Failure> {
+        let failed = |error: io::Error| Failure::Failed(format!("cannot run ansible-runner: {error}"));
+        let mark = format!("{}/{}", ctx.operator.name, job.key);
+        // Of an operator that was killed.
+        if end(&mark).await {
+            warn!("a run of an earlier process was ended");
+        }
+        let mut command = self.prepare(&job).map_err(failed)?;
+        command.env(MARK, &mark).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Ctrl-C on a terminal reaches the operator, which ends the run in order.
+        #[cfg(unix)]
+        command.process_group(0);
+        let (artifacts, folder) = (job.folder.join("artifacts").join(job.ident), job.folder.to_owned());
+        let (limit, kept) = (job.timeout, job.kept);
+        let (shutdown, patience) = (ctx.shutdown(), Duration::from_secs(ctx.options.grace_period) / 2);
+        let mut child = command.spawn().map_err(failed)?;
+        // A task of its own: whoever waits for it may be dropped, but no process may be left.
+        let ended = tokio::spawn(async move {
+            let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+            let mut summary = Summary::default();
+            let mut text = make_folder(&artifacts).and_then(|()| private_file(&artifacts.join("stdout")));
+            let ended = {
+                let errors = tokio::spawn(async move {
+                    let mut last = Vec::new();
+                    if let Some(stderr) = stderr {
+                        let mut lines = BufReader::new(stderr);
+                        while let Ok(Some(line)) = next_line(&mut lines, 1 << 16).await {
+                            last = line.unwrap_or_default();
+                        }
+                    }
+                    last
+                });
+                let read = async {
+                    if let Some(stdout) = stdout {
+                        read(BufReader::new(stdout), &mut summary, &seen, &mut text).await;
+                    }
+                    errors.await.unwrap_or_default()
+                };
+                tokio::select! {
+                    errors = read => Ok(errors),
+                    () = sleep(limit) => Err(Some(format!("it ran longer than its timeout of {limit:?}"))),
+                    () = seen.closed() => Err(None),
+                    () = async { shutdown.await; sleep(patience).await } => Err(None),
+                }
+            };
+            let status = match &ended {
+                Ok(_) => child.wait().await,
+                Err(_) => stop(&mut child, DYING).await,
+            };
+            end(&mark).await;
+            tidy(&folder, &artifacts, kept);
+            match (ended, status) {
+                (_, Err(error)) => Err(failed(error)),
+                (Err(None), _) => Err(Failure::Stopped),
+                (Err(Some(why)), _) => Err(Failure::Failed(format!("{why}, in the task `{}`", summary.task))),
+                (Ok(_), Ok(_)) if summary.is_good() => Ok(summary),
+                (Ok(errors), Ok(status)) => Err(Failure::Failed(summary.failure().unwrap_or_else(|| {
+                    match (last_line(&errors).as_str(), status.code()) {
+                        ("", None) => format!("ansible-runner was killed, in the task `{}`", summary.task),
+                        ("", Some(_)) => {
+                            format!("the playbook did not end, but stopped in the task `{}`", summary.task)
+                        }
+                        (error, _) => error.to_owned(),
+                    }
+                }))),
+            }
+        });
+        ended.await.unwrap_or_else(|error| Err(Failure::Failed(error.to_string())))
+    }
+
+    /// The files of a run, and the command that reads them.
+    fn prepare(&self, job: &Job<'_>) -> io::Result<Command> {
+        let project = self.project().map_err(|error| io::Error::other(error.to_string()))?;
+        let found = project.find(job.play).map_err(io::Error::other)?;
+        for folder in ["", "env", "inventory", "tmp"] {
+            make_folder(&job.folder.join(folder))?;
+        }
+        let write = |path: &str, text: &str| private_file(&job.folder.join(path))?.write_all(text.as_bytes());
+        write("env/extravars", &Value::from(job.variables.clone()).to_string())?;
+        // Its own file would have each event once more, and it looks once a second for a signal.
+        write("env/settings", r#"{"suppress_output_file": true, "pexpect_timeout": 1}"#)?;
+        let kubeconfig = crate::client::kubeconfig_for(job.namespace).map_err(io::Error::other)?;
+        write("kubeconfig", &kubeconfig.to_string())?;
+        if env::var_os("ANSIBLE_INVENTORY").is_none() {
+            let host =
+                "localhost ansible_connection=local ansible_python_interpreter=\"{{ ansible_playbook_python }}\"\n";
+            write("inventory/hosts", host)?;
+        }
+        let playbook = match job.play {
+            Play::Playbook(_) => found.unwrap_or_default(),
+            Play::Role(name) => {
+                write("role.yml", &project.playbook_for(name, found.as_deref()).to_string())?;
+                job.folder.join("role.yml")
+            }
+        };
+        let mut command = Command::new(&self.options.ansible_runner);
+        command.arg("run").arg(job.folder).arg("--json").arg("--playbook").arg(playbook);
+        command.arg("--ident").arg(job.ident).arg("--project-dir").arg(&project.folder);
+        command.arg("--rotate-artifacts").arg(job.kept.max(1).to_string());
+        if job.verbosity > 0 {
+            command.arg(format!("-{}", "v".repeat(job.verbosity.into())));
+        }
+        if !self.options.ansible_args.is_empty() {
+            command.arg("--cmdline").arg(&self.options.ansible_args);
+        }
+        let kubeconfig = job.folder.join("kubeconfig");
+        command.env("KUBECONFIG", &kubeconfig).env("K8S_AUTH_KUBECONFIG", &kubeconfig).env("PATH", self.path());
+        // A module that is killed leaves its files there.
+        for name in ["TMPDIR", "ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TEMP"] {
+            command.env(name, job.folder.join("tmp"));
+        }
+        for (name, value) in [("ANSIBLE_GATHERING", "explicit"), ("ANSIBLE_NOCOLOR", "1")] {
+            if env::var_os(name).is_none() {
+                command.env(name, value);
+            }
+        }
+        for (name, part, defaults) in [
+            ("ANSIBLE_ROLES_PATH", "roles", "~/.ansible/roles:/usr/share/ansible/roles:/etc/ansible/roles"),
+            ("ANSIBLE_COLLECTIONS_PATH", "collections", "~/.ansible/collections:/usr/share/ansible/collections"),
+        ] {
+            let own = project.folder.join(part);
+            if own.is_dir() {
+                let mut path = own.into_os_string();
+                path.push(":");
+                path.push(env::var_os(name).unwrap_or_else(|| defaults.into()));
+                command.env(name, path);
+            }
+        }
+        Ok(command)
+    }
+}
+
+/// Reads events until there are no more.
+async fn read(
+    mut lines: impl AsyncBufRead + Unpin,
+    summary: &mut Summary,
+    sender: &mpsc::Sender<Seen>,
+    text: &mut io::Result<File>,
+) {
+    let mut seen = Vec::new();
+    loop {
+        match next_line(&mut lines, LONGEST).await {
+            Ok(Some(Some(line))) => match summary.note(&line, &mut seen) {
+                Ok(shown) if shown.is_empty() => {}
+                Ok(shown) => {
+                    if let Ok(text) = text {
+                        // It is a help for people alone.
+                        let _ = writeln!(text, "{}", shown.replace("\r\n", "\n"));
+                    }
+                }
+                Err(error) => debug!("not an event: {error}"),
+            },
+            Ok(Some(None)) => {
+                let why = "its result is longer than 8 MiB";
+                seen.push(Seen::Hidden { task: summary.task.clone(), why });
+            }
+            Ok(None) => return,
+            Err(error) => return warn!("the events of a run cannot be read: {error}"),
+        }
+        for seen in seen.drain(..) {
+            // Nobody wants to know, and the run is ended.
+            if sender.send(seen).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The next line, `Some(None)` if it is longer than allowed, and `None` at the end.
+async fn next_line(lines: &mut (impl AsyncBufRead + Unpin), longest: usize) -> io::Result<Option<Option<Vec<u8>>>> {
+    let (mut line, mut is_too_long, mut is_some) = (Vec::new(), false, false);
+    loop {
+        let part = lines.fill_buf().await?;
+        if part.is_empty() {
+            return Ok(is_some.then_some((!is_too_long).then_some(line)));
+        }
+        is_some = true;
+        let end = part.iter().position(|byte| *byte == b'\n');
+        let read = end.unwrap_or(part.len());
+        if line.len() + read > longest {
+            is_too_long = true;
+            line = Vec::new();
+        } else if !is_too_long {
+            line.extend_from_slice(&part[..read]);
+        }
+        lines.consume(read + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok(Some((!is_too_long).then_some(line)));
+        }
+    }
+}
+
+fn last_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    shortened(last.trim(), 2000).to_owned()
+}
+
+/// Removes what is of no use after a run, and what may have secrets: variables, the kubeconfig, and the environment, which is in the
+/// file `command`.
+fn tidy(folder: &Path, artifacts: &Path, kept: u16) {
+    let gone = |result: io::Result<()>| match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => warn!("files of a run are left: {error}"),
+        _ => {}
+    };
+    for part in ["env", "inventory", "tmp"] {
+        gone(fs::remove_dir_all(folder.join(part)));
+    }
+    for file in ["kubeconfig", "role.yml"] {
+        gone(fs::remove_file(folder.join(file)));
+    }
+    gone(fs::remove_file(artifacts.join("command")));
+    for part in ["job_events", "fact_cache"] {
+        gone(fs::remove_dir_all(artifacts.join(part)));
+    }
+    if kept == 0 {
+        gone(fs::remove_dir_all(folder));
+    }
+}
+
+/// A folder that only this user can read.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// An empty file that only this user can read.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Ends all processes with this mark, whatever has become of their parents. Whether there were any.
+#[cfg(target_os = "linux")]
+async fn end(mark: &str) -> bool {
+    use std::ffi::OsStr;
+
+    use rustix::process::{Pid, Signal, kill_process};
+    let mut were_any = false;
+    for _ in 0..100 {
+        let mark = mark.to_owned();
+        let left = tokio::task::spawn_blocking(move || {
+            let all = procfs::process::all_processes().into_iter().flatten().flatten();
+            let is_marked = |process: &procfs::process::Process| {
+                process.environ().is_ok_and(|all| all.get(OsStr::new(MARK)).is_some_and(|value| *value == *mark))
+            };
+            let found = all.filter(is_marked).filter_map(|process| Pid::from_raw(process.pid));
+            found.map(|pid| kill_process(pid, Signal::KILL)).count()
+        });
+        match left.await {
+            Ok(1..) => were_any = true,
+            _ => return were_any,
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+    warn!("processes of a run do not end");
+    were_any
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn end(_mark: &str) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_read() {
+        let mut lines = BufReader::with_capacity(4, &b"one\nmuch too long\n\ntwo"[..]);
+        let mut all = Vec::new();
+        while let Some(line) = next_line(&mut lines, 5).await.unwrap() {
+            all.push(line.map(|line| String::from_utf8(line).unwrap()));
+        }
+        let [one, empty, two] = ["one", "", "two"].map(|line| Some(line.to_owned()));
+        assert_eq!(all, [one, None, empty, two]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn processes_are_found_by_their_mark_in_whatever_session() {
+        let mark = format!("test/{}", std::process::id());
+        let mut child = Command::new("setsid").args(["sleep", "100"]).env(MARK, &mark).spawn().unwrap();
+        let mut other = Command::new("sleep").arg("100").env(MARK, format!("{mark}0")).spawn().unwrap();
+        sleep(Duration::from_millis(200)).await;
+        assert!(end(&mark).await);
+        assert!(!child.wait().await.unwrap().success());
+        assert!(!end(&mark).await);
+        assert_eq!(other.try_wait().unwrap(), None);
+        other.kill().await.unwrap();
+    }
+}

@@ -1,0 +1,162 @@
+//! A package in a namespace of a cluster: reads, applies and waits for what OLM makes of it.
+
+use serde_json::Value;
+
+use super::source::Source;
+use crate::cluster::{self, Crd, Deadline, KubectlError, Object, Rollout, State};
+use crate::commands::Console;
+use crate::commands::error::{Failed, Refusal};
+use crate::commands::on_cluster::{Cluster, ConnectionArgs};
+use crate::names::Namespace;
+use crate::olm;
+
+pub struct Session<'a> {
+    pub cluster: Cluster<'a>,
+    /// Exists.
+    pub namespace: String,
+    pub deadline: Deadline,
+    /// As given by the user.
+    pub timeout: &'a str,
+}
+
+/// Which versions of OLM a cluster has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Olm {
+    pub v0: bool,
+    pub v1: bool,
+}
+
+/// A CRD by which a version of OLM is known.
+pub const SUBSCRIPTIONS: &str = "subscriptions.operators.coreos.com";
+pub const EXTENSIONS: &str = "clusterextensions.olm.operatorframework.io";
+
+impl<'a> Session<'a> {
+    /// Connects to the cluster. Without `namespace`, it is the one of the kubeconfig.
+    pub fn start(
+        connection: &'a ConnectionArgs,
+        namespace: Option<&str>,
+        command: &str,
+        console: &'a Console,
+    ) -> anyhow::Result<Self> {
+        let namespace = namespace.map(Namespace::parse).transpose().map_err(Refusal::from)?;
+        let cluster = Cluster::of(connection, command, console)?;
+        cluster.connect()?;
+        let namespace = match namespace {
+            Some(namespace) => namespace.to_string(),
+            None => cluster.current_namespace(),
+        };
+        let deadline = Deadline::after(cluster.timeout);
+        let session = Self { cluster, namespace, deadline, timeout: &connection.timeout };
+        if session.get("namespace", &session.namespace)?.is_none() {
+            let namespace = &session.namespace;
+            let refusal = Refusal::new(format!("there is no namespace `{namespace}`"));
+            return Err(Failed(refusal.help(format!("create it: `kubectl create namespace {namespace}`"))).into());
+        }
+        Ok(session)
+    }
+
+    pub fn olm(&self) -> anyhow::Result<Olm> {
+        let crds = Crd::all(&self.cluster.kubectl, &[SUBSCRIPTIONS, EXTENSIONS].map(String::from))
+            .map_err(|error| self.failed("read the CRDs of OLM", &error))?;
+        let has = |name: &str| crds.iter().any(|crd| crd.name == name && crd.state == State::Served);
+        Ok(Olm { v0: has(SUBSCRIPTIONS), v1: has(EXTENSIONS) })
+    }
+
+    fn failed(&self, purpose: &str, error: &KubectlError) -> anyhow::Error {
+        self.cluster.failure(purpose, error).into()
+    }
+
+    /// `None` if there is no such object. Kinds that are in no namespace ignore it.
+    pub fn get(&self, kind: &str, name: &str) -> anyhow::Result<Option<Value>> {
+        Ok(self.items(&[kind, name, "--ignore-not-found"])?.into_iter().next())
+    }
+
+    /// The same for an object that should exist; null if it does not.
+    pub fn read(&self, kind: &str, name: &str) -> anyhow::Result<Value> {
+        Ok(self.get(kind, name)?.unwrap_or_default())
+    }
+
+    /// All objects of a kind in the namespace, with these labels.
+    pub fn list(&self, kind: &str, selector: &str) -> anyhow::Result<Vec<Value>> {
+        self.items(&[kind, "-l", selector])
+    }
+
+    pub fn items(&self, arguments: &[&str]) -> anyhow::Result<Vec<Value>> {
+        let get = [&["get"], arguments, &["-n", &self.namespace, "-o", "json"]].concat();
+        let output = self.cluster.kubectl.output(&get, "");
+        let output = output.map_err(|error| self.failed(&format!("read {}", arguments[0]), &error))?;
+        Ok(cluster::items(&output))
+    }
+
+    pub fn apply(&self, values: &[Value]) -> anyhow::Result<()> {
+        let objects = objects(values);
+        self.cluster.apply(&objects.iter().collect::<Vec<_>>())
+    }
+
+    /// Deletes objects by their names, kinds by kinds. Missing ones are skipped.
+    pub fn delete(&self, values: &[Value]) -> anyhow::Result<()> {
+        let objects = objects(values);
+        self.cluster.delete(&objects.iter().collect::<Vec<_>>())
+    }
+
+    /// Deletes all objects of a kind in the cluster, and waits until they are gone.
+    pub fn delete_all(&self, kind: &str) -> anyhow::Result<()> {
+        let timeout = format!("--timeout={}s", self.cluster.timeout.as_secs().max(1));
+        let delete = ["delete", kind, "--all", "--all-namespaces", &timeout];
+        let deleted = self.cluster.kubectl.output(&delete, "");
+        deleted.map(drop).map_err(|error| self.failed(&format!("delete all objects of {kind}"), &error))
+    }
+
+    /// Changes fields of an object.
+    pub fn patch(&self, kind: &str, name: &str, patch: &Value) -> anyhow::Result<()> {
+        let patch = ["patch", kind, name, "-n", &self.namespace, "--type=merge", "-p", &patch.to_string()];
+        let patched = self.cluster.kubectl.output(&patch, "");
+        patched.map(drop).map_err(|error| self.failed(&format!("change {kind} `{name}`"), &error))
+    }
+
+    /// Waits until `look` says that something is done. If it fails, or the time is over, the error has what `explain` adds.
+    pub fn wait(
+        &self,
+        what: &str,
+        mut look: impl FnMut() -> anyhow::Result<Rollout>,
+        explain: impl Fn() -> Vec<String>,
+    ) -> anyhow::Result<()> {
+        let mut progress = self.cluster.console.progress();
+        let why = loop {
+            match look()? {
+                Rollout::Done => return Ok(()),
+                Rollout::Waiting(why) if !self.deadline.has_passed() => {
+                    progress.show(&format!("waiting for {what}: {}", why.lines().next().unwrap_or_default()));
+                    self.deadline.pause();
+                }
+                Rollout::Waiting(why) => break format!("{what} is not ready after {}: {why}", self.timeout),
+                Rollout::Failed(why) => break format!("{what} has failed: {why}"),
+            }
+        };
+        drop(progress);
+        let lines: String = explain().iter().map(|line| format!("\n  {line}")).collect();
+        Err(Failed(Refusal::new(why + &lines)).into())
+    }
+
+    /// What the Deployments of a bundle say, for an error.
+    pub fn reasons(&self, source: &Source) -> Vec<String> {
+        let deployment = |name: &&str| self.get("deployments.apps", name).ok().flatten();
+        let deployments: Vec<Value> = source.deployments().iter().filter_map(deployment).collect();
+        deployments.iter().flat_map(|deployment| self.cluster.reasons(deployment)).collect()
+    }
+
+    /// The command that removes a package.
+    pub fn cleanup(&self, package: &str) -> String {
+        format!("opctl cleanup {package} --namespace {}", self.namespace)
+    }
+
+    /// Prints a step that is done.
+    pub fn done(&self, text: &str) {
+        self.cluster.console.info(text);
+    }
+}
+
+/// Values as objects of a manifest.
+pub fn objects(values: &[Value]) -> Vec<Object> {
+    cluster::objects(&olm::documents("", values)).expect("values with names are objects")
+}

@@ -1,0 +1,250 @@
+//! The files of a container image, from a registry or from the images of this machine: the first program that can get the image saves it
+//! as an archive, in docker's format, which is unpacked in memory. For bundles, which are small.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+use tar::Archive;
+
+use crate::interrupt::Child;
+
+/// What is in an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    /// By path, without a `/` at its start.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+/// Why there are no files: what each program says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullError {
+    pub reasons: Vec<(&'static str, String)>,
+}
+
+/// How a program saves an image to standard output.
+struct Way {
+    program: &'static str,
+    /// Commands before, whose output is not needed.
+    pull: &'static [&'static str],
+    save: &'static [&'static str],
+    /// For registries without a certificate that this machine trusts; none: it is a setting of the program.
+    insecure: Option<(Step, &'static str)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Pull,
+    Save,
+}
+
+/// In this order: those that need no daemon first. `{}` is the image.
+const WAYS: [Way; 6] = [
+    Way {
+        program: "skopeo",
+        pull: &[],
+        // It reports its progress to standard output otherwise.
+        save: &["copy", "--quiet", "docker://{}", "docker-archive:/dev/stdout"],
+        insecure: Some((Step::Save, "--src-tls-verify=false")),
+    },
+    Way {
+        program: "crane",
+        pull: &[],
+        save: &["pull", "{}", "/dev/stdout"],
+        insecure: Some((Step::Save, "--insecure")),
+    },
+    Way { program: "docker", pull: &["pull", "{}"], save: &["save", "{}"], insecure: None },
+    Way {
+        program: "podman",
+        pull: &["pull", "{}"],
+        save: &["save", "--format", "docker-archive", "{}"],
+        insecure: Some((Step::Pull, "--tls-verify=false")),
+    },
+    Way {
+        program: "nerdctl",
+        pull: &["pull", "{}"],
+        save: &["save", "{}"],
+        insecure: Some((Step::Pull, "--insecure-registry")),
+    },
+    Way {
+        program: "buildah",
+        pull: &["pull", "{}"],
+        save: &["push", "--quiet", "{}", "docker-archive:/dev/stdout"],
+        insecure: Some((Step::Pull, "--tls-verify=false")),
+    },
+];
+
+/// The names of the programs.
+pub fn programs() -> Vec<&'static str> {
+    WAYS.iter().map(|way| way.program).collect()
+}
+
+/// The files of an image. `insecure`: the certificate of the registry is not verified.
+///
+/// # Errors
+///
+/// If no program can get the image, or what it saves is no archive of an image.
+pub fn files(image: &str, insecure: bool) -> Result<Files, PullError> {
+    let mut reasons = Vec::new();
+    for way in &WAYS {
+        match way.files(image, insecure) {
+            Ok(files) => return Ok(files),
+            Err(reason) => reasons.push((way.program, reason)),
+        }
+    }
+    Err(PullError { reasons })
+}
+
+impl Way {
+    fn files(&self, image: &str, insecure: bool) -> Result<Files, String> {
+        if !self.pull.is_empty() {
+            // An image that was built here need not be in a registry.
+            let pulled = self.output(Step::Pull, self.pull, image, insecure);
+            if pulled.as_ref().is_err_and(|reason| reason == MISSING) {
+                return Err(MISSING.into());
+            }
+            return match self.output(Step::Save, self.save, image, insecure) {
+                Ok(archive) => unpack(&archive),
+                Err(reason) => Err(pulled.err().unwrap_or(reason)),
+            };
+        }
+        unpack(&self.output(Step::Save, self.save, image, insecure)?)
+    }
+
+    fn output(&self, step: Step, arguments: &[&str], image: &str, insecure: bool) -> Result<Vec<u8>, String> {
+        let mut command = Command::new(self.program);
+        let (first, rest) = arguments.split_first().expect("each way has arguments");
+        command.arg(first);
+        command.args(self.insecure.filter(|(at, _)| insecure && *at == step).map(|(_, flag)| flag));
+        command.args(rest.iter().map(|argument| argument.replace("{}", image)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = Child::spawn(&mut command).and_then(Child::output).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => MISSING.to_owned(),
+            _ => error.to_string(),
+        })?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+        Err(last.map_or_else(|| output.status.to_string(), str::to_owned))
+    }
+}
+
+const MISSING: &str = "not on the PATH";
+
+/// `manifest.json` of the archive.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Manifest {
+    layers: Vec<String>,
+}
+
+/// The archive of an image → its files, the layers laid over each other.
+fn unpack(archive: &[u8]) -> Result<Files, String> {
+    let bad = |reason: String| format!("what it saves is no archive of an image: {reason}");
+    let parts = entries(archive).map_err(|error| bad(error.to_string()))?;
+    let manifest = parts.get("manifest.json").ok_or_else(|| bad("it has no `manifest.json`".into()))?;
+    let manifests: Vec<Manifest> = serde_json::from_slice(manifest).map_err(|error| bad(error.to_string()))?;
+    let [Manifest { layers }] = &manifests[..] else {
+        return Err(bad(format!("it has {} images", manifests.len())));
+    };
+    let mut files = BTreeMap::new();
+    for name in layers {
+        let layer = parts.get(name).ok_or_else(|| bad(format!("it has no layer `{name}`")))?;
+        let mut plain = Vec::new();
+        let layer = match layer.starts_with(&[0x1f, 0x8b]) {
+            true => GzDecoder::new(&layer[..]).read_to_end(&mut plain).map(|_| &plain),
+            false => Ok(layer),
+        };
+        let layer = layer.and_then(|layer| entries(layer)).map_err(|error| bad(error.to_string()))?;
+        lay_over(&mut files, layer);
+    }
+    Ok(Files { files })
+}
+
+/// Removes what the layer removes, by the names of <https://github.com/opencontainers/image-spec/blob/main/layer.md#whiteouts>.
+fn lay_over(files: &mut BTreeMap<String, Vec<u8>>, layer: BTreeMap<String, Vec<u8>>) {
+    for path in layer.keys() {
+        let (folder, name) = path.rsplit_once('/').map_or(("", path.as_str()), |(folder, name)| (folder, name));
+        let at = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let removed = match name.strip_prefix(".wh.") {
+            Some(".wh..opq") => folder.to_owned(),
+            Some(name) => at(name),
+            None => continue,
+        };
+        let is_below = |path: &str| path.strip_prefix(&removed).is_some_and(|rest| rest.starts_with('/'));
+        files.retain(|path, _| !removed.is_empty() && *path != removed && !is_below(path));
+    }
+    let is_marker = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with(".wh."));
+    files.extend(layer.into_iter().filter(|(path, _)| !is_marker(path)));
+}
+
+/// The regular files of a tar archive.
+fn entries(archive: &[u8]) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in Archive::new(archive).entries()? {
+        let mut entry = entry?;
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let path = entry.path()?.to_string_lossy().trim_start_matches("./").trim_start_matches('/').to_owned();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content)?;
+        files.insert(path, content);
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use tar::{Builder, Header};
+
+    use super::*;
+
+    fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        for (path, content) in files {
+            let mut header = Header::new_gnu();
+            header.set_size(content.len() as u64);
+            header.set_mode(0o644);
+            builder.append_data(&mut header, path, *content).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    fn gzip(content: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn layers_are_laid_over_each_other() {
+        let first = archive(&[("manifests/a.yaml", b"1"), ("manifests/b.yaml", b"1"), ("tests/x", b"1"), ("c", b"1")]);
+        let second =
+            gzip(&archive(&[("manifests/b.yaml", b"2"), ("manifests/.wh.a.yaml", b""), ("tests/.wh..wh..opq", b"")]));
+        let manifest = br#"[{"Config": "c.json", "RepoTags": null, "Layers": ["one.tar", "two.tar.gz"]}]"#;
+        let image = archive(&[("manifest.json", manifest), ("one.tar", &first), ("two.tar.gz", &second)]);
+        let Files { files } = unpack(&image).unwrap();
+        let shown: Vec<(&str, &[u8])> = files.iter().map(|(path, content)| (path.as_str(), &content[..])).collect();
+        assert_eq!(shown, [("c", &b"1"[..]), ("manifests/b.yaml", b"2")]);
+    }
+
+    #[test]
+    fn what_is_no_image_is_an_error() {
+        let none = archive(&[("a", b"1")]);
+        let lost = archive(&[("manifest.json", br#"[{"Layers": ["one.tar"]}]"#)]);
+        for (archive, reason) in
+            [(&none, "no `manifest.json`"), (&lost, "no layer `one.tar`"), (&b"x".to_vec(), "no archive")]
+        {
+            assert!(unpack(archive).unwrap_err().contains(reason), "{reason}");
+        }
+    }
+}
