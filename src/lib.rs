@@ -18,6 +18,7 @@ pub mod yaml;
 pub mod project;
 
 pub mod model;
+pub mod spec;
 
 pub mod apiserver;
 pub mod chart;
@@ -34,6 +35,7 @@ pub mod reference;
 pub mod scaffold;
 pub mod source;
 
+pub mod ansible;
 pub mod bundle;
 
 pub mod catalog;

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::schema::{Field, Kind, Object, Range, Schema};
+use crate::spec::{Field, Kind, Object, Range, Schema};
 
 /// Something that the API server will not check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,16 +1,12 @@
 //! The files of a Helm chart → the type, the permissions and the sample of its kind. Pure: what helm renders comes in as text.
 //!
-//! [`Chart`] is what the files declare, [`schema()`] what its values may be, [`types()`] prints that as Rust, and
-//! [`permissions()`] are those that an operator needs to install it.
+//! [`Chart`] is what the files declare, [`schema()`] what its values may be, and [`permissions()`] are those that an operator needs to
+//! install it.
 
-mod comments;
 mod json_schema;
-mod kinds;
 mod permissions;
 mod release;
-mod sample;
 mod schema;
-mod types;
 mod uses;
 mod values;
 
@@ -19,16 +15,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::spec::Words;
 use crate::yaml;
 
 pub use json_schema::Gap;
-pub use kinds::Known;
 pub use permissions::{Permissions, Render, permissions, served};
 pub use release::{RELEASE, concerns};
-pub use sample::{required, sample};
-pub use schema::{Object, schema};
-pub use types::{Types, types};
+pub use schema::schema;
 pub use values::{values, with};
+
+/// How people call it.
+pub const WORDS: Words = Words { source: "chart", values: "values", status: "ReleaseStatus" };
 
 /// A chart, without the files of its subcharts.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Chart, ChartError, Known};
+use super::{Chart, ChartError};
 use crate::names::default_plural;
+use crate::spec::{Known, group, written};
 use crate::yaml;
 
 /// What helm made of the chart with some values.
@@ -266,10 +267,6 @@ fn group_and_kind(object: &Value) -> (String, String) {
     (group(text("apiVersion")), text("kind").to_owned())
 }
 
-fn group(api_version: &str) -> String {
-    api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
-}
-
 /// The CRDs that helm installs before everything else, whatever the values.
 fn packaged(chart: &Chart) -> Vec<(String, Value)> {
     let files = chart.files.iter().filter(|(path, _)| path.starts_with("crds/") && path.ends_with("yaml"));
@@ -277,48 +274,6 @@ fn packaged(chart: &Chart) -> Vec<(String, Value)> {
     crds.filter_map(|(path, document)| Some((path.clone(), yaml::read::<Value>(document).ok()?)))
         .filter(|(_, object)| object["kind"].is_string())
         .collect()
-}
-
-/// A kind that a template names.
-struct Written {
-    /// `None`: the template computes it.
-    group: Option<String>,
-    kind: String,
-}
-
-/// The kinds that stand in the text of a template, at the top level of an object. Several versions may stand above one kind, for
-/// clusters of different versions.
-fn written(text: &str) -> Vec<Written> {
-    let mut found = Vec::new();
-    let (mut versions, mut kind, mut is_paired) = (Vec::new(), None, false);
-    let mut pair = |version: &str, kind: &str| {
-        let is_literal = |text: &str| !text.is_empty() && !text.contains("{{");
-        if is_literal(kind) && !kind.ends_with("List") {
-            found.push(Written { group: is_literal(version).then(|| group(version)), kind: kind.to_owned() });
-        }
-    };
-    for line in text.lines() {
-        let value = |key: &str| {
-            line.strip_prefix(key).map(|it| it.split(" #").next().unwrap_or_default().trim().trim_matches('"'))
-        };
-        if line.starts_with("---") {
-            (versions, kind, is_paired) = (Vec::new(), None, false);
-        } else if let Some(version) = value("apiVersion:") {
-            if is_paired {
-                versions.clear();
-            }
-            match kind.take() {
-                Some(kind) => pair(version, kind),
-                None => versions.push(version),
-            }
-            is_paired = false;
-        } else if let Some(name) = value("kind:") {
-            versions.iter().for_each(|version| pair(version, name));
-            is_paired = !versions.is_empty();
-            kind = versions.is_empty().then_some(name);
-        }
-    }
-    found
 }
 
 /// What `--api-versions` may say, so that a chart renders what it has for kinds that a cluster may serve.

@@ -20,7 +20,7 @@ pub const RELEASE: &str = "opctl-sample";
 const WARN_FROM: usize = 700 << 10;
 
 /// What may go wrong with releases of a chart; each is a sentence.
-pub fn concerns(chart: &Chart, renders: &[Render], known: &super::Known) -> Vec<String> {
+pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -> Vec<String> {
     let mut concerns = BTreeSet::new();
     let rendered: Vec<Vec<Rendered>> = renders.iter().map(|render| objects(&render.text)).collect();
     for objects in &rendered {

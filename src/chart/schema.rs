@@ -9,68 +9,7 @@ use serde_json::Value;
 use super::Chart;
 use super::json_schema::{Gap, overlay};
 use super::values::{Tree, values};
-
-/// What a value may be.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Schema {
-    /// In one line; empty: none.
-    pub comment: String,
-    /// That of the chart.
-    pub default: Option<Value>,
-    pub kind: Kind,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Kind {
-    #[default]
-    Any,
-    Boolean,
-    Integer(Range<i64>),
-    Number(Range<f64>),
-    Text {
-        length: Range<u64>,
-        pattern: Option<String>,
-    },
-    Choice(Vec<String>),
-    IntegerOrText,
-    List(Box<Schema>, Range<u64>),
-    Map(Box<Schema>),
-    Object(Object),
-}
-
-/// Bounds, which are included.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Range<T> {
-    pub min: Option<T>,
-    pub max: Option<T>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object {
-    pub fields: Vec<Field>,
-    /// Other keys are allowed, too.
-    pub is_open: bool,
-}
-
-impl Object {
-    /// The same fields, which take any value.
-    #[must_use]
-    pub fn opened(self) -> Self {
-        let fields = self.fields.into_iter().map(|field| Field {
-            schema: Schema { kind: Kind::Any, ..field.schema },
-            is_required: false,
-            ..field
-        });
-        Self { fields: fields.collect(), is_open: true }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    pub name: String,
-    pub schema: Schema,
-    pub is_required: bool,
-}
+use crate::spec::{Field, Kind, Object, Range, Schema};
 
 /// The schema of a chart's values, and what its `values.schema.json` demands beyond it.
 ///

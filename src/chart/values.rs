@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::Chart;
-use super::comments::keys;
 use super::uses::uses;
+use crate::spec::keys;
 
 /// A value, with those below it.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,7 @@ use super::create_api::{CreateApiArgs, api_of_resource};
 use super::error::{Refusal, Refusals};
 use super::request::Request;
 use super::{Console, counted};
-use crate::chart::{self, Chart, ChartError, Known, Render};
+use crate::chart::{self, Chart, ChartError, Render};
 use crate::compiled::documents;
 use crate::compiled::helm::{self, Files, HelmError, INSTALL, Source, Workspace};
 use crate::compiled::toolchain::ToolError;
@@ -22,6 +22,7 @@ use crate::names::{Group, Kind, Plural};
 use crate::plan::{ApplyError, checksum};
 use crate::project::{ProjectFile, Resource, Tree};
 use crate::scaffold;
+use crate::spec::{self, Known, Object, Words};
 
 /// A Helm chart that becomes a kind.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -70,10 +71,9 @@ impl Operator {
     /// That of a kind in PROJECT, as far as it is known without the chart.
     pub fn known(folder: &str, resource: &Resource, is_first: bool) -> Self {
         let adopted = resource.options.contains_key(IMPORTED).then(scaffold::Adopted::default);
-        let (fields, others, sample) = Default::default();
-        let (folder, has_map, has_value) = (folder.to_owned(), false, false);
+        let (folder, spec) = (folder.to_owned(), scaffold::Spec::default());
         Self {
-            scaffold: scaffold::Chart { folder, fields, others, has_map, has_value, sample, adopted },
+            scaffold: scaffold::Chart { folder, spec, adopted },
             samples: Vec::new(),
             files: Files::new(),
             permissions: String::new(),
@@ -227,8 +227,8 @@ impl Fetched {
             let refusal = Refusal::new(format!("`{}` has a chart of the name `{folder}` already", other.kind));
             return Err(refusal.help("a chart has one kind; rename the chart in a copy of it, in Chart.yaml").into());
         }
-        let (spec, gaps) = chart::schema(chart).map_err(Refusal::from)?;
-        let base = merged(chart::required(&spec), &self.values);
+        let (schema, gaps) = chart::schema(chart).map_err(Refusal::from)?;
+        let base = merged(spec::required(&schema), &self.values);
         let known = known(project, kinds);
         let renders = unless_interrupted(renders(&workspace.chart(), chart, &base, console), workspace)?;
         let permissions = chart::permissions(chart, &renders, &known).map_err(refusals)?;
@@ -264,13 +264,13 @@ impl Fetched {
 
     /// What follows from the files alone.
     fn described(self, resource: &Resource) -> Result<Operator, Refusal> {
-        let (spec, _) = chart::schema(&self.chart)?;
-        let sample = chart::sample(&spec, &merged(chart::required(&spec), &self.values));
-        let spec = if self.imported.is_some() { spec.opened() } else { spec };
-        let chart::Types { fields, others, has_map, has_value } = chart::types(resource.kind.as_str(), &spec);
+        let (schema, _) = chart::schema(&self.chart)?;
+        let sample = spec::sample(&schema, &merged(spec::required(&schema), &self.values), chart::WORDS);
+        let schema = if self.imported.is_some() { schema.opened() } else { schema };
+        let spec = spec_of(&resource.kind, &schema, sample, chart::WORDS);
         let Imported { adopted, samples } = self.imported.unwrap_or_default();
         Ok(Operator {
-            scaffold: scaffold::Chart { folder: self.folder, fields, others, has_map, has_value, sample, adopted },
+            scaffold: scaffold::Chart { folder: self.folder, spec, adopted },
             samples,
             files: self.files,
             permissions: String::new(),
@@ -278,6 +278,12 @@ impl Fetched {
             is_first: false,
         })
     }
+}
+
+/// The spec of a kind, as templates know it.
+pub fn spec_of(kind: &Kind, schema: &Object, sample: String, words: Words) -> scaffold::Spec {
+    let spec::Types { fields, others, has_map, has_value } = spec::types(kind.as_str(), schema, words);
+    scaffold::Spec { fields, others, has_map, has_value, sample }
 }
 
 /// The chart of a request in the version that the project has, if that is another one of a repository or a registry: the same request as
@@ -410,7 +416,8 @@ fn merged(below: Value, above: &Value) -> Value {
     }
 }
 
-fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known {
+/// The kinds that are known without a cluster, with those of the project.
+pub fn known(project: &ProjectFile, more: &[(String, String, String)]) -> Known {
     let own = project.resources.iter().map(|it| (it.full_group(), it.kind.to_string(), it.plural().to_string()));
     Known::with(own.chain(more.iter().cloned()))
 }
@@ -514,6 +521,8 @@ pub struct Stale {
     pub diagnostic: Diagnostic,
     /// The path and the text of the file, if it could be made again.
     pub fixed: Option<(String, String)>,
+    /// Warnings about the new text.
+    pub notes: Vec<Diagnostic>,
 }
 
 /// The permissions that do not match their charts. A chart is rendered only if it has changed.
@@ -553,7 +562,7 @@ struct Changed {
 
 impl Changed {
     fn of(tree: &Tree, resource: &Resource, folder: &str) -> Option<Self> {
-        let path = scaffold::chart_permissions(&api_of_resource(resource));
+        let path = scaffold::generated_permissions(&api_of_resource(resource));
         let old = tree.read(&path).ok().flatten().unwrap_or_default();
         let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
         let files = files_of(tree, folder).map_err(|error| format!("cannot read the chart `{folder}`: {error:#}"));
@@ -581,7 +590,8 @@ fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
 
 fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, folder: &str, console: &Console) -> Option<Stale> {
     let changed = Changed::of(tree, resource, folder)?;
-    let report = |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None };
+    let report =
+        |code, message, help| Stale { diagnostic: changed.report(code, message, help), fixed: None, notes: Vec::new() };
     let files = match &changed.files {
         Ok(files) => files,
         Err(error) => return Some(report("OP480", error.clone(), "repair the file")),
@@ -616,8 +626,9 @@ fn permissions_of(
     let kinds = kinds.map(kind).collect::<Result<Vec<_>, _>>()?;
     let sample = tree.read(&format!("config/samples/{}", api_of_resource(resource).sample()))?.unwrap_or_default();
     let sample = documents::values(&sample).ok().and_then(|objects| objects.into_iter().next()).unwrap_or_default();
-    let (spec, _) = chart::schema(&chart)?;
-    let base = merged(chart::required(&spec), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));
+    let (schema, _) = chart::schema(&chart)?;
+    let base =
+        merged(spec::required(&schema), sample.get("spec").filter(|spec| spec.is_object()).unwrap_or(&json!({})));
     let folder = tree.root().join(path_of(folder_of(resource).unwrap_or(&chart.name)));
     let renders = renders(&folder, &chart, &base, console)?;
     Ok(chart::permissions(&chart, &renders, &known(project, &kinds)).map_err(refusals)?.text)

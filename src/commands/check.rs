@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::allow::{ReportedBy, without_allowed};
+use super::ansible;
 use super::chart::{self, Stale};
 use super::decoding::{self, Decoding};
 use super::features::FeatureArgs;
@@ -87,12 +88,16 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
     let checked = examined.checked();
     let missing = examined.missing();
     let mut found = examined.diagnostics(project.as_ref(), &missing);
-    let stale = project.as_ref().map(|project| chart::stale(&tree, project, console)).unwrap_or_default();
+    let mut stale = project.as_ref().map(|project| chart::stale(&tree, project, console)).unwrap_or_default();
+    stale.extend(project.iter().flat_map(|project| ansible::stale(&tree, project)));
 
     let mut plan = Plan::default();
-    for Stale { diagnostic, fixed } in stale {
+    for Stale { diagnostic, fixed, notes } in stale {
         match fixed.filter(|_| args.fix) {
-            Some((path, text)) => plan.generate(path, text),
+            Some((path, text)) => {
+                console.diagnose(&notes);
+                plan.generate(path, text);
+            }
             None => found.push(diagnostic),
         }
     }
@@ -126,6 +131,7 @@ pub fn findings(tree: &Tree, project: Option<&ProjectFile>) -> Vec<Diagnostic> {
     let examined = Examined::of(tree, project);
     let mut found = examined.diagnostics(project, &examined.missing());
     found.extend(project.map(|project| chart::changed(tree, project)).unwrap_or_default());
+    found.extend(project.into_iter().flat_map(|project| ansible::stale(tree, project)).map(|stale| stale.diagnostic));
     found
 }
 

@@ -4,6 +4,7 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::{Map, Value};
 
+use super::ansible::{self, AnsibleArgs};
 use super::chart::{self, ChartArgs};
 use super::error::{Refusal, Refusals};
 use super::external::ExternalArgs;
@@ -43,6 +44,10 @@ Examples:
   # An operator that installs a Helm chart for each object: helm's starter chart, or one of a repository
   opctl create api --group web --version v1 --kind Nginx --helm-chart
   opctl create api --helm-chart nginx --helm-chart-repo https://charts.example.com
+
+  # An operator that runs an Ansible role or playbook for each object
+  opctl create api --group cache --version v1alpha1 --kind Memcached --ansible-role
+  opctl create api --group cache --version v1alpha1 --kind Memcached --ansible-playbook playbooks/memcached.yml
 
   # A controller with a finalizer
   opctl create api --group dns --version v1 --kind Record --finalizer
@@ -135,6 +140,9 @@ pub struct CreateApiArgs {
     pub chart: ChartArgs,
 
     #[command(flatten)]
+    pub ansible: AnsibleArgs,
+
+    #[command(flatten)]
     pub wiring: WiringArgs,
 
     #[command(flatten)]
@@ -149,6 +157,10 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = root_above(&std::env::current_dir().context("cannot determine the current folder")?)?;
     let mut tree = super::tree(&root);
     let mut args = args.clone();
+    ansible::check(&args)?;
+    if args.ansible.given().is_some() {
+        (args.resource, args.controller) = (Some(true), Some(true));
+    }
     // Before the lock is taken, too: it takes time, and may fail.
     let fetched = chart::fetch(&mut args, console)?;
     if !args.yes && console.can_ask() && args.external.external_crd.is_none() {
@@ -181,6 +193,10 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
         }
     }
     request.conversion = further::conversion(&args, &request.resource, &file, &tree)?;
+    if args.ansible.given().is_some() {
+        let project = project_of(&file, &tree)?;
+        request.ansible = Some(ansible::operator(&args.ansible, &request.resource, &file, &project, &tree, console)?);
+    }
     if let Some(earlier) = chart::earlier(&args, &request, &file, &tree, console)? {
         return update(&request, &earlier, &file, &tree, console);
     }
@@ -236,9 +252,12 @@ pub fn fulfil(
 ) -> anyhow::Result<Outcome> {
     let project = project_of(file, tree)?;
     let mut plan = Plan::default();
-    if requests.iter().any(|request| request.chart.is_some()) && !project.charts {
-        enable_charts(&mut plan, &project, tree)?;
-    }
+    let with = scaffold::Project {
+        charts: project.charts || requests.iter().any(|request| request.chart.is_some()),
+        ansible: project.ansible || requests.iter().any(|request| request.ansible.is_some()),
+        ..project.clone()
+    };
+    switch(&mut plan, &project, &with, tree)?;
     requests.iter().for_each(|request| add(&mut plan, &project, request));
     let mut resources = requests.iter().map(|request| &request.resource);
     match may_be_again && is_again(&plan, tree, file, &resources.clone().collect::<Vec<_>>())? {
@@ -264,18 +283,19 @@ pub fn project_of(file: &ProjectFile, tree: &Tree) -> anyhow::Result<scaffold::P
         workspace: None,
         runtime: RuntimeSource::default(),
         charts: file.resources.iter().any(|resource| chart::folder_of(resource).is_some()),
+        ansible: file.resources.iter().any(|resource| ansible::source_of(resource).is_some()),
     })
 }
 
-/// Changes the files of a project that are different once it installs charts. Texts for people are changed if they still are as scaffolded.
-fn enable_charts(plan: &mut Plan, project: &scaffold::Project, tree: &Tree) -> anyhow::Result<()> {
+/// Changes the files of a project that are different once it installs charts or runs Ansible. Texts for people are changed if they still
+/// are as scaffolded.
+pub fn switch(plan: &mut Plan, from: &scaffold::Project, to: &scaffold::Project, tree: &Tree) -> anyhow::Result<()> {
     let workspace = workspace_above(tree.root())?;
     let depth = workspace.and_then(|root| Some(tree.root().strip_prefix(root).ok()?.components().count()));
-    let without = scaffold::Project { workspace: depth.map(|depth| vec![".."; depth].join("/")), ..project.clone() };
-    let with = scaffold::Project { charts: true, ..without.clone() };
-    for (before, after) in
-        scaffold::init(&without).into_iter().zip(scaffold::init(&with)).filter(|(before, after)| before != after)
-    {
+    let workspace = depth.map(|depth| vec![".."; depth].join("/"));
+    let [from, to] =
+        [from, to].map(|it| scaffold::init(&scaffold::Project { workspace: workspace.clone(), ..it.clone() }));
+    for (before, after) in from.into_iter().zip(to).filter(|(before, after)| before != after) {
         let edit = Edit::Lines { before: before.text, after: after.text };
         let text = tree.read(&before.path)?.unwrap_or_default();
         if !before.path.ends_with(".md") || edit.apply(&text).is_ok() {
@@ -309,16 +329,21 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
             // Another kind may have the same chart.
             plan.changes.entry(format!("{folder}/{path}")).or_insert_with(|| Change::Scaffold(text.clone()));
         }
-        for (name, text) in &operator.samples {
-            plan.changes.insert(format!("config/samples/{name}"), Change::Scaffold(text.clone()));
-            if *name != api.sample() {
-                let what = Inserted::YamlItem { key: "resources", item: name.clone() };
-                insert(plan, Insertion { path: "config/samples/kustomization.yaml".into(), base: None, what });
-            }
-        }
-        plan.generate(scaffold::chart_permissions(&api), operator.permissions.clone());
+        add_samples(plan, &api, &operator.samples);
+        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
         if operator.is_first {
             add_rendered(plan, scaffold::helm(project));
+        }
+    }
+    if let Some(operator) = &request.ansible {
+        for (path, text) in &operator.files {
+            // Another kind may have the same role.
+            plan.changes.entry(path.clone()).or_insert_with(|| Change::Scaffold(text.clone()));
+        }
+        add_samples(plan, &api, &operator.samples);
+        plan.generate(scaffold::generated_permissions(&api), operator.permissions.clone());
+        if operator.is_first {
+            add_rendered(plan, scaffold::ansible(project));
         }
     }
     let mut fields = request.resource.fields();
@@ -340,6 +365,17 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
     if let Some((hub, webhooks)) = &request.conversion {
         add_rendered(plan, scaffold::webhook::webhooks(project, &api_of_resource(hub), webhooks));
         enter(plan, hub.fields());
+    }
+}
+
+/// Adds samples, one of which may have the name of the one that is scaffolded.
+fn add_samples(plan: &mut Plan, api: &scaffold::Api, samples: &[(String, String)]) {
+    for (name, text) in samples {
+        plan.changes.insert(format!("config/samples/{name}"), Change::Scaffold(text.clone()));
+        if *name != api.sample() {
+            let what = Inserted::YamlItem { key: "resources", item: name.clone() };
+            insert(plan, Insertion { path: "config/samples/kustomization.yaml".into(), base: None, what });
+        }
     }
 }
 
@@ -392,6 +428,7 @@ fn api_of(request: &Request) -> scaffold::Api {
         wiring: request.wiring.clone(),
         workload: request.workload.clone(),
         chart: request.chart.as_ref().map(|operator| operator.scaffold.clone()),
+        ansible: request.ansible.as_ref().map(|operator| operator.scaffold.clone()),
         finalizer: request.finalizer,
         has_image: request.resource.has_image() || request.workload.is_some(),
         ..api_of_resource(&request.resource)
@@ -430,6 +467,7 @@ pub fn api_of_resource(resource: &Resource) -> scaffold::Api {
         wiring: Wiring::default(),
         workload: None,
         chart: None,
+        ansible: None,
         finalizer: false,
         has_image: resource.has_image(),
     }
@@ -486,17 +524,26 @@ fn next(request: &Request) -> Vec<Next> {
     let types = api_of_resource(&request.resource).types_file();
     let controller = format!("src/controller/{group}/{}.rs", request.wiring.module(&request.resource.kind));
     let mut next = Vec::new();
+    let runs = request.ansible.as_ref().map(ansible::Operator::source);
     if request.chart.is_some() {
         next.push(Next::new(format!("edit {types}"), "correct the types of the chart's values"));
+    } else if let Some(source) = &runs {
+        if !source.is_in_collection() {
+            next.push(Next::new(format!("edit {}", source.path()), "write the tasks"));
+        }
+        next.push(Next::new(format!("edit {types}"), "correct the types of the parameters"));
     } else if request.adds_type {
         next.push(Next::new(format!("edit {types}"), "define the spec and the status"));
     }
-    if request.adds_controller && request.chart.is_none() {
+    if request.adds_controller && request.chart.is_none() && runs.is_none() {
         next.push(Next::new(format!("edit {controller}"), "implement the reconcile logic"));
     }
     next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
     if request.chart.is_some() {
         next.push(Next::new("opctl check --fix", "updates the permissions after a change of the chart"));
+    } else if runs.is_some() {
+        next.push(Next::new("opctl check --fix", "updates the permissions after a change of the tasks"));
+        next.push(Next::new("make .venv", "installs Ansible in a virtual environment"));
     } else if request.adds_controller {
         next.push(Next::new("opctl check --fix", "adds the permissions that its code needs"));
     }

@@ -12,8 +12,8 @@ use super::inverse::{inverse, refusal, replaced, then};
 use super::request::Request;
 use super::update::written;
 use super::{
-    Console, Next, Outcome, Task, carry_out, chart, counted, delete_webhook, further, lock, manifests, rendered,
-    resolve_part, tree,
+    Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
+    rendered, resolve_part, tree,
 };
 use crate::diagnostic::Span;
 use crate::edit::Edit;
@@ -238,7 +238,7 @@ fn plan(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console)
             }
         }
     }
-    let (own, planned) = changes(resource, &between)?;
+    let (own, planned) = changes(resource, &between, console)?;
     then(&mut plan, own, tree, &between)?;
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
     Ok(plan)
@@ -249,7 +249,7 @@ fn hub_of(hub: &Resource, spoke: &Resource) -> bool {
 }
 
 /// The type, the controller and the entry in PROJECT.
-fn changes(resource: &Resource, tree: &Tree) -> anyhow::Result<(Plan, ProjectFile)> {
+fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<(Plan, ProjectFile)> {
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: fields(resource) };
     let before = entry.undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
@@ -258,6 +258,10 @@ fn changes(resource: &Resource, tree: &Tree) -> anyhow::Result<(Plan, ProjectFil
     further::restore(&mut request, resource, |path| written(tree, path))?;
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
+    if let Some(source) = ansible::source_of(resource) {
+        console.note(&format!("kept `{}`", source.path()));
+        request.ansible = Some(ansible::Operator::known(&source, resource, !project.ansible));
+    }
     create_api::add(&mut created, &project, &request);
     // Other kinds need some of the modules, too.
     let needed: Vec<(String, Edit)> = file.resources.iter().flat_map(|other| edits_for(&project, other)).collect();
@@ -265,6 +269,12 @@ fn changes(resource: &Resource, tree: &Tree) -> anyhow::Result<(Plan, ProjectFil
     let of_others: Vec<String> = file.resources.iter().flat_map(further::files).collect();
     created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = inverse(created, &needed, tree)?;
+    if request.ansible.is_some() {
+        let with = scaffold::Project { ansible: true, ..project.clone() };
+        create_api::switch(&mut plan, &with, &project, tree)?;
+        let permissions = scaffold::generated_permissions(&create_api::api_of_resource(resource));
+        plan.changes.insert(permissions, Change::Prune);
+    }
     plan.changes.insert(PROJECT.into(), replaced(text, before));
     Ok((plan, file))
 }

@@ -19,7 +19,7 @@ pub enum Answer {
 use Answer::{Accepted, Refused};
 
 const ANSIBLE: Answer = Refused(
-    "opctl has no Ansible operators yet; `opctl create api` creates a controller in Rust. For playbooks and roles, keep using operator-sdk",
+    "`opctl create api --ansible-role NAME` creates an operator for a role, `opctl import ansible-operator DIR` converts one",
 );
 const APPEND: Answer =
     Refused("later source files start with the text in `hack/boilerplate.txt`: edit that file, and `LICENSE`");
@@ -78,8 +78,6 @@ const TABLE: &[(&str, Answer)] = &[
     ("create api|init --crd-version VERSION", V1),
     ("create webhook --webhook-version v1", Accepted("webhook configurations have version v1")),
     ("create webhook --webhook-version VERSION", V1),
-    ("create api|init --generate-role[=BOOL]", ANSIBLE),
-    ("create api|init --generate-playbook[=BOOL]", ANSIBLE),
     // Plugins, without the rest of their keys: `go.kubebuilder.io/v4` is `go`.
     ("create api --plugins deploy-image", Accepted("`--image` alone creates such a controller")),
     ("create webhook|edit|init --plugins deploy-image", Refused("`opctl create api --image IMAGE` does this")),
@@ -105,7 +103,8 @@ const TABLE: &[(&str, Answer)] = &[
     ),
     ("create api|init --plugins helm", Accepted("`--helm-chart` alone creates such a controller")),
     ("create api|init --plugins hybrid", Accepted("every project may have controllers in Rust and for charts")),
-    ("create api|create webhook|edit|init --plugins ansible", ANSIBLE),
+    ("create webhook|edit --plugins ansible", ANSIBLE),
+    ("create api|init --plugins ansible", Accepted("`--ansible-role` alone creates such a controller")),
     (
         "create api|create webhook|init --plugins grafana",
         Refused("`opctl edit --grafana` generates Grafana dashboards"),
@@ -166,6 +165,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("create resource", Refused("`opctl create api --controller=false` creates only a resource")),
     ("envtest", Refused("`opctl testenv setup` finds or downloads etcd and kube-apiserver")),
     ("gen", MANIFESTS),
+    ("ansible-operator", Refused("`opctl import ansible-operator DIR` converts an Ansible operator of operator-sdk")),
     ("helm-operator", Refused("`opctl import helm-operator DIR` converts a Helm operator of operator-sdk")),
     ("manifest", MANIFESTS),
     (
@@ -286,6 +286,16 @@ pub fn check(syntax: &Syntax, matches: &ArgMatches, console: &Console) -> Result
                     refusals.push(
                         Refusal::new(format!("{typed} requires `--helm-chart`"))
                             .help("`--helm-chart CHART` names the chart; without a value, it is helm's starter chart"),
+                    )
+                }
+                Some(Accepted(_))
+                    if value == "ansible"
+                        && path != ["init"]
+                        && !["ansible_role", "ansible_playbook"].iter().any(|id| matches.contains_id(id)) =>
+                {
+                    refusals.push(
+                        Refusal::new(format!("{typed} requires `--ansible-role` or `--ansible-playbook`"))
+                            .help("both create what does not exist; without a value, it has the name of the kind"),
                     )
                 }
                 Some(Accepted(note)) => console.note(&format!("{typed}: {note}")),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{ArgAction, Args};
 
+use super::ansible::{self, AnsibleArgs};
 use super::chart::{self, ChartArgs, Fetched};
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
@@ -32,6 +33,9 @@ Examples:
 
   # An operator that installs a Helm chart for each object
   opctl init --domain example.com --helm-chart nginx --helm-chart-repo https://charts.example.com
+
+  # An operator that runs an Ansible role for each object
+  opctl init --domain example.com --group cache --version v1alpha1 --kind Memcached --ansible-role
 
   # With a licence header in every generated source file
   opctl init shop --domain example.com --license apache2 --owner \"The Shop Authors\"")]
@@ -68,20 +72,23 @@ pub struct InitArgs {
     #[arg(long = "api", value_name = "GROUP/VERSION/KIND")]
     pub apis: Vec<String>,
 
-    /// The group of the chart's kind [default: charts]
-    #[arg(long, help_heading = "Helm")]
+    /// The group of the kind for a chart, role or playbook [default for a chart: charts]
+    #[arg(long, help_heading = "Helm and Ansible")]
     pub group: Option<String>,
 
-    /// The version of the chart's kind [default: v1alpha1]
-    #[arg(long, help_heading = "Helm")]
+    /// Its version [default for a chart: v1alpha1]
+    #[arg(long, help_heading = "Helm and Ansible")]
     pub version: Option<String>,
 
-    /// The chart's kind [default: the chart's name]
-    #[arg(long, help_heading = "Helm")]
+    /// The kind for a chart, role or playbook [default for a chart: its name]
+    #[arg(long, help_heading = "Helm and Ansible")]
     pub kind: Option<String>,
 
     #[command(flatten)]
     pub chart: ChartArgs,
+
+    #[command(flatten)]
+    pub ansible: AnsibleArgs,
 
     /// Those of other tools; `helm` creates the starter chart.
     #[arg(long, hide = true, value_delimiter = ',')]
@@ -115,10 +122,11 @@ pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
         ask_for(&mut args.domain, "Domain, e.g. example.com", Domain::parse, console)?;
     }
     let mut answers = check(&args, &dir, "")?;
-    let mut api = api_of_chart(&args);
+    let mut api = api_of_options(&args);
+    ansible::check(&api)?;
     let fetched = chart::fetch(&mut api, console)?;
-    if let Some(fetched) = fetched {
-        let request = request_of_chart(&api, &answers, args.namespaced, fetched, console)?;
+    if fetched.is_some() || api.ansible.given().is_some() {
+        let request = request_of_options(&api, &answers, args.namespaced, fetched, &super::tree(&dir), console)?;
         answers.requests.push(request);
     }
     create(&args, &dir, answers, console)
@@ -156,6 +164,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
         workspace: (!folder.is_empty()).then(|| vec![".."; folder.split('/').count()].join("/")),
         runtime,
         charts: answers.requests.iter().any(|request| request.chart.is_some()),
+        ansible: answers.requests.iter().any(|request| request.ansible.is_some()),
     };
 
     let mut plan = Plan::default();
@@ -216,6 +225,7 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
         version,
         kind,
         chart,
+        ansible,
         plugins: _,
         runtime: _,
         yes: _,
@@ -225,10 +235,11 @@ fn is_about_the_runtime(args: &InitArgs) -> bool {
         && watch_namespace.is_empty()
         && apis.is_empty()
         && *chart == ChartArgs::default()
+        && *ansible == AnsibleArgs::default()
 }
 
-/// What `create api` is asked for with the options for a chart.
-fn api_of_chart(args: &InitArgs) -> CreateApiArgs {
+/// What `create api` is asked for with the options for a chart, role or playbook.
+fn api_of_options(args: &InitArgs) -> CreateApiArgs {
     let mut chart = args.chart.clone();
     if args
         .plugins
@@ -237,15 +248,16 @@ fn api_of_chart(args: &InitArgs) -> CreateApiArgs {
     {
         chart.helm_chart.get_or_insert_default();
     }
-    let InitArgs { group, version, kind, yes, .. } = args.clone();
-    CreateApiArgs { group, version, kind, chart, yes, ..CreateApiArgs::default() }
+    let InitArgs { group, version, kind, ansible, yes, .. } = args.clone();
+    CreateApiArgs { group, version, kind, chart, ansible, yes, ..CreateApiArgs::default() }
 }
 
-fn request_of_chart(
+fn request_of_options(
     args: &CreateApiArgs,
     answers: &Answers,
     namespaced: bool,
-    fetched: Fetched,
+    fetched: Option<Fetched>,
+    tree: &Tree,
     console: &Console,
 ) -> anyhow::Result<Request> {
     let file = ProjectFile {
@@ -257,7 +269,16 @@ fn request_of_chart(
         resources: answers.requests.iter().map(|request| request.resource.clone()).collect(),
     };
     let mut request = Request::new(args, &file)?;
-    request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
+    match fetched {
+        Some(fetched) => {
+            request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
+        }
+        None => {
+            let project = scaffold::Project { header: answers.header.clone(), ..create_api::project_of(&file, tree)? };
+            let operator = ansible::operator(&args.ansible, &request.resource, &file, &project, tree, console)?;
+            request.ansible = Some(operator);
+        }
+    }
     Ok(request)
 }
 
@@ -292,11 +313,12 @@ fn check(args: &InitArgs, dir: &Path, domain: &str) -> anyhow::Result<Answers> {
         None => refusals.check(name_of(dir)),
     };
     let names = [("--group", &args.group), ("--version", &args.version), ("--kind", &args.kind)];
-    if api_of_chart(args).chart.helm_chart.is_none() {
+    let api = api_of_options(args);
+    if api.chart.helm_chart.is_none() && api.ansible.given().is_none() {
         for (flag, _) in names.into_iter().filter(|(_, name)| name.is_some()) {
             refusals.push(
-                Refusal::new(format!("`{flag}` requires `--helm-chart`"))
-                    .help("`--api GROUP/VERSION/KIND` creates an API without a chart"),
+                Refusal::new(format!("`{flag}` requires `--helm-chart`, `--ansible-role` or `--ansible-playbook`"))
+                    .help("`--api GROUP/VERSION/KIND` creates an API with a controller in Rust"),
             );
         }
     }

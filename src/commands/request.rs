@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
-use super::{Console, chart, external, further, wiring};
+use super::{Console, ansible, chart, external, further, wiring};
 use crate::names::{ControllerName, Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
@@ -28,6 +28,7 @@ pub struct Request {
     pub external_types: Option<String>,
     pub workload: Option<Workload>,
     pub chart: Option<chart::Operator>,
+    pub ansible: Option<ansible::Operator>,
     pub finalizer: bool,
     /// Of a further version of a kind.
     pub copied: Option<further::Copy>,
@@ -293,6 +294,7 @@ impl Request {
             external_types: None,
             workload: names.workload,
             chart: None,
+            ansible: None,
             finalizer: false,
             copied: None,
             conversion: None,
@@ -316,6 +318,7 @@ impl Request {
             options.insert("finalizer".into(), true.into());
         }
         options.extend(self.chart.iter().flat_map(|chart| chart.options.clone()));
+        options.extend(self.ansible.iter().flat_map(|ansible| ansible.options.clone()));
         let Some(workload) = &self.workload else { return options };
         options.insert("image".into(), workload.image.as_str().into());
         if let Some(port) = workload.port {

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use super::create_api::{self, add_rendered, api_of_resource, project_of};
 use super::edit::{KUSTOMIZATION, listed};
 use super::request::Request;
-use super::{chart, delete_webhook, further};
+use super::{ansible, chart, delete_webhook, further};
 use crate::edit;
 use crate::plan::{self, Change, Plan, Policy};
 use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks, workspace_above};
@@ -26,13 +26,19 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
         plan.scaffold(file.path, file.text);
     }
     let mut of_others = BTreeSet::new();
-    let mut has_chart = false;
+    let mut has = Has::default();
     for resource in &file.resources {
-        for request in requests(resource, file, recorded, tree, &mut has_chart)? {
+        for request in requests(resource, file, recorded, tree, &mut has)? {
             let api = api_of_resource(&request.resource);
             if let Some(operator) = &request.chart {
                 of_others.extend([api.types_file(), format!("config/samples/{}", api.sample())]);
                 if operator.scaffold.adopted.is_some() {
+                    of_others.insert(controller_file(&request));
+                }
+            }
+            if let Some(operator) = &request.ansible {
+                of_others.extend([api.types_file(), format!("config/samples/{}", api.sample())]);
+                if operator.scaffold.watch.is_some() {
                     of_others.insert(controller_file(&request));
                 }
             }
@@ -98,13 +104,20 @@ fn project(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<
     })
 }
 
+/// What a kind before has added to the project once.
+#[derive(Default)]
+struct Has {
+    chart: bool,
+    ansible: bool,
+}
+
 /// What `create api` was asked for.
 fn requests(
     resource: &Resource,
     file: &ProjectFile,
     recorded: &Texts,
     tree: &Tree,
-    has_chart: &mut bool,
+    has: &mut Has,
 ) -> anyhow::Result<Vec<Request>> {
     let main = Request::arguments(resource);
     let mut requests = Vec::new();
@@ -132,8 +145,12 @@ fn requests(
             None => tree.read(path),
         })?;
         if let Some(folder) = chart::folder_of(resource) {
-            request.chart = Some(chart::Operator::known(folder, resource, !*has_chart));
-            *has_chart = true;
+            request.chart = Some(chart::Operator::known(folder, resource, !has.chart));
+            has.chart = true;
+        }
+        if let Some(source) = ansible::source_of(resource) {
+            request.ansible = Some(ansible::Operator::known(&source, resource, !has.ansible));
+            has.ansible = true;
         }
         requests.push(request);
     }

@@ -66,9 +66,10 @@ pub enum Conflicts {
     Markers,
 }
 
-/// Whether a file that opctl scaffolds has no record: PROJECT is opctl's own, and a chart has an origin of its own.
+/// Whether a file that opctl scaffolds has no record: PROJECT is opctl's own, and charts, roles and playbooks are nothing that a later
+/// opctl changes.
 pub fn has_no_record(path: &str) -> bool {
-    path == PROJECT || path.starts_with("helm-charts/")
+    path == PROJECT || ["helm-charts/", "roles/", "playbooks/"].iter().any(|folder| path.starts_with(folder))
 }
 
 pub fn refusal<E: std::error::Error + 'static>(error: RecordError<E>) -> anyhow::Error {

@@ -47,7 +47,8 @@ fn binding(line: &str) -> Option<String> {
 fn chain(line: &str) -> Option<String> {
     let (indent, text) = indented(line);
     let text = text.trim_end();
-    let is_chain = text.starts_with("Controller::<") || text.starts_with("ChartController::<");
+    let is_chain =
+        ["Controller::<", "ChartController::<", "AnsibleController::<"].iter().any(|it| text.starts_with(it));
     if !is_chain || text.len() <= CHAIN_WIDTH {
         return None;
     }

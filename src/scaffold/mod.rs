@@ -84,6 +84,8 @@ pub struct Project {
     pub runtime: RuntimeSource,
     /// Whether it installs Helm charts.
     pub charts: bool,
+    /// Whether it runs Ansible.
+    pub ansible: bool,
 }
 
 /// One version of a kind.
@@ -104,6 +106,8 @@ pub struct Api {
     pub workload: Option<Workload>,
     /// The same, if that is a Helm chart.
     pub chart: Option<Chart>,
+    /// The same, if that is an Ansible role or playbook.
+    pub ansible: Option<Ansible>,
     /// Whether its type is one of `--image`, which has no `suspend`.
     pub has_image: bool,
     /// Whether its controller cleans up before an object goes.
@@ -127,7 +131,16 @@ pub struct Workload {
 pub struct Chart {
     /// Its name, and that of its folder in `helm-charts`.
     pub folder: String,
-    /// The fields of the spec, as Rust.
+    #[serde(flatten)]
+    pub spec: Spec,
+    /// Of an operator that had these objects before.
+    pub adopted: Option<Adopted>,
+}
+
+/// The spec of a kind that is made of something else than Rust.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spec {
+    /// The fields, as Rust.
     pub fields: String,
     /// Their types.
     pub others: String,
@@ -137,8 +150,39 @@ pub struct Chart {
     pub has_value: bool,
     /// What follows `spec:` in the sample.
     pub sample: String,
+}
+
+/// An Ansible role or playbook that runs for each object of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ansible {
+    /// The name of a role; the one that a new playbook runs, if there is a playbook.
+    pub role: Option<String>,
+    /// The path of a playbook from the project's folder.
+    pub playbook: Option<String>,
+    #[serde(flatten)]
+    pub spec: Spec,
     /// Of an operator that had these objects before.
-    pub adopted: Option<Adopted>,
+    pub watch: Option<Watch>,
+}
+
+impl Ansible {
+    /// What it runs, from the project's folder; a role of a collection is not there.
+    fn path(&self) -> Option<String> {
+        let role = self.role.as_ref().filter(|name| !name.contains('.'));
+        self.playbook.clone().or(role.map(|name| format!("roles/{name}")))
+    }
+}
+
+/// How a controller runs Ansible, where that differs from the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Watch {
+    /// The calls that say so, as rustfmt writes them.
+    pub calls: Vec<String>,
+    /// Whether they use these.
+    pub has_duration: bool,
+    pub has_watcher: bool,
+    pub has_finalizer: bool,
+    pub has_json: bool,
 }
 
 /// How a controller goes on with the objects and the releases of another operator.
@@ -153,6 +197,19 @@ pub struct Adopted {
     calls: Vec<String>,
 }
 
+/// `period` is in milliseconds.
+pub fn period_call(period: u64) -> String {
+    match period % 1000 {
+        0 => format!(".period(Duration::from_secs({}))", period / 1000),
+        _ => format!(".period(Duration::from_millis({period}))"),
+    }
+}
+
+/// `selector` is as in `kubectl --selector`.
+pub fn selector_call(selector: &str) -> String {
+    format!(".config(watcher::Config::default().labels({selector:?}))")
+}
+
 impl Adopted {
     /// `method` sets a value at a path.
     pub fn new(
@@ -162,12 +219,8 @@ impl Adopted {
         method: &str,
         set: &[(String, String)],
     ) -> Self {
-        let period_call = period.map(|period| match period % 1000 {
-            0 => format!(".period(Duration::from_secs({}))", period / 1000),
-            _ => format!(".period(Duration::from_millis({period}))"),
-        });
-        let selector_call =
-            selector.as_ref().map(|selector| format!(".config(watcher::Config::default().labels({selector:?}))"));
+        let period_call = period.map(period_call);
+        let selector_call = selector.as_deref().map(selector_call);
         let set_calls = set.iter().map(|(path, value)| match format!(".{method}({path:?}, {value:?})") {
             // Of 100 columns, the call is indented by 8.
             line if line.chars().count() <= 92 => line,
@@ -281,10 +334,11 @@ pub fn api(project: &Project, api: &Api) -> Rendered {
     assert!(api.core.is_none(), "the types of {} are Kubernetes' own", api.kind);
     let (group, version, kind) = (api.group.module(), api.version.to_string(), api.kind.module());
     rendered(
-        match (&api.workload, &api.chart) {
-            (Some(_), _) => "workload-api",
-            (None, Some(_)) => "chart-api",
-            (None, None) => "api",
+        match (&api.workload, &api.chart, &api.ansible) {
+            (Some(_), ..) => "workload-api",
+            (None, Some(_), _) => "chart-api",
+            (None, None, Some(_)) => "ansible-api",
+            (None, None, None) => "api",
         },
         project,
         &[("_group_", &group), ("_version_", &version), ("_kind_", &kind), ("_sample_.yaml", &api.sample())],
@@ -314,17 +368,18 @@ pub fn external(project: &Project, api: &Api, types: &str) -> Rendered {
 
 /// The controller of a kind: one for all its versions, which works with the version given here.
 pub fn controller(project: &Project, api: &Api) -> Rendered {
-    let bundle = match (&api.core, &api.workload, &api.chart) {
+    let bundle = match (&api.core, &api.workload, &api.chart, &api.ansible) {
         (Some(_), ..) => "core-controller",
-        (None, Some(_), _) => "workload-controller",
-        (None, None, Some(_)) => "chart-controller",
-        (None, None, None) => "controller",
+        (None, Some(_), ..) => "workload-controller",
+        (None, None, Some(_), _) => "chart-controller",
+        (None, None, None, Some(_)) => "ansible-controller",
+        (None, None, None, None) => "controller",
     };
     let (group, module) = (api.group.module(), api.wiring.module(&api.kind));
     rendered(
         bundle,
         project,
-        &[("_group_", &group), ("_kind_", &module)],
+        &[("_group_", &group), ("_kind_", &module), ("_test_.yml", &format!("{group}_{module}_test.yml"))],
         &ApiContext::new(project, api),
         [
             ("src/controller/mod.rs".into(), Inserted::Module(group.clone())),
@@ -343,8 +398,31 @@ pub fn helm(project: &Project) -> Rendered {
     rendered("helm", project, &[], &ProjectContext::new(project), what)
 }
 
-/// Where the permissions of a kind's chart are.
-pub fn chart_permissions(api: &Api) -> String {
+/// The same for Ansible and [`Project::ansible`].
+pub fn ansible(project: &Project) -> Rendered {
+    let what = [
+        (
+            "config/default/kustomization.yaml".into(),
+            Inserted::YamlItem { key: "components", item: "../ansible".into() },
+        ),
+        ("Cargo.toml".into(), Inserted::Feature { dependency: "opctl-runtime", feature: "ansible" }),
+    ];
+    rendered("ansible", project, &[], &ProjectContext::new(project), what)
+}
+
+/// A new role, as [`Ansible::role`] has it.
+pub fn role(project: &Project, api: &Api, name: &str) -> Vec<File> {
+    files("ansible-role", project, &[("_role_", name)], &ApiContext::new(project, api))
+}
+
+/// A new playbook, as [`Ansible::playbook`] has it.
+pub fn playbook(project: &Project, api: &Api, path: &str) -> Vec<File> {
+    let path = path.trim_start_matches("playbooks/");
+    files("ansible-playbook", project, &[("_playbook_", path)], &ApiContext::new(project, api))
+}
+
+/// What the permissions of a kind's chart, role or playbook are in.
+pub fn generated_permissions(api: &Api) -> String {
     format!("src/controller/{}/{}/permissions.rs", api.group.module(), api.kind.module())
 }
 
@@ -418,6 +496,7 @@ struct ProjectContext {
     /// The folder of the vendored copy, from the project's.
     vendored: Option<String>,
     charts: bool,
+    ansible: bool,
     opctl_version: &'static str,
     k8s_openapi: String,
     kube: String,
@@ -436,6 +515,7 @@ impl ProjectContext {
             runtime: project.runtime.keys(),
             vendored: project.runtime.path.clone().filter(|_| project.runtime.is_vendored),
             charts: project.charts,
+            ansible: project.ansible,
             name: project.name.to_string(),
             crate_name: project.name.crate_name(),
             domain: project.domain.to_string(),
@@ -483,6 +563,9 @@ struct ApiContext<'a> {
     wiring: WiringContext<'a>,
     workload: Option<WorkloadContext<'a>>,
     chart: Option<&'a Chart>,
+    ansible: Option<&'a Ansible>,
+    /// What that runs, if it is in the project.
+    ansible_path: Option<String>,
     /// The Rust module of the kind's own types.
     types_module: String,
     has_image: bool,
@@ -515,6 +598,8 @@ impl<'a> ApiContext<'a> {
             wiring: WiringContext::new(project, api),
             workload: api.workload.as_ref().map(WorkloadContext::new),
             chart: api.chart.as_ref(),
+            ansible: api.ansible.as_ref(),
+            ansible_path: api.ansible.as_ref().and_then(Ansible::path),
             types_module: api.types_module(),
             has_image: api.has_image,
             finalizer: api.finalizer.then(|| api.finalizer(project)),

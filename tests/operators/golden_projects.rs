@@ -14,6 +14,7 @@ use std::time::Duration;
 use opctl::names::ControllerName;
 use serde_json::{Value, json};
 
+use crate::ansible::has_ansible;
 use crate::control_plane::{ControlPlane, skipped};
 use crate::dockerignore::Dockerignore;
 use crate::golden::{self, Golden, shell};
@@ -33,6 +34,7 @@ macro_rules! golden_projects {
 }
 
 golden_projects! {
+    ansible "ansible",
     charts "charts",
     cluster "cluster",
     core_kinds "core",
@@ -82,6 +84,9 @@ fn prove(name: &str) {
             return adoption::proves(&operator, &cluster, &manager);
         }
         operator.installs(&cluster);
+        if name == "ansible" && !has_ansible("the samples of the golden project `ansible`") {
+            return;
+        }
         if name == "charts" {
             return operator.releases_its_samples(&cluster, &manager);
         }
@@ -174,7 +179,7 @@ impl Operator {
         let project: Value = opctl::yaml::read(&fs::read_to_string(folder.join("PROJECT")).unwrap()).unwrap();
         let name = project["projectName"].as_str().unwrap().to_owned();
         fs::write(root.join("Cargo.lock"), cargo_lock(&name, root != folder)).unwrap();
-        if folder.join("helm-charts").is_dir() {
+        if folder.join("helm-charts").is_dir() || folder.join("roles").is_dir() {
             // It has dependencies that the others have not; opctl has them, too, so they are on disk.
             common::output(common::cargo(&folder, &["update", "--workspace", "--offline", "--quiet"]));
         }

@@ -30,6 +30,7 @@ mod workdir;
 #[path = "../common/write.rs"]
 mod write;
 
+mod ansible;
 mod book;
 mod examples;
 mod golden_projects;

@@ -1,4 +1,5 @@
-//! `opctl import helm-operator` with the project in `tests/import`: what becomes of it is recorded beside it. It needs helm 4.
+//! `opctl import helm-operator` and `ansible-operator` with the projects in `tests/import`: what becomes of each is recorded beside it.
+//! The first needs helm 4.
 #![cfg(unix)]
 
 use std::fs;
@@ -21,10 +22,15 @@ fn run(sandbox: &Sandbox, line: &str) -> (bool, String) {
     (output.status.success(), said.replace(&from.display().to_string(), "[FROM]"))
 }
 
-/// An empty folder beside a copy of the project.
+/// An empty folder beside a copy of the Helm operator.
 fn sandbox() -> Sandbox {
+    sandbox_beside("web-operator")
+}
+
+/// An empty folder beside a copy of a project.
+fn sandbox_beside(project: &str) -> Sandbox {
     let mut sandbox = Sandbox::new();
-    let copy = format!("mkdir new && cp -r {}/web-operator \"$FROM\"", projects().display());
+    let copy = format!("mkdir new && cp -r {}/{project} \"$FROM\"", projects().display());
     assert_eq!(run(&sandbox, &copy), (true, String::new()));
     sandbox.folder.push("new");
     sandbox
@@ -149,4 +155,61 @@ fn kinds_are_added_to_a_project_with_the_same_domain() {
     let (is_done, said) =
         run(&sandbox, &format!("{edit} && mkdir short && cd short && {import} && grep ^domain PROJECT"));
     assert!(is_done && said.ends_with("domain: example.com\n"), "{said}");
+}
+
+#[test]
+fn an_ansible_operator_is_imported_as_recorded() {
+    let sandbox = sandbox_beside("cache-operator");
+    let (is_done, said) = run(&sandbox, "opctl import ansible-operator \"$FROM\"");
+    assert!(is_done, "{said}");
+    let mut text = format!("$ opctl import ansible-operator\n{}", said.split("\ncreate").next().unwrap());
+    for line in [
+        "cat PROJECT && sed '/^.. Copyright/,/^.. limitations/d' src/api/cache/v1alpha1/memcached.rs src/controller/cache/*.rs && \
+         cat src/controller/cache/*/permissions.rs",
+        "ls -A roles/* playbooks && cat config/samples/*.yaml",
+        "opctl import ansible-operator \"$FROM\" --quiet",
+        "opctl manifests --check",
+        "opctl check --deny-warnings",
+        "opctl update --check",
+        "rustfmt --edition 2024 --check src/lib.rs",
+    ] {
+        let (is_done, said) = run(&sandbox, line);
+        text += &format!("\n$ {line}\n{said}{}", if is_done { "" } else { "? 1\n" });
+    }
+    let recorded = Data::read_from(&projects().join("cache-operator.txt"), None).raw();
+    let result = Assert::new().action_env("SNAPSHOTS").try_eq(None, Data::text(text), recorded);
+    assert!(result.is_ok(), "{}", result.unwrap_err());
+}
+
+/// An edit of the Ansible operator, and what is reported then.
+const BAD_ANSIBLE: [(&str, &[&str]); 15] = [
+    ("rm watches.yaml", &["cannot read `[FROM]/watches.yaml`", "--plugins=ansible"]),
+    ("echo '- [' > watches.yaml", &["[FROM]/watches.yaml", "this is no YAML"]),
+    ("sed -i s/reconcilePeriod/period/ watches.yaml", &["a watch has no key `period`", "watches.yaml:22:3"]),
+    ("sed -i 's/1m30s/90/' watches.yaml", &["this is no duration"]),
+    ("sed -i 's/manageStatus: no/manageStatus: 3/' watches.yaml", &["`manageStatus` is neither true nor false"]),
+    ("sed -i 's/maxRunnerArtifacts: 5/maxRunnerArtifacts: many/' watches.yaml", &["is no number of runs"]),
+    ("sed -i 's/    role: cleanup/    roles: cleanup/' watches.yaml", &["a finalizer has no key `roles`"]),
+    ("sed -i '/name: cache.example.com.finalizer/d' watches.yaml", &["this finalizer has no `name`"]),
+    ("sed -i 's/    vars: {state: absent}//' watches.yaml", &["no `role`, no `playbook` and no `vars`"]),
+    ("sed -i '/  playbook:/d' watches.yaml", &["neither a `role` nor a `playbook`"]),
+    ("sed -i 's/kind: Pool/kind: Memcached/' watches.yaml", &["is watched twice"]),
+    ("sed -i 's/group: apps/group: apps\\n      extra: 1/; s/kind: ReplicaSet//' watches.yaml", &["this is no kind"]),
+    ("rm -r roles/cleanup", &["there is no role `[FROM]/roles/cleanup`", "watches.yaml:19:11"]),
+    ("rm playbooks/pool.yml", &["there is no playbook `[FROM]/playbooks/pool.yml`"]),
+    ("echo 'x: [' > roles/memcached/defaults/main.yml", &["roles/memcached/defaults/main.yml"]),
+];
+
+#[test]
+fn an_ansible_operator_that_cannot_be_imported_is_refused_and_nothing_is_written() {
+    for (edit, expected) in BAD_ANSIBLE {
+        let sandbox = sandbox_beside("cache-operator");
+        assert_eq!(run(&sandbox, &format!("cd \"$FROM\" && {edit}")), (true, String::new()), "{edit}");
+        let (is_done, said) = run(&sandbox, "opctl import ansible-operator \"$FROM\"");
+        assert!(!is_done && said.ends_with("nothing was written\n"), "{edit}\n{said}");
+        for expected in expected {
+            assert!(said.contains(expected), "{edit}: {expected}\n{said}");
+        }
+        assert_eq!(run(&sandbox, "ls -A").1, "", "{edit}");
+    }
 }

@@ -55,6 +55,7 @@ mod webhook_markers;
 mod write;
 
 mod account;
+mod ansible;
 mod apiserver;
 mod architecture;
 mod bundle;

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 use opctl::names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Version};
 use opctl::scaffold::webhook::{self, Admission, Server, Webhooks};
 use opctl::scaffold::{
-    self, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Wiring, Workload,
+    self, Ansible, Api, Chart, CoreType, File, Inserted, License, Project, Related, Rendered, RuntimeSource, Spec,
+    Watch, Wiring, Workload,
 };
 
 fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Project {
@@ -23,6 +24,7 @@ fn project(license: &License, namespaced: bool, workspace: Option<&str>) -> Proj
         workspace: workspace.map(Into::into),
         runtime: RuntimeSource { version: "5.0.0".into(), path: Some("runtime".into()), is_vendored: true },
         charts: false,
+        ansible: false,
     }
 }
 
@@ -59,21 +61,37 @@ fn own(group: &str, version: &str, kind: &str) -> Api {
         wiring: Wiring::default(),
         workload: None,
         chart: None,
+        ansible: None,
         has_image: false,
         finalizer: false,
     }
 }
 
 fn chart() -> Chart {
-    Chart {
-        folder: "nginx".into(),
+    Chart { folder: "nginx".into(), spec: spec(), adopted: None }
+}
+
+fn spec() -> Spec {
+    Spec {
         fields: "    pub replicas: Option<i64>,\n".into(),
         others: "\n#[derive(JsonSchema)]\npub struct Other {\n    pub any: BTreeMap<String, Value>,\n}\n".into(),
         has_map: true,
         has_value: true,
         sample: " {}".into(),
-        adopted: None,
     }
+}
+
+/// A role, a playbook that runs one, and a watch of another operator.
+fn ansible() -> [Ansible; 3] {
+    let role = Ansible { role: Some("memcached".into()), spec: spec(), ..Ansible::default() };
+    let playbook = Ansible { playbook: Some("playbooks/memcached.yml".into()), ..role.clone() };
+    let watch = Watch {
+        calls: vec![".period(Duration::from_secs(60))".into(), ".snake_case(false)".into()],
+        has_duration: true,
+        ..Watch::default()
+    };
+    let watched = Ansible { playbook: None, role: Some("a.b.c".into()), watch: Some(watch), ..playbook.clone() };
+    [role, playbook, watched]
 }
 
 /// What a controller may do more: everything, and as little as each allows.
@@ -214,6 +232,9 @@ fn scaffold_everything() -> BTreeMap<String, File> {
         let project = Project { charts: true, ..project(&License::None, false, workspace) };
         put(&format!("charts {workspace:?}"), scaffold::init(&project));
         put(&format!("helm {workspace:?}"), scaffold::helm(&project).files);
+        let project = Project { charts: workspace.is_none(), ansible: true, ..project };
+        put(&format!("init for ansible {workspace:?}"), scaffold::init(&project));
+        put(&format!("ansible {workspace:?}"), scaffold::ansible(&project).files);
     }
     for project in [project(&License::Apache2, false, None), project(&License::None, true, None)] {
         let license = project.spdx.unwrap_or("none");
@@ -240,6 +261,15 @@ fn scaffold_everything() -> BTreeMap<String, File> {
                 let api = Api { chart: Some(chart()), ..api.clone() };
                 kind("chart api", &api, scaffold::api(&project, &api));
                 kind("chart controller", &api, scaffold::controller(&project, &api));
+            }
+            for (number, ansible) in ansible().into_iter().enumerate() {
+                let api = Api { ansible: Some(ansible.clone()), ..api.clone() };
+                kind(&format!("ansible api {number}"), &api, scaffold::api(&project, &api));
+                kind(&format!("ansible controller {number}"), &api, scaffold::controller(&project, &api));
+                let path = ansible.playbook.as_deref().unwrap_or("playbooks/x.yml");
+                let files = [scaffold::role(&project, &api, "memcached"), scaffold::playbook(&project, &api, path)];
+                let files = Rendered { files: files.concat(), insertions: Vec::new() };
+                kind(&format!("what ansible runs {number}"), &api, files);
             }
             let api = Api { finalizer: true, ..api };
             kind("controller", &api, scaffold::controller(&project, &api));
@@ -350,7 +380,10 @@ fn yaml_and_toml_parse() {
     for (name, file) in everything() {
         if file.path.ends_with(".yaml") || file.path.ends_with(".yml") {
             let documents = opctl::yaml::read_all(&file.text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(documents.iter().all(serde_json::Value::is_object), "{name} has what is not a mapping");
+            // Plays and tasks are lists.
+            let is_ansible = ["molecule/", "playbooks/", "roles/"].iter().any(|folder| file.path.starts_with(folder));
+            let fits = |document: &serde_json::Value| document.is_object() || is_ansible && document.is_array();
+            assert!(documents.iter().all(fits), "{name} has what is not a mapping");
         }
         if file.path.ends_with(".toml") {
             file.text.parse::<toml_edit::DocumentMut>().unwrap_or_else(|error| panic!("{name}: {error}"));

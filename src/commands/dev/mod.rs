@@ -219,6 +219,10 @@ impl Dev<'_> {
         command
             .env("KUBECONFIG", scratch.folder().join(dev_cluster::KUBECONFIG))
             .env("WEBHOOK_URL", environment::webhook_url());
+        // What `make .venv` has installed, where there is no other Ansible.
+        if let Some(path) = environment::path_with(&self.root.join(".venv/bin")) {
+            command.env("PATH", path);
+        }
         let process = Process::start(&mut command)?;
         scratch.watch(process.id()).map_err(testenv::failed)?;
         self.console.status("Running", &format!("`{}`, process {}", binary.0.display(), process.id()));

@@ -12,7 +12,7 @@ use crate::scaffold::Runtime;
 
 /// Looked at over and over rather than announced by the system: that works for every file system, containers' too, a look
 /// takes a millisecond, and what opctl itself writes is not among it.
-const WATCHED: [&str; 5] = ["src", "Cargo.toml", "build.rs", "PROJECT", "helm-charts"];
+const WATCHED: [&str; 7] = ["src", "Cargo.toml", "build.rs", "PROJECT", "helm-charts", "roles", "playbooks"];
 
 /// The folders and files to look at, from the project's folder. A runtime in a folder is built with the operator, too, and may
 /// be brought up to date while it runs.

@@ -18,9 +18,9 @@ use clap::Args;
 
 use super::console::Verbosity;
 use super::findings::{self, Finding, Section, Severity};
-use super::{Console, Outcome, chart, kubectl, manifests};
+use super::{Console, Outcome, ansible, chart, kubectl, manifests};
 use crate::commands::kubectl::KubectlArgs;
-use crate::project::{ProjectError, ProjectFile, Tree, root_above};
+use crate::project::{ProjectError, ProjectFile, Resource, Tree, root_above};
 use crate::source::dependencies;
 
 /// Diagnose the toolchain, project and cluster, and suggest a fix for each problem
@@ -75,9 +75,13 @@ pub struct Target {
 }
 
 impl Target {
-    fn has_charts(&self) -> bool {
+    fn needs(&self) -> toolchain::Needs {
         let project = self.project.as_ref().ok().and_then(Option::as_ref);
-        project.is_some_and(|project| project.resources.iter().any(|resource| chart::folder_of(resource).is_some()))
+        let any = |is: fn(&Resource) -> bool| project.is_some_and(|project| project.resources.iter().any(is));
+        toolchain::Needs {
+            helm: any(|resource| chart::folder_of(resource).is_some()),
+            ansible: any(|resource| ansible::source_of(resource).is_some()),
+        }
     }
 
     /// The crate at the path; else the project, or the crate, around the current folder.
@@ -132,8 +136,7 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
     };
     let built = packages.as_ref().map(Vec::as_slice).unwrap_or_default();
     let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-    let mut sections =
-        vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl, target.has_charts()))];
+    let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl, target.needs()))];
     if target.root.is_some() {
         sections.push(section("versions", versions::examine(&packages)));
         let runtime = runtime::examine(&target);

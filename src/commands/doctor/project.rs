@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::chart;
 use super::super::create_api::{api_of_resource, edit, project_of};
+use super::super::{ansible, chart};
 use super::{Finding, Target};
+use crate::ansible::Source as Runs;
 use crate::model::{Admission as Asked, Operator};
 use crate::names::ControllerName;
 use crate::plan;
@@ -254,6 +255,13 @@ impl Part {
             Self::Type | Self::Controller(_) if chart::folder_of(resource).is_some() => {
                 let folder = chart::folder_of(resource).unwrap_or_default();
                 add(&format!("--helm-chart ./{}", chart::path_of(folder)));
+            }
+            Self::Type | Self::Controller(_) if ansible::source_of(resource).is_some() => {
+                match ansible::source_of(resource) {
+                    Some(Runs::Playbook(path)) => add(&format!("--ansible-playbook {path}")),
+                    Some(Runs::Role(name)) => add(&format!("--ansible-role {name}")),
+                    None => {}
+                }
             }
             Self::Type => {
                 add("--controller=false");

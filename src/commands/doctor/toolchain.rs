@@ -8,8 +8,17 @@ use crate::compiled::helm;
 use crate::compiled::toolchain::{ToolError, ToolVersion, version};
 use crate::source::dependencies::{Dependencies, Locked};
 
-/// `has_charts`: the project installs Helm charts.
-pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl, has_charts: bool) -> Vec<Finding> {
+/// What the controllers of a project start.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    pub helm: bool,
+    pub ansible: bool,
+}
+
+/// The virtual environment that the Makefile installs.
+const VENV: &str = ".venv/bin";
+
+pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl, needed: Needs) -> Vec<Finding> {
     let ask = |program: &str, arguments: &[&str]| version(folder, program, arguments);
     let programs = Programs {
         cargo: ask("cargo", &["--version"]),
@@ -26,7 +35,19 @@ pub fn examine(folder: &Path, packages: &[Dependencies], kubectl: &Kubectl, has_
         }),
         installer: Installer::ALL.into_iter().find(|installer| ask(installer.program(), &["--version"]).is_ok()),
         has_rustup: ask("rustup", &["--version"]).is_ok(),
-        helm: has_charts.then(helm::version),
+        helm: needed.helm.then(helm::version),
+        ansible: needed.ansible.then(|| {
+            let venv = folder.join(VENV);
+            let of = |program: &str| match venv.is_dir() {
+                true => ask(&venv.join(program).display().to_string(), &["--version"]),
+                false => ask(program, &["--version"]),
+            };
+            Ansible {
+                python: ask("python3", &["--version"]),
+                runner: of("ansible-runner"),
+                core: of("ansible-playbook"),
+            }
+        }),
     };
     check(&programs, &needs(packages))
 }
@@ -46,6 +67,13 @@ struct Programs {
     has_rustup: bool,
     /// `None`: not needed.
     helm: Option<ToolVersion>,
+    ansible: Option<Ansible>,
+}
+
+struct Ansible {
+    python: ToolVersion,
+    runner: ToolVersion,
+    core: ToolVersion,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +208,7 @@ fn check_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
             }
         }
     }));
+    found.extend(programs.ansible.iter().flat_map(|ansible| check_ansible(ansible, &package)));
     let [docker, podman] = &programs.containers;
     found.push(match (docker, podman) {
         (Ok(version), _) | (_, Ok(version)) => Finding::ok(version),
@@ -197,6 +226,32 @@ fn check_others(programs: &Programs, package: impl Fn(&str) -> Option<String>) -
         }
     });
     found
+}
+
+/// The oldest versions with which roles run.
+const PYTHON: &str = "3.11";
+const RUNNER: &str = "2.4";
+
+fn check_ansible(ansible: &Ansible, package: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    let python = match &ansible.python {
+        Ok(version) if numbers(version.trim_start_matches("Python ")) < numbers(PYTHON) => {
+            Finding::error(format!("{version} is too old: Ansible needs {PYTHON}"))
+                .help("set PYTHON to a newer one for `make .venv`")
+        }
+        python => program("python3", python, || {
+            Finding::error("needed by the roles and playbooks of the project")
+                .help(package("python3").unwrap_or("see https://www.python.org/downloads/".into()))
+        }),
+    };
+    let missing = || Finding::error("needed by the roles and playbooks of the project").help("make .venv");
+    let runner = match &ansible.runner {
+        Ok(version) if numbers(version) < numbers(RUNNER) => {
+            Finding::error(format!("ansible-runner {version} is too old: {RUNNER} is needed")).help("make .venv")
+        }
+        Ok(version) => Finding::ok(format!("ansible-runner {version}")),
+        runner => program("ansible-runner", runner, missing),
+    };
+    vec![python, runner, program("ansible-playbook", &ansible.core, missing)]
 }
 
 /// Its version, or `otherwise` with the reason in front of what it is needed for.
@@ -246,6 +301,7 @@ mod tests {
             installer: Some(Installer::Apt),
             has_rustup: true,
             helm: None,
+            ansible: None,
         }
     }
 

@@ -1,21 +1,35 @@
-//! `watches.yaml` of operator-sdk's Helm operators → [`Watch`]. Their operator ignores keys that it does not know; here they are errors.
+//! `watches.yaml` of operator-sdk's Helm operators → [`Watch`], and what it has in common with that of Ansible operators. Their operators
+//! ignore keys that they do not know; here they are errors.
 
 use std::sync::Arc;
 
 use crate::config::yaml::{self, Dialect, Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 
-/// A kind, and the chart that is installed for each of its objects.
+/// The kind of a watch.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct Subject {
     pub group: String,
     pub version: String,
     pub kind: String,
-    /// From the project's folder.
-    pub chart: String,
-    /// The whole entry, and parts of it.
+    /// The whole entry, and a part of it.
     pub span: Span,
     pub group_span: Span,
+}
+
+impl Subject {
+    pub fn at(node: &Node) -> Self {
+        let (group, version, kind) = Default::default();
+        Self { group, version, kind, span: node.span.clone(), group_span: node.span.clone() }
+    }
+}
+
+/// A kind, and the chart that is installed for each of its objects.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    pub subject: Subject,
+    /// From the project's folder.
+    pub chart: String,
     pub chart_span: Span,
     /// As in `helm --set`.
     pub overrides: Vec<(String, String)>,
@@ -27,6 +41,15 @@ pub struct Watch {
 
 /// The entries of the file; what is wrong is added to `found`, and so are warnings of what has no counterpart.
 pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
+    let entries = entries(file, found);
+    let mut reader = Reader { found };
+    let watches: Vec<Watch> = entries.iter().filter_map(|entry| reader.watch(entry)).collect();
+    reader.refuse_twice(watches.iter().map(|watch| &watch.subject));
+    watches
+}
+
+/// The items of the list that the file is.
+pub fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node> {
     // operator-sdk reads it like kubectl.
     let documents = match yaml::documents(file, Dialect::Kubectl) {
         Ok(documents) => documents,
@@ -36,11 +59,10 @@ pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
         }
     };
     let mut reader = Reader { found };
-    let entries = match &documents[..] {
-        [Node { value: Value::List(entries), .. }] if !entries.is_empty() => entries,
+    match &documents[..] {
+        [Node { value: Value::List(entries), .. }] if !entries.is_empty() => return entries.clone(),
         [node, ..] => {
             reader.wrong(&node.span, "this is no list of watches", "begin each watch with `- group:`");
-            return Vec::new();
         }
         [] => {
             reader.wrong(
@@ -48,33 +70,33 @@ pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
                 "there is no watch",
                 "name the project that has one",
             );
-            return Vec::new();
-        }
-    };
-    let watches: Vec<Watch> = entries.iter().filter_map(|entry| reader.watch(entry)).collect();
-    for (number, watch) in watches.iter().enumerate() {
-        if watches[..number].iter().any(|other| other.group == watch.group && other.kind == watch.kind) {
-            let message = format!("`{}` of `{}` is watched twice", watch.kind, watch.group);
-            reader.wrong(
-                &watch.span,
-                &message,
-                "one controller serves all versions of a kind: keep the storage version",
-            );
         }
     }
-    watches
+    Vec::new()
 }
 
-struct Reader<'a> {
-    found: &'a mut Vec<Diagnostic>,
+pub struct Reader<'a> {
+    pub found: &'a mut Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
-    fn wrong(&mut self, at: &Span, message: &str, help: &str) {
+    pub fn refuse_twice<'a>(&mut self, subjects: impl Iterator<Item = &'a Subject>) {
+        let mut known: Vec<&Subject> = Vec::new();
+        for subject in subjects {
+            if known.iter().any(|other| other.group == subject.group && other.kind == subject.kind) {
+                let message = format!("`{}` of `{}` is watched twice", subject.kind, subject.group);
+                let help = "one controller serves all versions of a kind: keep the storage version";
+                self.wrong(&subject.span, &message, help);
+            }
+            known.push(subject);
+        }
+    }
+
+    pub fn wrong(&mut self, at: &Span, message: &str, help: &str) {
         self.found.push(Diagnostic::error("OP482", message).at(at.clone(), "").help(help));
     }
 
-    fn dropped(&mut self, at: &Span, message: &str, help: &str) {
+    pub fn dropped(&mut self, at: &Span, message: &str, help: &str) {
         self.found.push(Diagnostic::warning("OP483", message).at(at.clone(), "").help(help));
     }
 
@@ -82,12 +104,8 @@ impl Reader<'_> {
         const KEYS: &str = "`group`, `version`, `kind`, `chart`, `overrideValues`, `selector`, `reconcilePeriod`, \
                             `watchDependentResources`, `dryRunOption` and `maxConcurrentReconciles`";
         let mut watch = Watch {
-            group: String::new(),
-            version: String::new(),
-            kind: String::new(),
+            subject: Subject::at(node),
             chart: String::new(),
-            span: node.span.clone(),
-            group_span: node.span.clone(),
             chart_span: node.span.clone(),
             overrides: Vec::new(),
             selector: None,
@@ -95,9 +113,7 @@ impl Reader<'_> {
         };
         for Entry { key, key_span, value } in node.entries() {
             match key.as_str() {
-                "group" => (watch.group, watch.group_span) = (self.text(value), value.span.clone()),
-                "version" => watch.version = self.text(value),
-                "kind" => watch.kind = self.text(value),
+                "group" | "version" | "kind" => self.name(&mut watch.subject, key, value),
                 "chart" => (watch.chart, watch.chart_span) = (self.text(value), value.span.clone()),
                 _ if value.is_null() => {}
                 "overrideValues" => watch.overrides = self.overrides(value),
@@ -119,18 +135,31 @@ impl Reader<'_> {
                 _ => self.wrong(key_span, &format!("a watch has no key `{key}`"), &format!("its keys are {KEYS}")),
             }
         }
-        let names =
-            [("group", &watch.group), ("version", &watch.version), ("kind", &watch.kind), ("chart", &watch.chart)];
-        let missing: Vec<&str> = names.iter().filter(|(_, text)| text.is_empty()).map(|(name, _)| *name).collect();
-        if missing.is_empty() {
-            return Some(watch);
-        }
-        let message = format!("this watch has no `{}`", missing.join("` and no `"));
-        self.wrong(&node.span, &message, "add it, as a text");
-        None
+        self.has_names(&watch.subject, [("chart", &watch.chart)]).then_some(watch)
     }
 
-    fn text(&mut self, node: &Node) -> String {
+    /// Sets the group, version or kind.
+    pub fn name(&mut self, subject: &mut Subject, key: &str, value: &Node) {
+        match key {
+            "group" => (subject.group, subject.group_span) = (self.text(value), value.span.clone()),
+            "version" => subject.version = self.text(value),
+            _ => subject.kind = self.text(value),
+        }
+    }
+
+    /// Whether none of the texts that a watch needs is missing.
+    pub fn has_names<const N: usize>(&mut self, subject: &Subject, others: [(&str, &String); N]) -> bool {
+        let names = [("group", &subject.group), ("version", &subject.version), ("kind", &subject.kind)];
+        let missing = names.into_iter().chain(others).filter(|(_, text)| text.is_empty());
+        let missing: Vec<&str> = missing.map(|(name, _)| name).collect();
+        if !missing.is_empty() {
+            let message = format!("this watch has no `{}`", missing.join("` and no `"));
+            self.wrong(&subject.span, &message, "add it, as a text");
+        }
+        missing.is_empty()
+    }
+
+    pub fn text(&mut self, node: &Node) -> String {
         node.as_text().unwrap_or_default().to_owned()
     }
 
@@ -163,7 +192,7 @@ impl Reader<'_> {
     }
 
     /// A Go duration.
-    fn period(&mut self, node: &Node) -> Option<u64> {
+    pub fn period(&mut self, node: &Node) -> Option<u64> {
         let period = node.as_text().and_then(milliseconds);
         if period.is_none() {
             self.wrong(&node.span, "this is no duration", "write it as `90s`, `1h30m` or `500ms`");
@@ -173,7 +202,7 @@ impl Reader<'_> {
     }
 
     /// A label selector, as one line.
-    fn selector(&mut self, node: &Node) -> Option<String> {
+    pub fn selector(&mut self, node: &Node) -> Option<String> {
         let mut parts = Vec::new();
         for Entry { key, key_span, value } in node.entries() {
             match (key.as_str(), &value.value) {

@@ -1299,6 +1299,48 @@ mod opctl_runtime {
         }
     }
 
+    // The same holds of roles and playbooks.
+    pub mod ansible {
+        pub struct AnsibleStatus;
+        pub struct Dependent;
+        pub struct Run;
+
+        pub struct AnsibleController<K>;
+        impl<K> AnsibleController<K> {
+            #[asks("list", "watch")]
+            #[asks("patch", reach = some)]
+            #[asks("patch", subresource = "status", reach = some)]
+            pub fn role(name: impl Into<String>) -> Self {}
+            #[asks("list", "watch")]
+            #[asks("patch", reach = some)]
+            #[asks("patch", subresource = "status", reach = some)]
+            pub fn playbook(path: impl Into<String>) -> Self {}
+            pub fn vars(self, vars: impl Serialize) -> Self {}
+            pub fn finalizer(self, finalizer: Finalizer) -> Self {}
+            pub fn period(self, period: Duration) -> Self {}
+            pub fn timeout(self, timeout: Duration) -> Self {}
+            pub fn manage_status(self, is_managed: bool) -> Self {}
+            pub fn watch_dependents(self, is_watched: bool) -> Self {}
+            pub fn watch_cluster_scoped(self, is_watched: bool) -> Self {}
+            pub fn watch_annotations(self, is_watched: bool) -> Self {}
+            pub fn unwatched(self, api_version: &str, kind: &str) -> Self {}
+            pub fn mark_unsafe(self, is_marked: bool) -> Self {}
+            pub fn snake_case(self, is_converted: bool) -> Self {}
+            pub fn keep_runs(self, number: u16) -> Self {}
+            pub fn verbosity(self, level: u8) -> Self {}
+            pub fn named(self, name: &'static str) -> Self {}
+            pub fn config(self, config: Config) -> Self {}
+        }
+
+        pub struct Finalizer;
+        impl Finalizer {
+            pub fn new(name: &'static str) -> Self {}
+            pub fn role(self, name: impl Into<String>) -> Self {}
+            pub fn playbook(self, path: impl Into<String>) -> Self {}
+            pub fn vars(self, vars: impl Serialize) -> Self {}
+        }
+    }
+
     pub mod manager {
         use super::Context;
         use kube::Client;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::example::Example;
+use crate::ansible::has_ansible;
 use crate::common;
 use crate::control_plane::skipped;
 use crate::golden::has_helm;
@@ -22,11 +23,15 @@ fn every_example_passes_its_integration_test() {
     }
     let _cargo = workdir::lock_cargo();
     let of_charts: &[_] = if has_helm("integration tests of charts") { &["nginx", "wiki"] } else { &[] };
-    for folder in ["application", "hpa", "label-operator", "memcached", "mysrv"].iter().chain(of_charts) {
+    let of_ansible: &[_] =
+        if has_ansible("integration tests of Ansible operators") { &["memcached-ansible"] } else { &[] };
+    let others = ["application", "hpa", "label-operator", "memcached", "mysrv"];
+    for folder in others.iter().chain(of_charts).chain(of_ansible) {
         let mut make = common::for_operators(Command::new("make"));
         make.current_dir(Example { folder, name: "" }.path()).args(["test-integration"]);
         make.env("OPCTL", env!("CARGO_BIN_EXE_opctl")).env("OPCTL_CACHE", cache.path());
-        make.env("KUBEBUILDER_ASSETS", programs.path()).env_remove("KUBECONFIG");
+        // Ansible is that of PATH.
+        make.env("KUBEBUILDER_ASSETS", programs.path()).env_remove("KUBECONFIG").arg("ANSIBLE=");
         let said = common::output(make);
         assert!(said.contains("\ntest samples_become_ready ... ok\n"), "{folder}: {said}");
     }

@@ -12,6 +12,7 @@ mod hpa;
 mod integration;
 mod label_operator;
 mod memcached;
+mod memcached_ansible;
 mod metrics;
 mod mysrv;
 mod namespace;

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Copyright The opctl Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+# Deploys the operator with its own image, sees the samples become Ready, also after an upgrade, and removes all of it again.
+#
+# It makes a kind cluster for the test where kind and docker are, and otherwise uses the cluster of KUBECONFIG, where the operator
+# must not be installed. Variables:
+#   E2E_CLUSTER   `kind`, or `current`: that of KUBECONFIG
+#   E2E_NODES     with kind: images of its nodes; the test runs once with each: `kindest/node:v1.34.11 kindest/node:v1.37.0`
+#   E2E_IMAGE     the name of the image
+#   E2E_BUILD     the command that builds $E2E_IMAGE
+#   E2E_LOAD      the command that brings $E2E_IMAGE to the nodes: `minikube image load "$E2E_IMAGE"`, or
+#                 `docker push "$E2E_IMAGE"` to a registry that they pull from
+#   E2E_SETUP     a command that installs what the operator needs, such as cert-manager
+#   E2E_TIMEOUT   of each wait [default: 120s]
+#   PREVIOUS      install.yaml of an earlier release, a file or an address: the test installs it first, and upgrades
+set -euo pipefail
+
+kubectl=${KUBECTL:-kubectl}
+kind=${KIND:-kind}
+opctl=${OPCTL:-opctl}
+cluster=${KIND_CLUSTER:-memcached-ansible-e2e}
+timeout=${E2E_TIMEOUT:-120s}
+previous=${PREVIOUS:-}
+namespace=memcached-ansible-system
+# Where the operator looks for its objects, with commas; empty: everywhere.
+watched=
+IFS=, read -ra namespaces <<< "$namespace${watched:+,$watched}"
+export E2E_IMAGE=${E2E_IMAGE:-memcached-ansible:e2e}
+
+step() { printf '\n=== %s\n' "$*" >&2; }
+fail() { echo "error: test-e2e: $*" >&2; exit 1; }
+
+if [ -z "${E2E_CLUSTER:-}" ]; then
+    if command -v "$kind" > /dev/null && docker info > /dev/null 2>&1; then E2E_CLUSTER=kind
+    elif [ -n "${KUBECONFIG:-}" ]; then E2E_CLUSTER=current
+    else fail "there is no kind with docker: install them, or set KUBECONFIG to that of a cluster for tests"; fi
+fi
+case $E2E_CLUSTER in
+    kind) command -v "$kind" > /dev/null || fail "\`$kind\` is not on PATH"; load=${E2E_LOAD:-"\"$kind\" load docker-image \"\$E2E_IMAGE\" --name \"$cluster\""} ;;
+    current) load=${E2E_LOAD:?is the command that brings the image to the nodes; \`true\` if it is there already} ;;
+    *) fail "E2E_CLUSTER is \`kind\` or \`current\`, not \`$E2E_CLUSTER\`" ;;
+esac
+for program in "$kubectl" "$opctl" make; do
+    command -v "$program" > /dev/null || fail "\`$program\` is not on PATH"
+done
+if [ -n "$previous" ] && [[ $previous != http*://* ]] && [ ! -f "$previous" ]; then fail "PREVIOUS: there is no file \`$previous\`"; fi
+
+folder=$(mktemp -d)
+made='' installed=''
+samples() { "$kubectl" ${watched:+--namespace "${watched%%,*}"} "$@"; }
+has_samples() { ls config/samples/*_*.yaml > /dev/null 2>&1; }
+# The identity of each object, and what users have specified.
+identity() { samples get -f "$folder/samples.yaml" -o custom-columns=NAME:.metadata.name,UID:.metadata.uid,SPEC:.spec; }
+# The objects of the operator that are in the cluster.
+left() { "$kubectl" get --ignore-not-found --output name -f "$folder/manifests.yaml"; }
+
+clean_up() {
+    local code=$?
+    trap - EXIT
+    if [ $code != 0 ] && [ -n "$installed" ]; then
+        step "why"
+        "$kubectl" -n "$namespace" describe pods || true
+        "$kubectl" -n "$namespace" logs -l control-plane=controller-manager --tail=100 --all-containers || true
+    fi
+    if [ -n "$made" ]; then "$kind" delete cluster --name "$cluster" || code=1
+    elif [ -n "$installed" ]; then remove || code=1; fi
+    rm -rf "$folder"
+    exit $code
+}
+trap clean_up EXIT
+
+remove() {
+    step "remove"
+    if has_samples; then samples delete --ignore-not-found --timeout "$timeout" -f "$folder/samples.yaml" || return; fi
+    "$opctl" undeploy --delete-crds --yes --timeout "$timeout" --kubectl "$kubectl" || return
+    "$kubectl" delete namespace --ignore-not-found --timeout "$timeout" "${namespaces[@]}" || return
+    installed=''
+    local objects
+    objects=$(left) || return
+    [ -z "$objects" ] || fail "these objects are left: $objects"
+}
+
+# The Service of webhooks may reach their Pod a moment after it is ready.
+create_samples() {
+    has_samples || return 0
+    for _ in 1 2 3 4 5; do
+        if samples apply -f "$folder/samples.yaml"; then return; fi
+        sleep 3
+    done
+    fail "the samples cannot be created"
+}
+
+await_samples() {
+    has_samples || return 0
+    samples wait --for=condition=Ready --timeout "$timeout" -f "$folder/samples.yaml"
+}
+
+test_in_cluster() {
+    eval "${E2E_SETUP:-true}"
+    step "load the image: $load"
+    eval "$load"
+    "$opctl" deploy --image "$E2E_IMAGE" --kubectl "$kubectl" --print > "$folder/manifests.yaml"
+    local objects
+    objects=$(left)
+    [ -z "$objects" ] || fail "the operator is in this cluster already, and the test would remove it: $objects"
+    installed=yes
+    for other in "${namespaces[@]}"; do
+        [ "$other" = "$namespace" ] || "$kubectl" create namespace "$other"
+    done
+    if [ -n "$previous" ]; then
+        step "install $previous"
+        "$kubectl" apply --server-side -f "$previous"
+        "$kubectl" -n "$namespace" rollout status --timeout "$timeout" deployment -l control-plane=controller-manager
+    else
+        step "deploy"
+        "$opctl" deploy --image "$E2E_IMAGE" --timeout "$timeout" --kubectl "$kubectl"
+    fi
+    step "samples"
+    create_samples
+    await_samples
+    if [ -n "$previous" ]; then
+        step "upgrade"
+        if has_samples; then identity > "$folder/before"; fi
+        "$opctl" deploy --image "$E2E_IMAGE" --timeout "$timeout" --kubectl "$kubectl"
+        await_samples
+        if has_samples; then identity | diff "$folder/before" - || fail "the upgrade has changed or replaced objects"; fi
+    fi
+    remove
+}
+
+step "build $E2E_IMAGE"
+# Messages of the build are for people.
+eval "${E2E_BUILD:-make docker-build IMG=\"\$E2E_IMAGE\"}" >&2
+if has_samples; then "$kubectl" kustomize config/samples > "$folder/samples.yaml"; fi
+if [ "$E2E_CLUSTER" = current ]; then
+    test_in_cluster
+    exit
+fi
+if "$kind" get clusters 2> /dev/null | grep -qx "$cluster"; then
+    fail "there is a kind cluster \`$cluster\` already: delete it, or set KIND_CLUSTER to another name"
+fi
+export KUBECONFIG=$folder/kubeconfig
+for node in ${E2E_NODES:-default}; do
+    step "a kind cluster with the node image $node"
+    made=yes
+    options=(--name "$cluster" --wait 120s)
+    [ "$node" = default ] || options+=(--image "$node")
+    "$kind" create cluster "${options[@]}"
+    test_in_cluster
+    "$kind" delete cluster --name "$cluster"
+    made=''
+done

@@ -1,0 +1,340 @@
+//! Operators for Ansible: makes the type, the permissions and the sample of a kind of a role or playbook, which may be new.
+//!
+//! Nothing is run: all of it is read from the files. So [`stale`] does it again whenever something is checked.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::Console;
+use super::chart::{self, Stale, spec_of};
+use super::create_api::{CreateApiArgs, api_of_resource};
+use super::error::{Diagnosed, Refusal, Refusals};
+use crate::ansible::{self, Content, Rules, Source};
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::emit;
+use crate::names::Kind;
+use crate::project::{ProjectFile, Resource, Tree};
+use crate::scaffold;
+use crate::spec::{self, Known};
+
+/// A role or playbook that becomes a kind.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnsibleArgs {
+    /// Run this Ansible role for each object; without a value, it has the name of the kind
+    ///
+    /// A new role is created in `roles`; an existing one is used as it is, and its parameters become the spec. A role of a collection in
+    /// `requirements.yml` has a name such as `example.web.server`.
+    #[arg(long, alias = "generate-role", help_heading = "Ansible", value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    pub ansible_role: Option<String>,
+
+    /// Run this Ansible playbook for each object; without a value, it has the name of the kind
+    ///
+    /// A new playbook is created in `playbooks`; an existing one is used as it is. With `--ansible-role`, a new playbook runs that role.
+    #[arg(long, alias = "generate-playbook", help_heading = "Ansible", value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    pub ansible_playbook: Option<String>,
+}
+
+impl AnsibleArgs {
+    /// The option that was given, if any.
+    pub fn given(&self) -> Option<&'static str> {
+        self.ansible_playbook
+            .as_ref()
+            .map(|_| "--ansible-playbook")
+            .or(self.ansible_role.as_ref().map(|_| "--ansible-role"))
+    }
+}
+
+/// Texts by their paths from the project's folder.
+pub type Files = BTreeMap<String, String>;
+
+/// Everything that a role or playbook adds to a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    pub scaffold: scaffold::Ansible,
+    /// Instead of the one that is scaffolded: names and texts.
+    pub samples: Vec<(String, String)>,
+    /// New files of roles and playbooks.
+    pub files: Files,
+    /// The text of `permissions.rs`.
+    pub permissions: String,
+    /// What PROJECT keeps.
+    pub options: Map<String, Value>,
+    /// The project runs nothing else with Ansible.
+    pub is_first: bool,
+}
+
+/// The options of a kind in PROJECT.
+const ROLE: &str = "ansibleRole";
+const PLAYBOOK: &str = "ansiblePlaybook";
+/// Its type takes any value.
+const IMPORTED: &str = "ansibleImported";
+
+/// What runs for the objects of a kind in PROJECT.
+pub fn source_of(resource: &Resource) -> Option<Source> {
+    let text = |key: &str| resource.options.get(key).and_then(Value::as_str).map(str::to_owned);
+    text(PLAYBOOK).map(Source::Playbook).or_else(|| text(ROLE).map(Source::Role))
+}
+
+impl Operator {
+    /// That of a kind in PROJECT, as far as it is known without the files.
+    pub fn known(source: &Source, resource: &Resource, is_first: bool) -> Self {
+        let (role, playbook) = match source.clone() {
+            Source::Role(name) => (Some(name), None),
+            Source::Playbook(path) => (None, Some(path)),
+        };
+        let watch = resource.options.contains_key(IMPORTED).then(scaffold::Watch::default);
+        Self {
+            scaffold: scaffold::Ansible { role, playbook, spec: scaffold::Spec::default(), watch },
+            samples: Vec::new(),
+            files: Files::new(),
+            permissions: String::new(),
+            options: resource.options.clone(),
+            is_first,
+        }
+    }
+}
+
+/// The options that do not fit a role or playbook.
+pub fn check(args: &CreateApiArgs) -> Result<(), Refusals> {
+    let Some(flag) = args.ansible.given() else { return Ok(()) };
+    let mut refusals = Refusals::default();
+    let others = [
+        ("--image", args.image.is_some(), "an image and a role are kinds of their own"),
+        ("--helm-chart", args.chart.helm_chart.is_some(), "a chart and a role are kinds of their own"),
+        ("--finalizer", args.finalizer, "add `.finalizer(…)` to the controller, with the role that cleans up"),
+        ("--external-crd", args.external.external_crd.is_some(), "a role has a kind of its own"),
+        ("--external-type", args.external.external_type.is_some(), "a role has a kind of its own"),
+        ("--controller-name", args.wiring.controller_name.is_some(), "the controller is called after its kind"),
+        ("--owns", !args.wiring.owns.is_empty(), "the controller watches what the tasks create"),
+        ("--watches", !args.wiring.watches.is_empty(), "the controller watches what the tasks create"),
+        ("--resource=false", args.resource == Some(false), "the parameters of a role are its spec"),
+        ("--controller=false", args.controller == Some(false), "a kind without a controller runs nothing"),
+    ];
+    for (other, _, reason) in others.into_iter().filter(|(_, is_given, _)| *is_given) {
+        refusals.push(
+            Refusal::new(format!("`{other}` does not fit `{flag}`: {reason}")).help(format!("leave out `{other}`")),
+        );
+    }
+    refusals.settle()
+}
+
+/// Reads the role or playbook, or makes it, and derives everything from it. `tree` is that of the project.
+pub fn operator(
+    args: &AnsibleArgs,
+    resource: &Resource,
+    file: &ProjectFile,
+    project: &scaffold::Project,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Operator> {
+    let mut refusals = Refusals::default();
+    let role = args.ansible_role.as_deref().and_then(|name| refusals.check(role_name(name, &resource.kind)));
+    let playbook =
+        args.ansible_playbook.as_deref().and_then(|path| refusals.check(playbook_path(path, &resource.kind)));
+    refusals.settle()?;
+    let source = match (&playbook, &role) {
+        (Some(path), _) => Source::Playbook(path.clone()),
+        (None, Some(name)) => Source::Role(name.clone()),
+        (None, None) => unreachable!("one of the two options is given"),
+    };
+    let is_first = file.resources.iter().all(|it| source_of(it).is_none());
+    let mut operator = Operator::known(&source, file.find(resource).unwrap_or(resource), is_first);
+    let mut api = api_of_resource(resource);
+    api.ansible = Some(scaffold::Ansible { role: role.clone(), ..operator.scaffold.clone() });
+    let existing = texts(tree);
+    let has = |path: &str| existing.keys().any(|known| known == path || known.starts_with(&format!("{path}/")));
+    let mut new = Vec::new();
+    if let Some(name) = role.filter(|name| !ansible::is_in_collection(name) && !has(&ansible::role_path(name))) {
+        new.extend(scaffold::role(project, &api, &name));
+    }
+    if let Some(path) = playbook.filter(|path| !has(path)) {
+        new.extend(scaffold::playbook(project, &api, &path));
+    }
+    operator.files = new.into_iter().map(|file| (file.path, file.text)).collect();
+    let all = existing.into_iter().chain(operator.files.clone());
+    let content = Content::new(sources(&source, &controller(tree, resource)), all);
+    operator.options.extend(options(&source));
+    let mut found = Vec::new();
+    operator.derive(&content, resource, file, &mut found);
+    if found.iter().any(Diagnostic::is_error) {
+        return Err(Diagnosed::from(found).into());
+    }
+    console.diagnose(&found);
+    Ok(operator)
+}
+
+/// What PROJECT keeps of what runs.
+fn options(source: &Source) -> Map<String, Value> {
+    let (key, value) = match source {
+        Source::Role(name) => (ROLE, name),
+        Source::Playbook(path) => (PLAYBOOK, path),
+    };
+    Map::from_iter([(key.into(), value.as_str().into())])
+}
+
+/// That of a watch of another operator, and what its tasks need. `sources` are what it runs, and what its finalizer does; all files are
+/// in `files`.
+pub fn import(
+    sources: &[Source],
+    watch: scaffold::Watch,
+    samples: Vec<(String, String)>,
+    files: &Files,
+    resource: &Resource,
+    file: &ProjectFile,
+    found: &mut Vec<Diagnostic>,
+) -> (Operator, Rules) {
+    let source = &sources[0];
+    let is_first = file.resources.iter().all(|it| source_of(it).is_none());
+    let known = Operator::known(source, resource, is_first);
+    let mut options = options(source);
+    options.insert(IMPORTED.into(), true.into());
+    let mut operator = Operator {
+        scaffold: scaffold::Ansible { watch: Some(watch), ..known.scaffold },
+        samples,
+        files: files.clone(),
+        options,
+        ..known
+    };
+    let content = Content::new(sources.to_vec(), files.clone());
+    let rules = operator.derive(&content, resource, file, found);
+    (operator, rules)
+}
+
+impl Operator {
+    /// What runs for an object.
+    pub fn source(&self) -> Source {
+        match (&self.scaffold.playbook, &self.scaffold.role) {
+            (Some(path), _) => Source::Playbook(path.clone()),
+            (None, role) => Source::Role(role.clone().expect("there is one of the two")),
+        }
+    }
+
+    /// The type, the sample and the permissions.
+    fn derive(
+        &mut self,
+        content: &Content,
+        resource: &Resource,
+        file: &ProjectFile,
+        found: &mut Vec<Diagnostic>,
+    ) -> Rules {
+        let schema = ansible::spec(content, found);
+        for role in ansible::missing_roles(content) {
+            let message = format!("there is no role `{role}` in `roles`");
+            let help = "create it, or name a role of a collection in `requirements.yml` as `namespace.collection.role`";
+            found.push(Diagnostic::error("OP486", message).help(help));
+        }
+        let sample = spec::sample(&schema, &spec::required(&schema), ansible::WORDS);
+        let schema = if self.scaffold.watch.is_some() { schema.opened() } else { schema };
+        self.scaffold.spec = spec_of(&resource.kind, &schema, sample, ansible::WORDS);
+        let permissions = ansible::permissions(content, &known_with(file, resource), found);
+        self.permissions = text(&self.source(), &permissions.text);
+        permissions.rules
+    }
+}
+
+/// The name of a role; empty: that of the kind.
+fn role_name(name: &str, kind: &Kind) -> Result<String, Refusal> {
+    let name = if ["", "true"].contains(&name) { kind.module() } else { name.trim_end_matches('/').into() };
+    let name = name.strip_prefix("roles/").map(str::to_owned).unwrap_or(name);
+    let is_legal = |part: &str| {
+        part.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
+    };
+    let parts: Vec<&str> = name.split('.').collect();
+    match [1, 3].contains(&parts.len()) && parts.iter().all(|part| is_legal(part)) {
+        true => Ok(name),
+        false => Err(Refusal::new(format!("invalid role `{name}`"))
+            .help("use the name of a folder in `roles`, e.g. `memcached`, or of a role in a collection, e.g. `example.web.server`")),
+    }
+}
+
+/// The path of a playbook in the project; empty: it has the name of the kind.
+fn playbook_path(path: &str, kind: &Kind) -> Result<String, Refusal> {
+    if ["", "true"].contains(&path) {
+        return Ok(format!("playbooks/{}.yml", kind.module()));
+    }
+    let path = path.trim_start_matches("./");
+    let path = if path.contains('/') { path.to_owned() } else { format!("playbooks/{path}") };
+    let is_legal = path.starts_with("playbooks/")
+        && (path.ends_with(".yml") || path.ends_with(".yaml"))
+        && path.split('/').all(|part| !part.is_empty() && part != "..")
+        && path.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
+    match is_legal {
+        true => Ok(path),
+        false => Err(Refusal::new(format!("invalid playbook `{path}`"))
+            .help("use a YAML file in the folder `playbooks` of the project, e.g. `playbooks/memcached.yml`")),
+    }
+}
+
+/// The kinds that are known without a cluster, with those of the project and a new one.
+fn known_with(file: &ProjectFile, new: &Resource) -> Known {
+    chart::known(file, &[(new.full_group(), new.kind.to_string(), new.plural().to_string())])
+}
+
+/// The texts of all roles and playbooks of a project. What is no text has no tasks.
+fn texts(tree: &Tree) -> Files {
+    let paths = ["roles", "playbooks"].into_iter().flat_map(|folder| tree.files_below(folder));
+    paths.filter_map(|path| Some((path.clone(), tree.read(&path).ok()??))).collect()
+}
+
+/// The generated file: the markers that `opctl manifests` reads.
+fn text(source: &Source, markers: &str) -> String {
+    let what = match source {
+        Source::Role(name) => format!("the role `{name}`"),
+        Source::Playbook(path) => format!("`{path}`"),
+    };
+    let ours = emit::OURS.trim_start_matches('#').trim_end();
+    format!(
+        "//{ours} Run `opctl check --fix` after a change of what Ansible runs.\n//! The permissions that {what} needs.\n{markers}"
+    )
+}
+
+/// The permissions that do not match their roles and playbooks.
+pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
+    let kinds = project.resources.iter().filter_map(|resource| Some((resource, source_of(resource)?)));
+    kinds.flat_map(|(resource, source)| stale_of(tree, project, resource, source)).collect()
+}
+
+/// What a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
+fn sources(main: &Source, controller: &str) -> Vec<Source> {
+    let mut sources = vec![main.clone()];
+    for (method, source) in [("role(\"", Source::Role as fn(String) -> Source), ("playbook(\"", Source::Playbook)] {
+        let names = controller.split(method).skip(1).filter_map(|rest| rest.split_once('"'));
+        for named in names.map(|(name, _)| source(name.to_owned())) {
+            if !sources.contains(&named) {
+                sources.push(named);
+            }
+        }
+    }
+    sources
+}
+
+/// The text of a kind's controller.
+fn controller(tree: &Tree, resource: &Resource) -> String {
+    let permissions = scaffold::generated_permissions(&api_of_resource(resource));
+    let path = format!("{}.rs", permissions.trim_end_matches("/permissions.rs"));
+    tree.read(&path).ok().flatten().unwrap_or_default()
+}
+
+fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Source) -> Vec<Stale> {
+    let path = scaffold::generated_permissions(&api_of_resource(resource));
+    let old = tree.read(&path).ok().flatten().unwrap_or_default();
+    let what = source.path();
+    let content = Content::new(sources(&source, &controller(tree, resource)), texts(tree));
+    let mut found = Vec::new();
+    for missing in content.missing() {
+        let message = format!("`{}` does not exist, and the controller of `{}` runs it", missing.path(), resource.kind);
+        found.push(Diagnostic::error("OP486", message).help("restore it from version control"));
+    }
+    let new = text(&source, &ansible::permissions(&content, &chart::known(project, &[]), &mut found).text);
+    let errors: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
+    if new == old || !errors.is_empty() {
+        return errors.into_iter().map(|diagnostic| Stale { diagnostic, fixed: None, notes: Vec::new() }).collect();
+    }
+    let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
+    let message = format!("the permissions are not those that `{what}` needs");
+    let diagnostic = Diagnostic::error("OP485", message).at(at, "").help("run `opctl check --fix`");
+    vec![Stale { diagnostic, fixed: Some((path, new)), notes: found }]
+}

@@ -1,0 +1,277 @@
+//! `watches.yaml` of operator-sdk's Ansible operators → [`Watch`].
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::watches::{self, Reader, Subject};
+use crate::ansible::Source;
+use crate::config::yaml::{Entry, Node, Value};
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{SourceFile, Span};
+
+/// A kind, and what runs for each of its objects.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    pub subject: Subject,
+    pub runs: Runs,
+    pub vars: Map<String, Json>,
+    pub finalizer: Option<Finalizer>,
+    /// In milliseconds.
+    pub period: Option<u64>,
+    pub manage_status: bool,
+    pub watch_dependents: bool,
+    pub watch_cluster_scoped: bool,
+    pub watch_annotations: bool,
+    pub snake_case: bool,
+    pub mark_unsafe: bool,
+    pub keep_runs: Option<u64>,
+    /// Versions and kinds.
+    pub unwatched: Vec<(String, String)>,
+    /// As in `kubectl --selector`.
+    pub selector: Option<String>,
+}
+
+/// A role or playbook, as the file has it.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    pub source: Source,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Finalizer {
+    pub name: String,
+    /// `None`: that of the watch.
+    pub runs: Option<Runs>,
+    pub vars: Map<String, Json>,
+}
+
+/// The entries of the file; what is wrong is added to `found`, and so are warnings of what has no counterpart.
+pub fn read(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Watch> {
+    let entries = watches::entries(file, found);
+    let mut reader = Reader { found };
+    let watches: Vec<Watch> = entries.iter().filter_map(|entry| watch(&mut reader, entry)).collect();
+    reader.refuse_twice(watches.iter().map(|watch| &watch.subject));
+    watches
+}
+
+fn watch(reader: &mut Reader, node: &Node) -> Option<Watch> {
+    const KEYS: &str = "`group`, `version`, `kind`, `role`, `playbook`, `vars`, `finalizer`, `reconcilePeriod`, `manageStatus`, \
+                        `watchDependentResources`, `watchClusterScopedResources`, `watchAnnotationsChanges`, `snakeCaseParameters`, \
+                        `markUnsafe`, `maxRunnerArtifacts`, `blacklist` and `selector`";
+    let mut subject = Subject::at(node);
+    let (mut role, mut playbook, mut finalizer) = (None, None, None);
+    let mut watch = Watch {
+        subject: Subject::at(node),
+        runs: Runs { source: Source::Role(String::new()), span: node.span.clone() },
+        vars: Map::new(),
+        finalizer: None,
+        period: None,
+        manage_status: true,
+        watch_dependents: true,
+        watch_cluster_scoped: false,
+        watch_annotations: false,
+        snake_case: true,
+        mark_unsafe: false,
+        keep_runs: None,
+        unwatched: Vec::new(),
+        selector: None,
+    };
+    for Entry { key, key_span, value } in node.entries() {
+        match key.as_str() {
+            "group" | "version" | "kind" => reader.name(&mut subject, key, value),
+            _ if value.is_null() => {}
+            "role" => role = runs(reader, key, value),
+            "playbook" => playbook = runs(reader, key, value),
+            "vars" => watch.vars = vars(reader, value),
+            "finalizer" => finalizer = self::finalizer(reader, value),
+            "reconcilePeriod" => watch.period = reader.period(value),
+            "manageStatus" => watch.manage_status = flag(reader, key, value),
+            "watchDependentResources" => watch.watch_dependents = flag(reader, key, value),
+            "watchClusterScopedResources" => watch.watch_cluster_scoped = flag(reader, key, value),
+            "watchAnnotationsChanges" => watch.watch_annotations = flag(reader, key, value),
+            "snakeCaseParameters" => watch.snake_case = flag(reader, key, value),
+            "markUnsafe" => watch.mark_unsafe = flag(reader, key, value),
+            "maxRunnerArtifacts" => match value.json().as_u64().filter(|number| *number <= u64::from(u16::MAX)) {
+                // The default of operator-sdk, which is this, too.
+                Some(0 | 20) => {}
+                Some(number) => watch.keep_runs = Some(number),
+                None => reader.wrong(&value.span, "`maxRunnerArtifacts` is no number of runs", "write e.g. `20`"),
+            },
+            "blacklist" => watch.unwatched = unwatched(reader, value),
+            "selector" => watch.selector = reader.selector(value),
+            _ => reader.wrong(key_span, &format!("a watch has no key `{key}`"), &format!("its keys are {KEYS}")),
+        }
+    }
+    if !watch.mark_unsafe {
+        reader.dropped(
+            &node.span,
+            "whoever may create an object can have Ansible evaluate templates in the operator, as `markUnsafe` is not set",
+            "remove `.mark_unsafe(false)` from the controller, unless objects have to contain templates",
+        );
+    }
+    if subject.group.is_empty() && node.get("group").is_some_and(|group| group.as_text() == Some("")) {
+        reader.wrong(
+            &subject.group_span,
+            "a kind of Kubernetes cannot be imported",
+            "write a controller for it: `opctl create api --group core --resource=false`",
+        );
+        return None;
+    }
+    if !reader.has_names(&subject, []) {
+        return None;
+    }
+    let Some(runs) = playbook.or(role) else {
+        reader.wrong(&node.span, "this watch has neither a `role` nor a `playbook`", "add one of the two");
+        return None;
+    };
+    Some(Watch { subject, runs, finalizer, ..watch })
+}
+
+fn flag(reader: &mut Reader, key: &str, node: &Node) -> bool {
+    if !matches!(node.value, Value::Bool(_)) {
+        reader.wrong(&node.span, &format!("`{key}` is neither true nor false"), "write `true` or `false`");
+    }
+    node.is_true()
+}
+
+/// `role: memcached`, also as a path in the image.
+fn runs(reader: &mut Reader, key: &str, node: &Node) -> Option<Runs> {
+    let text = reader.text(node);
+    if text.is_empty() || text.contains('$') {
+        reader.wrong(&node.span, &format!("this is no `{key}`"), "name it, from the folder of watches.yaml");
+        return None;
+    }
+    let text = text.trim_start_matches("/opt/ansible/").trim_start_matches("./").trim_end_matches('/');
+    let source = match key {
+        "role" => Source::Role(text.trim_start_matches("roles/").to_owned()),
+        _ => Source::Playbook(text.to_owned()),
+    };
+    Some(Runs { source, span: node.span.clone() })
+}
+
+fn finalizer(reader: &mut Reader, node: &Node) -> Option<Finalizer> {
+    let (mut role, mut playbook) = (None, None);
+    let mut finalizer = Finalizer { name: String::new(), runs: None, vars: Map::new() };
+    for Entry { key, key_span, value } in node.entries() {
+        match key.as_str() {
+            "name" => finalizer.name = reader.text(value),
+            _ if value.is_null() => {}
+            "role" => role = runs(reader, key, value),
+            "playbook" => playbook = runs(reader, key, value),
+            "vars" => finalizer.vars = vars(reader, value),
+            _ => {
+                let help = "its keys are `name`, `role`, `playbook` and `vars`";
+                reader.wrong(key_span, &format!("a finalizer has no key `{key}`"), help);
+            }
+        }
+    }
+    finalizer.runs = playbook.or(role);
+    if finalizer.name.is_empty() {
+        reader.wrong(&node.span, "this finalizer has no `name`", "add it, e.g. `cache.example.com/finalizer`");
+    } else if finalizer.runs.is_none() && finalizer.vars.is_empty() {
+        let help = "add one of them, such as `vars: {state: absent}`";
+        reader.wrong(&node.span, "this finalizer has no `role`, no `playbook` and no `vars`", help);
+    }
+    Some(finalizer)
+}
+
+fn vars(reader: &mut Reader, node: &Node) -> Map<String, Json> {
+    if !matches!(node.value, Value::Map(_)) {
+        reader.wrong(&node.span, "`vars` is no mapping", "write `name: value` below it");
+    }
+    let vars = node.entries().iter().map(|entry| (entry.key.clone(), var(reader, &entry.value)));
+    vars.collect()
+}
+
+/// What `ansible-vault encrypt_string` writes.
+const VAULT: &str = "$ANSIBLE_VAULT;";
+
+/// A value. operator-sdk puts environment variables into the whole file, before it is parsed.
+fn var(reader: &mut Reader, node: &Node) -> Json {
+    match &node.value {
+        Value::Text(text) if text.trim_start().starts_with(VAULT) => match is_tagged(node) {
+            true => json!({ "__ansible_vault": text }),
+            false => text.as_str().into(),
+        },
+        Value::Text(text) => match with_lookups(text) {
+            Some(template) => {
+                reader.dropped(
+                    &node.span,
+                    "the environment variables in this value are read by Ansible when it runs",
+                    "set them in config/manager/manager.yaml",
+                );
+                template.into()
+            }
+            None => text.as_str().into(),
+        },
+        Value::List(items) => items.iter().map(|item| var(reader, item)).collect(),
+        Value::Map(entries) => entries.iter().map(|entry| (entry.key.clone(), var(reader, &entry.value))).collect(),
+        _ => node.json(),
+    }
+}
+
+/// Whether the tag `!vault` is before the value; the parser drops it.
+fn is_tagged(node: &Node) -> bool {
+    let (before, value) = node.span.file.text.split_at(node.span.range.start);
+    let style = |letter: char| letter.is_whitespace() || "|>+-".contains(letter) || letter.is_ascii_digit();
+    value.starts_with("!vault") || before.trim_end_matches(style).ends_with("!vault")
+}
+
+/// `${NAME}` and `$NAME` as templates; `None`: there is none.
+fn with_lookups(text: &str) -> Option<String> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let (mut template, mut rest, mut has_any) = (String::new(), text, false);
+    while let Some((before, after)) = rest.split_once('$') {
+        template += before;
+        let (name, next) = match after.strip_prefix('{') {
+            Some(after) => after.split_once('}').unwrap_or(("", after)),
+            None => after.split_at(after.find(|letter| !is_name(letter)).unwrap_or(after.len())),
+        };
+        if !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|letter: char| letter.is_ascii_digit()) {
+            template += &format!("{{{{ lookup('env', '{name}') }}}}");
+            (rest, has_any) = (next, true);
+        } else {
+            template.push('$');
+            rest = after;
+        }
+    }
+    has_any.then(|| template + rest)
+}
+
+fn unwatched(reader: &mut Reader, node: &Node) -> Vec<(String, String)> {
+    let mut kinds = Vec::new();
+    for item in node.items() {
+        let text = |name: &str| {
+            let entry = item.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(name));
+            entry.and_then(|entry| entry.value.as_text()).unwrap_or_default()
+        };
+        match (text("group"), text("version"), text("kind")) {
+            (_, "", _) | (_, _, "") => {
+                reader.wrong(&item.span, "this is no kind", "it has a `group`, a `version` and a `kind`");
+            }
+            ("", version, kind) => kinds.push((version.to_owned(), kind.to_owned())),
+            (group, version, kind) => kinds.push((format!("{group}/{version}"), kind.to_owned())),
+        }
+    }
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environment_variables_become_lookups() {
+        for (text, expected) in [
+            ("${A}", Some("{{ lookup('env', 'A') }}")),
+            ("x-$B_1/y", Some("x-{{ lookup('env', 'B_1') }}/y")),
+            ("5$", None),
+            ("$1", None),
+            ("plain", None),
+        ] {
+            assert_eq!(with_lookups(text).as_deref(), expected, "{text}");
+        }
+    }
+}

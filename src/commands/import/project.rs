@@ -1,0 +1,166 @@
+//! The project of a Helm or Ansible operator of operator-sdk: what both have.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::watches::Subject;
+use crate::commands::error::Refusal;
+use crate::compiled::documents;
+use crate::diagnostic::{Diagnostic, SourceFile, Span};
+
+pub struct SdkProject {
+    pub dir: PathBuf,
+    /// `None`: there is no PROJECT.
+    pub names: Option<Names>,
+    /// `watches.yaml`.
+    pub watches: Arc<SourceFile>,
+    /// The CRDs, with their paths.
+    crds: Vec<(String, Value)>,
+    /// The names and the texts of files, and the objects in each.
+    samples: Vec<(String, String, Vec<Value>)>,
+}
+
+/// What PROJECT has.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Names {
+    #[serde(default)]
+    pub project_name: String,
+    #[serde(default)]
+    pub domain: String,
+    #[serde(default)]
+    layout: Value,
+}
+
+impl Names {
+    /// They use helm-operator-plugins.
+    pub fn is_hybrid(&self) -> bool {
+        self.layout.to_string().contains("hybrid.helm")
+    }
+}
+
+/// What a CRD has, besides the schema.
+#[derive(Debug)]
+pub struct Crd {
+    pub path: String,
+    pub is_namespaced: bool,
+    pub plural: Option<String>,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+}
+
+impl SdkProject {
+    /// Everything that is wrong is added to `found`. `plugin` is that of operator-sdk.
+    pub fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Self, Refusal> {
+        let path = dir.join("watches.yaml");
+        let text = fs::read_to_string(&path).map_err(|error| {
+            Refusal::new(format!("cannot read `{}`: {error}", path.display()))
+                .help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
+        })?;
+        let watches = SourceFile::new(path.display().to_string(), text);
+        let names = match read(&dir.join("PROJECT")) {
+            Some(file) => {
+                let values = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+                let names = values.into_iter().next().map(serde_json::from_value);
+                names.and_then(|names| parsed(&file, names, found))
+            }
+            None => None,
+        };
+        let mut crds = Vec::new();
+        for (_, file) in files(&dir.join("config/crd/bases")) {
+            let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+            crds.extend(objects.into_iter().map(|crd| (file.path.clone(), crd)));
+        }
+        let mut samples = Vec::new();
+        for (name, file) in files(&dir.join("config/samples")) {
+            if name != "kustomization.yaml" {
+                let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
+                samples.push((name, file.text.clone(), objects));
+            }
+        }
+        Ok(Self { dir: dir.to_owned(), names, watches, crds, samples })
+    }
+
+    /// The names in the CRD of a watch; what does not fit is added to `found`.
+    pub fn crd(&self, watch: &Subject, found: &mut Vec<Diagnostic>) -> Option<Crd> {
+        let mut wrong = |message: String, help: &str| {
+            found.push(Diagnostic::error("OP482", message).at(watch.span.clone(), "").help(help));
+        };
+        let is_it = |crd: &&(String, Value)| {
+            crd.1["spec"]["group"] == watch.group.as_str() && crd.1["spec"]["names"]["kind"] == watch.kind.as_str()
+        };
+        let Some((path, crd)) = self.crds.iter().find(is_it) else {
+            let message = format!("config/crd/bases has no CRD of `{}` in `{}`", watch.kind, watch.group);
+            wrong(message, "add it: `kubectl get crd NAME -o yaml` prints that of a cluster");
+            return None;
+        };
+        let (spec, names) = (&crd["spec"], &crd["spec"]["names"]);
+        let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
+        let others: Vec<&str> =
+            versions.iter().filter_map(|it| it["name"].as_str()).filter(|name| *name != watch.version).collect();
+        if others.len() == versions.len() {
+            let message = format!("the CRD of `{}` ({path}) has no version `{}`", watch.kind, watch.version);
+            wrong(message, "correct the version");
+        } else if !others.is_empty() {
+            let message = format!("the CRD of `{}` ({path}) has more versions: {}", watch.kind, others.join(", "));
+            let help = "`opctl create api --version VERSION --controller=false` adds them; the API server keeps versions of stored objects";
+            found.push(Diagnostic::warning("OP483", message).at(watch.span.clone(), "").help(help));
+        }
+        let of_spec = "/schema/openAPIV3Schema/properties/spec/properties";
+        if versions.iter().any(|it| it["name"] == watch.version.as_str() && it.pointer(of_spec).is_some()) {
+            let message = format!("the fields that {path} has for the spec of `{}` were not imported", watch.kind);
+            let help = "the type takes any value; give fields types where the API server should check them";
+            found.push(Diagnostic::warning("OP483", message).at(watch.span.clone(), "").help(help));
+        }
+        let texts = |value: &Value| -> Vec<String> {
+            value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Some(Crd {
+            path: path.clone(),
+            is_namespaced: spec["scope"] != "Cluster",
+            plural: names["plural"].as_str().map(str::to_owned),
+            short_names: texts(&names["shortNames"]),
+            categories: texts(&names["categories"]),
+        })
+    }
+
+    /// The files with samples of a kind, and the spec of the first object.
+    pub fn samples(&self, watch: &Subject) -> (Vec<(String, String)>, Value) {
+        let api_version = format!("{}/{}", watch.group, watch.version);
+        let is_it =
+            |object: &&Value| object["apiVersion"] == api_version.as_str() && object["kind"] == watch.kind.as_str();
+        let of_kind = self.samples.iter().filter(|(.., objects)| objects.first().as_ref().is_some_and(is_it));
+        let files: Vec<(String, String)> = of_kind.map(|(name, text, _)| (name.clone(), text.clone())).collect();
+        let first = self.samples.iter().flat_map(|(.., objects)| objects).find(is_it);
+        (files, first.map(|object| object["spec"].clone()).unwrap_or_default())
+    }
+}
+
+pub fn read(path: &Path) -> Option<Arc<SourceFile>> {
+    fs::read_to_string(path).ok().map(|text| SourceFile::new(path.display().to_string(), text))
+}
+
+/// The YAML files in a folder, by name.
+fn files(folder: &Path) -> Vec<(String, Arc<SourceFile>)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
+    names.sort();
+    names.into_iter().filter_map(|name| Some((name.clone(), read(&folder.join(name))?))).collect()
+}
+
+fn parsed<T, E: std::fmt::Display>(
+    file: &Arc<SourceFile>,
+    result: Result<T, E>,
+    found: &mut Vec<Diagnostic>,
+) -> Option<T> {
+    let report = |error: E| {
+        let at = Span { file: file.clone(), range: 0..0 };
+        found.push(Diagnostic::error("OP482", format!("cannot read this file: {error}")).at(at, "").help("correct it"));
+    };
+    result.map_err(report).ok()
+}
