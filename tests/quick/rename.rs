@@ -7,7 +7,7 @@ use std::process::Output;
 
 use opctl::project::{Origin, ProjectFile, Resource};
 
-use crate::golden::{Golden, can_be_made, names, shell};
+use crate::golden::{Golden, can_be_made, names};
 use crate::sandbox::Sandbox;
 use crate::tree;
 

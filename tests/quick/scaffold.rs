@@ -420,6 +420,7 @@ fn a_kind_says_what_to_insert_where() {
                 Inserted::YamlItem { key, item } => format!("{key}: {item}"),
                 Inserted::Feature { dependency, feature } => format!("{dependency}: {feature}"),
                 Inserted::KubeArgument { version, argument, .. } => format!("{version}: {argument}"),
+                Inserted::NoKubeArgument { version, argument, .. } => format!("{version}: no {argument}"),
             };
             format!("{} {} {what}", if each.base.is_some() { "new" } else { "old" }, each.path)
         };

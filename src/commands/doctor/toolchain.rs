@@ -380,6 +380,7 @@ mod tests {
             installer: Some(Installer::Brew),
             has_rustup: false,
             helm: Some(gone()),
+            ansible: None,
         };
         let worst = worst(&nothing, &[]);
         assert_eq!(worst.len(), 8);
