@@ -80,11 +80,11 @@ impl Deriver<'_> {
                 }
             }
         }
-        self.lookups(task.node, task);
+        self.lookups(task.node);
     }
 
     /// `lookup('kubernetes.core.k8s', …)` in any text of a task.
-    fn lookups(&mut self, node: &Node, task: &Task) {
+    fn lookups(&mut self, node: &Node) {
         match &node.value {
             Value::Text(text) => {
                 for call in calls(text) {
@@ -99,8 +99,8 @@ impl Deriver<'_> {
                     }
                 }
             }
-            Value::List(items) => items.iter().for_each(|item| self.lookups(item, task)),
-            Value::Map(entries) => entries.iter().for_each(|entry| self.lookups(&entry.value, task)),
+            Value::List(items) => items.iter().for_each(|item| self.lookups(item)),
+            Value::Map(entries) => entries.iter().for_each(|entry| self.lookups(&entry.value)),
             _ => {}
         }
     }
@@ -126,7 +126,7 @@ impl Deriver<'_> {
         let mut is_given = false;
         if let Some(definition) = task.argument(arguments, &["definition", "resource_definition", "inline"]) {
             is_given = true;
-            self.definition(task, &definition, arguments, &verbs, at);
+            self.definition(task, &definition, arguments, &verbs);
         }
         for (name, folder) in [("src", "files"), ("template", "templates")] {
             let Some(path) = task.argument(arguments, &[name]) else { continue };
@@ -147,18 +147,18 @@ impl Deriver<'_> {
     }
 
     /// Objects, or a text with them.
-    fn definition(&mut self, task: &Task, node: &Node, arguments: &Node, verbs: &[&'static str], at: &Span) {
+    fn definition(&mut self, task: &Task, node: &Node, arguments: &Node, verbs: &[&'static str]) {
         let Some(values) = task.values(node) else { return self.text(task, node, verbs) };
         for value in &values {
             match &value.value {
-                Value::List(items) => items.iter().for_each(|item| self.definition(task, item, arguments, verbs, at)),
+                Value::List(items) => items.iter().for_each(|item| self.definition(task, item, arguments, verbs)),
                 Value::Map(_) => {
                     let own = |key: &str, names: &[&str]| value.get(key).cloned().or(task.argument(arguments, names));
                     let (kind, version) =
                         (own("kind", &["kind"]), own("apiVersion", &["api_version", "api", "version"]));
                     match (kind, value.get("items")) {
                         (Some(kind), Some(items)) if kind.as_text().is_some_and(|kind| kind.ends_with("List")) => {
-                            items.items().iter().for_each(|item| self.definition(task, item, arguments, verbs, at));
+                            items.items().iter().for_each(|item| self.definition(task, item, arguments, verbs));
                         }
                         (kind, _) => self.kinds(task, kind, version, None, verbs, &value.span),
                     }

@@ -379,7 +379,7 @@ fn served_version(group: &str) -> Option<&'static str> {
     let served = |version: &&str| {
         group["versions"].as_array().is_some_and(|versions| versions.iter().any(|it| it["version"] == **version))
     };
-    ["v1", "v1beta1"].into_iter().find(|version| served(&version))
+    ["v1", "v1beta1"].into_iter().find(|version| served(version))
 }
 
 fn state(migration: &Value) -> MigrationState {

@@ -118,12 +118,12 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
                 if number % 7 == 0 {
                     api.delete(&path);
                     numbers.remove(&name);
-                } else if numbers.contains_key(&name) {
-                    assert_eq!(api.patch(&path, &json!({ "spec": { "number": number } }))["kind"], "Widget");
-                    numbers.insert(name, number);
                 } else {
-                    assert_eq!(api.post(PATH, &widget(&name, number))["kind"], "Widget");
-                    numbers.insert(name, number);
+                    let stored = match numbers.insert(name.clone(), number) {
+                        Some(_) => api.patch(&path, &json!({ "spec": { "number": number } })),
+                        None => api.post(PATH, &widget(&name, number)),
+                    };
+                    assert_eq!(stored["kind"], "Widget");
                 }
                 sleep(Duration::from_millis(10));
             }

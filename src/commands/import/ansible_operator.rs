@@ -49,7 +49,7 @@ pub fn run(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Result<Outc
     }
     leftovers(&source, &mut found);
     let subjects: Vec<&Subject> = watches.iter().map(|watch| &watch.subject).collect();
-    target::import(&source, &subjects, found, console, &mut |file, found| {
+    target::import(&source, &subjects, found, console, |file, found| {
         Ok(requests(&source, &watches, &mut files, file, found))
     })
 }

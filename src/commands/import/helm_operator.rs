@@ -44,7 +44,7 @@ pub fn run(args: &HelmOperatorArgs, console: &Console) -> anyhow::Result<Outcome
     let source = SdkProject::read(&args.dir, "helm", &mut found)?;
     let watches = watches::read(&source.watches, &mut found);
     let subjects: Vec<&Subject> = watches.iter().map(|watch| &watch.subject).collect();
-    target::import(&source, &subjects, found, console, &mut |file, found| {
+    target::import(&source, &subjects, found, console, |file, found| {
         requests(args, &source, &watches, file, found, console)
     })
 }

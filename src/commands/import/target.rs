@@ -23,7 +23,7 @@ pub fn import(
     subjects: &[&Subject],
     mut found: Vec<Diagnostic>,
     console: &Console,
-    requests: &mut dyn FnMut(&ProjectFile, &mut Vec<Diagnostic>) -> anyhow::Result<Vec<Request>>,
+    mut requests: impl FnMut(&ProjectFile, &mut Vec<Diagnostic>) -> anyhow::Result<Vec<Request>>,
 ) -> anyhow::Result<Outcome> {
     let mut requests = |file: &ProjectFile, mut found: Vec<Diagnostic>| {
         let requests = requests(file, &mut found)?;

@@ -1,6 +1,7 @@
 //! Where the old name still is: in texts, in comments and in prose, whose meaning opctl does not know.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use super::{Renamed, What};
 use crate::commands::create_api::BOILERPLATE;
@@ -15,7 +16,7 @@ pub fn list(what: &What, renamed: &Renamed, texts: &Texts, header: &str) -> Vec<
         let is_looked_at = match path.ends_with(".rs") {
             // Names in code that are still there are the user's own.
             true => edit::texts_and_comments(text),
-            false => vec![0..text.len()],
+            false => iter::once(0..text.len()).collect(),
         };
         let lines: BTreeSet<usize> = is_looked_at
             .into_iter()

@@ -36,7 +36,7 @@ pub fn install(session: &Session, source: &Source, mode: &Mode, before: Option<&
         session.cluster.await_rollout(deployment, session.deadline)?;
     }
     let (crds, gone): (Vec<Value>, Vec<Value>) =
-        old.difference(&new).filter_map(|line| install::named(line)).partition(|object| is_crd(object));
+        old.difference(&new).filter_map(|line| install::named(line)).partition(is_crd);
     session.delete(&gone)?;
     let kept: Vec<&str> = crds.iter().map(|crd| at(crd, "/metadata/name")).collect();
     if !kept.is_empty() {

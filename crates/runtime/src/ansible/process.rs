@@ -400,8 +400,10 @@ async fn end(mark: &str) -> bool {
             let is_marked = |process: &procfs::process::Process| {
                 process.environ().is_ok_and(|all| all.get(OsStr::new(MARK)).is_some_and(|value| *value == *mark))
             };
-            let found = all.filter(is_marked).filter_map(|process| Pid::from_raw(process.pid));
-            found.map(|pid| kill_process(pid, Signal::KILL)).count()
+            let found: Vec<Pid> = all.filter(is_marked).filter_map(|process| Pid::from_raw(process.pid)).collect();
+            // One that has just ended cannot be killed.
+            found.iter().for_each(|pid| _ = kill_process(*pid, Signal::KILL));
+            found.len()
         });
         match left.await {
             Ok(1..) => were_any = true,
