@@ -317,7 +317,7 @@ impl Package<'_> {
         })
     }
 
-    /// What was installed without OLM: a list of objects, by which they are found again. `objects` are lines of [`line`].
+    /// What was installed without OLM: a list of objects, by which they are found again. `objects` are lines of [`line()`].
     pub fn inventory(&self, version: &str, objects: &BTreeSet<String>) -> Value {
         let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
         json!({
