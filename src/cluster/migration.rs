@@ -57,11 +57,11 @@ pub struct Migration {
     conflicts: BTreeMap<Key, (usize, String)>,
 }
 
-/// So many objects are in memory at a time.
+/// The maximum number of objects in memory.
 const PAGE: usize = 400;
 /// An object that others have changed this often since it was first read is stored as they wrote it, in the storage version.
 const CHANGED_BY_OTHERS: usize = 3;
-/// So many kubectl processes update objects at the same time, each one object after the other.
+/// The number of kubectl processes that update objects at the same time, each one object after the other.
 const PARALLEL: usize = 4;
 
 impl Storage {

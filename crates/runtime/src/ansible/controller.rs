@@ -392,7 +392,7 @@ const MANY: usize = 500;
 const RETRY: &str = "opctl-runtime/retry";
 const ANNOTATIONS: &str = "ansible.sdk.operatorframework.io/";
 
-/// The pause after so many failures: ten seconds, doubled with each, up to ten minutes.
+/// The pause after this number of failures: ten seconds, doubled with each, up to ten minutes.
 fn pause(failures: i64) -> Duration {
     let before = u32::try_from(failures.saturating_sub(1)).unwrap_or_default();
     let doubled = Duration::from_secs(10).saturating_mul(2_u32.saturating_pow(before));

@@ -129,7 +129,7 @@ pub(super) async fn own(live: &Live, owner: &Owner, known: &[Dependent], ctx: &C
         let mut body = json!({
             "apiVersion": resource.api_version,
             "kind": resource.kind,
-            // With the uid, it is not made anew where it has just been deleted.
+            // With the uid, an object that was just deleted is not created again.
             "metadata": { "name": name, "uid": uid },
         });
         match may_own {
@@ -162,7 +162,7 @@ impl Dependent {
         GroupVersionKind::gvk(group, version, &self.kind)
     }
 
-    /// Whether both are the same object of the cluster, if it was not made anew.
+    /// Whether both are the same object of the cluster, if it was not created again.
     pub(super) fn is(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.gvk().group, it.kind.clone(), it.namespace.clone(), it.name.clone());
         key(self) == key(other)
@@ -179,7 +179,7 @@ impl Dependent {
         settings.watches_dependents && !is_left && (self.namespace.is_some() || settings.watches_cluster_scoped)
     }
 
-    /// As it is now; `None` if it is gone, or was made anew.
+    /// As it is now; `None` if it is gone, or was created again.
     async fn now(&self, ctx: &Context) -> Result<Option<Self>> {
         let (resource, _) = match ctx.kinds.get(&ctx.client, &self.gvk()).await {
             Ok(known) => known,

@@ -22,7 +22,7 @@ pub(super) struct Fresh<K> {
     pub now: Timestamp,
 }
 
-/// Reads an object anew; `None` if it is gone, or another one has its name. As a list, which every controller may read.
+/// Reads an object again; `None` if it is gone, or another one has its name. As a list, which every controller may read.
 pub(super) async fn fresh<K: Resource<DynamicType = ()>>(
     object: &Untyped<K>,
     ctx: &Context,

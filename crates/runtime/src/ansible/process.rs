@@ -164,7 +164,7 @@ impl Ansible {
         let (limit, kept) = (job.timeout, job.kept);
         let (shutdown, patience) = (ctx.shutdown(), Duration::from_secs(ctx.options.grace_period) / 2);
         let mut child = command.spawn().map_err(failed)?;
-        // A task of its own: whoever waits for it may be dropped, but no process may be left.
+        // A task of its own: its caller may be dropped, but no process may be left.
         let ended = tokio::spawn(async move {
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
             let mut summary = Summary::default();
