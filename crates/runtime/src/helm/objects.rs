@@ -156,7 +156,7 @@ async fn own(object: &Object, live: &Value, owner: &Owner, location: &Location, 
     let body = json!({
         "apiVersion": location.resource.api_version,
         "kind": location.resource.kind,
-        // With the uid, it is not made anew where it has just been deleted.
+        // With the uid, an object that has just been deleted is not created again.
         "metadata": { "name": object.name, "uid": live["metadata"]["uid"], "ownerReferences": [owner.reference] },
     });
     let params = PatchParams::apply(&names::field_manager(&ctx.field_manager, "owner")).force();
@@ -191,9 +191,11 @@ fn scaled(objects: &[Object]) -> Vec<Object> {
 /// Where an object was not as it is now.
 fn drift(before: Option<&Value>, after: Option<&Value>) -> Option<String> {
     const SHOWN: usize = 5;
-    let (Some(before), Some(after)) = (before, after) else {
-        return (before.is_none()).then(|| "it did not exist".to_owned());
-    };
+    let uid = |object: &Value| object["metadata"]["uid"].clone();
+    // One that was deleted after it was read did not exist either when it was written.
+    let before = before.filter(|before| after.is_none_or(|after| uid(before) == uid(after)));
+    let Some(before) = before else { return Some("it did not exist".to_owned()) };
+    let after = after?;
     let mut places = Vec::new();
     differences(before, after, "", &mut places);
     let more = places.len().saturating_sub(SHOWN);
@@ -292,4 +294,21 @@ fn is_annotated(live: &Value, id: &Id) -> bool {
 fn about(object: &Object, error: &Error) -> Error {
     let why = error.request().map_or_else(|| error.to_string(), brief);
     Error::new("DriftNotCorrected", format!("{}: {why}", object.shown()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_deleted_and_created_meanwhile_did_not_exist() {
+        let service = |uid: &str, ip: &str| json!({ "metadata": { "uid": uid }, "spec": { "clusterIP": ip } });
+        let before = service("1", "10.0.0.1");
+        let of = |after: &Value| drift(Some(&before), Some(after));
+        assert_eq!(of(&before), None);
+        assert_eq!(of(&service("1", "10.0.0.2")).as_deref(), Some("/spec/clusterIP"));
+        assert_eq!(of(&service("2", "10.0.0.2")).as_deref(), Some("it did not exist"));
+        assert_eq!(drift(None, Some(&before)).as_deref(), Some("it did not exist"));
+        assert_eq!(drift(Some(&before), None), None);
+    }
 }

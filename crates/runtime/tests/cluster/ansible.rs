@@ -207,7 +207,7 @@ fn the_life_of_a_page() {
     expected["_web_example_com_page"] = object.clone();
     assert_eq!(variables, expected);
 
-    // Nothing runs while nothing changes, even if the operator is started anew.
+    // Nothing runs while nothing changes, even if the operator is restarted.
     assert_eq!(manager.terminate().code(), Some(0));
     manager = setup.manager();
     setup.kubectl("annotate page home example.com/note=1");
@@ -222,7 +222,7 @@ fn the_life_of_a_page() {
     setup.cluster.kubectl(&["patch", "configmap", "home", "--type=merge", "-p", r#"{"data":{"text":"drifted"}}"#], "");
     within(PATIENCE, "drift is corrected", || setup.text("home") == "Welcome: changed");
     setup.kubectl("delete deployment home");
-    within(PATIENCE, "a deleted object is made anew", || !setup.get("deployment", "home").is_null());
+    within(PATIENCE, "a deleted object is created again", || !setup.get("deployment", "home").is_null());
     // Also while no operator ran.
     let mut quiet = 0;
     within(PATIENCE, "the last run ends", || {
