@@ -1,6 +1,7 @@
 //! The operator's Deployment: the fields that are values.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
@@ -16,8 +17,80 @@ pub struct Manager {
     /// What selectors select its Pods by.
     pub labels: Map<String, Value>,
     pub service_account: String,
-    /// Of the container's port `metrics`.
-    pub metrics_port: Option<i64>,
+    pub ports: Vec<Port>,
+}
+
+/// A port that the operator listens on, and that is a value of the chart.
+pub struct Port {
+    /// The path of the value.
+    pub value: &'static str,
+    /// Its name in the container.
+    name: &'static str,
+    /// The argument for the address, without `--`. The same name in capitals is a variable.
+    argument: &'static str,
+    pub number: i64,
+    /// Otherwise the operator listens there by default.
+    is_argument: bool,
+}
+
+/// The values, names and arguments of ports.
+const PORTS: [(&str, &str, &str); 3] = [
+    ("metrics.port", "metrics", "metrics-bind-address"),
+    ("webhook.port", "webhook", "webhook-bind-address"),
+    ("manager.healthProbe.port", "probes", "health-probe-bind-address"),
+];
+
+impl Port {
+    /// The ports of a container, except for those whose address is no plain port.
+    fn all(container: &Value) -> Vec<Self> {
+        let items = |key: &str| container[key].as_array().map_or(&[][..], Vec::as_slice);
+        let of = |&(value, name, argument): &(&'static str, &'static str, &'static str)| {
+            let number = items("ports").iter().find(|port| port["name"] == name)?["containerPort"].as_i64()?;
+            let mut port = Self { value, name, argument, number, is_argument: false };
+            let is_variable = items("env").iter().any(|variable| variable["name"] == port.variable());
+            let address = format!("--{argument}");
+            for argument in items("args").iter().filter_map(Value::as_str).filter(|it| it.starts_with(&address)) {
+                if argument != port.written(number) {
+                    return None;
+                }
+                port.is_argument = true;
+            }
+            (port.is_argument || !is_variable).then_some(port)
+        };
+        PORTS.iter().filter_map(of).collect()
+    }
+
+    fn written(&self, number: impl Display) -> String {
+        format!("--{}=:{number}", self.argument)
+    }
+
+    fn variable(&self) -> String {
+        self.argument.replace('-', "_").to_uppercase()
+    }
+
+    /// Whether a port of a Service has the number of the operator's.
+    pub fn is_of(&self, service: &Value) -> bool {
+        service["targetPort"] == self.name && service["port"] == self.number
+    }
+
+    /// The action for the number.
+    pub fn action(&self) -> String {
+        format!("{{{{ .Values.{} }}}}", self.value)
+    }
+
+    /// Lines for a variable, where the operator listens elsewhere than by default.
+    fn env(&self) -> Vec<String> {
+        vec![
+            format!("{{{{- if {} }}}}", self.is_changed()),
+            format!("- name: {}", self.variable()),
+            format!("  value: \":{}\"", self.action()),
+            "{{- end }}".into(),
+        ]
+    }
+
+    fn is_changed(&self) -> String {
+        format!("ne (int .Values.{}) {}", self.value, self.number)
+    }
 }
 
 /// The name of the container in the scaffold; of several containers, it is the operator's.
@@ -38,9 +111,9 @@ pub fn find(objects: &BTreeMap<Id, Variants>) -> Result<Manager, ChartError> {
     let (_, object) = variants.iter().max_by_key(|(_, object)| object.to_string().len()).unwrap_or(&variants[0]);
     let labels = object["spec"]["selector"]["matchLabels"].as_object().cloned().unwrap_or_default();
     let account = object["spec"]["template"]["spec"]["serviceAccountName"].as_str().unwrap_or("default");
-    let ports = containers(object).iter().flat_map(|container| container["ports"].as_array().into_iter().flatten());
-    let metrics_port = ports.filter(|port| port["name"] == "metrics").find_map(|port| port["containerPort"].as_i64());
-    Ok(Manager { id: (*id).clone(), labels, service_account: account.into(), metrics_port })
+    let container = containers(object).iter().min_by_key(|container| container["name"] != CONTAINER);
+    let ports = container.map(Port::all).unwrap_or_default();
+    Ok(Manager { id: (*id).clone(), labels, service_account: account.into(), ports })
 }
 
 fn containers(object: &Value) -> &[Value] {
@@ -65,7 +138,7 @@ pub fn replicas(objects: &[Value]) -> Option<i64> {
 }
 
 /// Has the fields of the Deployment depend on values, whose defaults are what is rendered.
-pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(), ChartError> {
+pub fn template(tree: &mut Tree, chart: &str, ports: &[Port], values: &mut Values) -> Result<(), ChartError> {
     let missing = || ChartError {
         message: "the operator's Deployment has no Pod template with containers".into(),
         help: "`opctl check` shows what is wrong under `config`".into(),
@@ -103,8 +176,9 @@ pub fn template(tree: &mut Tree, chart: &str, values: &mut Values) -> Result<(),
     value(container, "imagePullPolicy", "manager.image.pullPolicy", values);
     value(container, "resources", "manager.resources", values);
     value(container, "securityContext", "manager.securityContext", values);
-    items(container, "args", "manager.args", values);
-    items(container, "env", "manager.env", values);
+    let args = "manager.args";
+    items(container, "args", args, with(args, &[&to_yaml(COLUMN)]), &list("args", args), values);
+    env(container, ports, values);
     extra(container, "volumeMounts", "manager.extraVolumeMounts");
     Ok(())
 }
@@ -149,25 +223,37 @@ fn value_or(tree: &mut Tree, key: &str, path: &str) {
     entries.insert(at, line(lines));
 }
 
-/// A sequence, of which those items that are the same for every release are values, as far as they stand beside each other.
-fn items(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
-    let own = match key {
-        // Some may be given by name alone: `--set manager.envOverrides.RUST_LOG=debug`.
-        "env" => vec![
-            format!("{{{{- range .Values.{path} }}}}"),
-            "{{- if not (hasKey $.Values.manager.envOverrides .name) }}".into(),
-            format!("{{{{- toYaml (list .) | nindent {COLUMN} }}}}"),
-            "{{- end }}".into(),
-            "{{- end }}".into(),
-            "{{- range $name, $value := .Values.manager.envOverrides }}".into(),
-            "- name: {{ $name }}".into(),
-            "  value: {{ $value | quote }}".into(),
-            "{{- end }}".into(),
-        ],
-        _ => with(path, &[&to_yaml(COLUMN)]),
-    };
+/// The variables. Some may be given by name alone: `--set manager.envOverrides.RUST_LOG=debug`.
+fn env(container: &mut Tree, ports: &[Port], values: &mut Values) {
+    let ports: Vec<&Port> = ports.iter().filter(|port| !port.is_argument).collect();
+    let own: Vec<String> = [
+        "{{- range .Values.manager.env }}",
+        "{{- if not (hasKey $.Values.manager.envOverrides .name) }}",
+        &format!("{{{{- toYaml (list .) | nindent {COLUMN} }}}}"),
+        "{{- end }}",
+        "{{- end }}",
+        "{{- range $name, $value := .Values.manager.envOverrides }}",
+        "- name: {{ $name }}",
+        "  value: {{ $value | quote }}",
+        "{{- end }}",
+    ]
+    .into_iter()
+    .map(str::to_owned)
+    .chain(ports.iter().flat_map(|port| port.env()))
+    .collect();
+    let changed: String = ports.iter().map(|port| format!(" ({})", port.is_changed())).collect();
+    let mut alone = vec![format!("{{{{- if or .Values.manager.env .Values.manager.envOverrides{changed} }}}}")];
+    alone.push("env:".into());
+    alone.extend(own.iter().cloned());
+    alone.push("{{- end }}".into());
+    items(container, "env", "manager.env", own, &alone, values);
+}
+
+/// A sequence, of which those items that are the same for every release are a value, as far as they stand beside each other. `own` are
+/// the lines for the value, and `alone` those where there is no sequence.
+fn items(tree: &mut Tree, key: &str, path: &str, own: Vec<String>, alone: &[String], values: &mut Values) {
     let Some(entry) = tree.entry(key).filter(|entry| entry.set == Set::MAX) else {
-        return more(tree, key, path, own);
+        return more(tree, key, own, alone);
     };
     let Tree::List(items) = entry.it.1.open() else { return };
     let plain: Vec<Option<Value>> =
@@ -186,22 +272,27 @@ fn items(tree: &mut Tree, key: &str, path: &str, values: &mut Values) {
 
 /// Adds the items of a value to a sequence.
 fn extra(tree: &mut Tree, key: &str, path: &str) {
-    more(tree, key, path, with(path, &[&to_yaml(COLUMN)]));
+    more(tree, key, with(path, &[&to_yaml(COLUMN)]), &list(key, path));
 }
 
-/// Adds items by lines of a template to a sequence, which only some renderings may have.
-fn more(tree: &mut Tree, key: &str, path: &str, own: Vec<String>) {
-    let alone = with(path, &[&format!("{key}:"), &to_yaml(COLUMN)]);
+/// An entry for a list that is not empty.
+fn list(key: &str, path: &str) -> Vec<String> {
+    with(path, &[&format!("{key}:"), &to_yaml(COLUMN)])
+}
+
+/// Adds lines to a sequence, which only some renderings may have. `alone` is the entry for the others.
+fn more(tree: &mut Tree, key: &str, own: Vec<String>, alone: &[String]) {
     let Tree::Map(entries) = tree.open() else { return };
     let Some(at) = entries.iter().position(|entry| entry.it.0 == key) else {
-        return tree.put(Set::MAX, key, Tree::Lines(alone));
+        return tree.put(Set::MAX, key, Tree::Lines(alone.to_vec()));
     };
     let Part { set, it: (_, tree) } = &mut entries[at];
     if let Tree::List(items) = tree.open() {
         items.push(Part { set: Set::MAX, it: Tree::Lines(own) });
     }
     if *set != Set::MAX {
-        let choices = [Part { set: *set, it: tree.clone() }, Part { set: !*set, it: Tree::Lines(alone) }];
+        let choices =
+            [Part { set: *set, it: tree.clone() }, Part { set: !*set, it: Tree::Lines(alone.to_vec()) }];
         (*set, *tree) = (Set::MAX, Tree::Choice(choices.into()));
     }
 }
@@ -211,32 +302,42 @@ fn is_plain(value: &Value) -> bool {
     !value.to_string().contains("Opctl")
 }
 
-/// Has the port of the metrics be a value: where the operator listens, and where the Service does.
-pub fn metrics_port(tree: &mut Tree, id: &Id, port: i64) {
-    const VALUE: &str = "{{ .Values.metrics.port }}";
+/// Has a port be a value: where the operator listens, and where others connect to it.
+pub fn port(tree: &mut Tree, id: &Id, port: &Port) {
+    let put = |tree: &mut Tree, key: &str| tree.put(Set::MAX, key, Tree::Lines(vec![format!("{key}: {}", port.action())]));
+    let is = |tree: &mut Tree, key: &str, value: &Value| matches!(tree.get(&[key]), Some(Tree::Same(is)) if is == value);
+    let (name, number) = (Value::from(port.name), Value::from(port.number));
     match id.kind.as_str() {
         "Deployment" => {
             let Some(containers) = tree.get(&["spec", "template", "spec", "containers"]) else { return };
+            let written = Value::from(port.written(port.number));
             for container in containers.items() {
-                if let Some(args) = container.it.get(&["args"]) {
-                    for arg in args.items() {
-                        let bound = format!("--metrics-bind-address=:{port}");
-                        if matches!(&arg.it, Tree::Same(Value::String(text)) if *text == bound) {
-                            arg.it = Tree::Lines(vec![format!("- --metrics-bind-address=:{VALUE}")]);
-                        }
+                for arg in container.it.get(&["args"]).into_iter().flat_map(Tree::items) {
+                    if matches!(&arg.it, Tree::Same(arg) if *arg == written) {
+                        arg.it = Tree::Lines(vec![format!("- {}", port.written(port.action()))]);
                     }
                 }
-                for item in container.it.get(&["ports"]).into_iter().flat_map(|ports| ports.items()) {
-                    if matches!(item.it.get(&["name"]), Some(Tree::Same(name)) if name == "metrics") {
-                        item.it.put(Set::MAX, "containerPort", Tree::Lines(vec![format!("containerPort: {VALUE}")]));
+                for item in container.it.get(&["ports"]).into_iter().flat_map(Tree::items) {
+                    if is(&mut item.it, "name", &name) {
+                        put(&mut item.it, "containerPort");
                     }
                 }
             }
         }
+        // A Service with the operator's own number has that of the value, too.
         "Service" => {
-            for item in tree.get(&["spec", "ports"]).into_iter().flat_map(|ports| ports.items()) {
-                if matches!(item.it.get(&["targetPort"]), Some(Tree::Same(target)) if target == "metrics") {
-                    item.it.put(Set::MAX, "port", Tree::Lines(vec![format!("port: {VALUE}")]));
+            for item in tree.get(&["spec", "ports"]).into_iter().flat_map(Tree::items) {
+                if is(&mut item.it, "targetPort", &name) && is(&mut item.it, "port", &number) {
+                    put(&mut item.it, "port");
+                }
+            }
+        }
+        "NetworkPolicy" => {
+            for rule in tree.get(&["spec", "ingress"]).into_iter().flat_map(Tree::items) {
+                for item in rule.it.get(&["ports"]).into_iter().flat_map(Tree::items) {
+                    if is(&mut item.it, "port", &number) {
+                        put(&mut item.it, "port");
+                    }
                 }
             }
         }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 pub use self::condition::MOST_SWITCHES;
 use self::condition::{Set, condition, join};
-use self::manager::Manager;
+use self::manager::{Manager, Port};
 pub use self::manager::image;
 use self::merge::{Part, Tree, merge};
 pub use self::metrics::{serves_metrics, without_metrics};
@@ -170,9 +170,9 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     let mut values = values::common(operator);
     let replicas = manager::replicas(&operator.renderings[operator.by_default()]);
     values.set("manager.replicas", replicas.unwrap_or(1).into());
-    match manager.metrics_port {
-        Some(port) => values.set("metrics.port", port.into()),
-        None => values.entries.retain(|entry| entry.path != "metrics.port"),
+    values.ports(&manager.ports);
+    if objects.keys().any(|id| id.kind == DISRUPTIONS) {
+        values.entries.retain(|entry| !entry.path.starts_with("podDisruptionBudget."));
     }
     let bound = bound_roles(&objects);
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -192,6 +192,10 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
     }
     let mut templates: BTreeMap<String, String> =
         files.into_iter().map(|(path, texts)| (path, format!("{header}\n{}", texts.join("---\n")))).collect();
+    if values.entries.iter().any(|entry| entry.path.starts_with("podDisruptionBudget.")) {
+        let name = format!("templates/manager/{}-disruptions.yaml", names.short(&manager.id.name));
+        templates.insert(name, format!("{header}\n{}", disruptions(&operator.name, &names, &manager)));
+    }
     templates.insert("templates/_helpers.tpl".into(), format!("{header}\n{}", names.helpers(&manager.service_account)));
     Ok(Chart {
         templates,
@@ -239,11 +243,11 @@ fn template(
     if let Some(spec) = tree.get(&["spec"]) {
         select(spec, &manager.labels);
     }
-    if let Some(port) = manager.metrics_port {
-        manager::metrics_port(&mut tree, id, port);
+    for port in &manager.ports {
+        manager::port(&mut tree, id, port);
     }
     if *id == manager.id {
-        manager::template(&mut tree, &operator.name, values)?;
+        manager::template(&mut tree, &operator.name, &manager.ports, values)?;
     }
     match id.kind.as_str() {
         // An uninstall leaves the CRD, and so all objects of its kind.
@@ -429,8 +433,10 @@ fn connection(id: &Id, object: &Value, operator: &Operator, names: &Names, manag
     }
     let (chart, name, service) = (&operator.name, names.short(&id.name), names.in_template(&id.name));
     let port = match &spec["ports"][0] {
-        port if port["targetPort"] == "metrics" => "{{ .Values.metrics.port }}".into(),
-        port => port["port"].to_string(),
+        port => {
+            let is_value = |known: &&Port| known.is_of(port);
+            manager.ports.iter().find(is_value).map_or_else(|| port["port"].to_string(), Port::action)
+        }
     };
     Some(format!(
         r#"apiVersion: v1
@@ -461,6 +467,36 @@ spec:
       type: RuntimeDefault
 "#
     ))
+}
+
+/// The kind of [`disruptions`].
+const DISRUPTIONS: &str = "PodDisruptionBudget";
+
+/// A PodDisruptionBudget for the operator's Pods.
+fn disruptions(chart: &str, names: &Names, manager: &Manager) -> String {
+    let name = names.in_template(&manager.id.name);
+    let labels = manager.labels.iter().map(|(key, value)| {
+        let [key, value] = [&Value::from(key.as_str()), value].map(yaml::scalar);
+        format!("      {key}: {value}\n")
+    });
+    let labels: String = labels.collect();
+    format!(
+        r#"{{{{- if .Values.podDisruptionBudget.enabled }}}}
+apiVersion: policy/v1
+kind: {DISRUPTIONS}
+metadata:
+  labels:
+    {{{{- include "{chart}.labels" . | nindent 4 }}}}
+  name: {name}
+  namespace: {{{{ .Release.Namespace | quote }}}}
+spec:
+  maxUnavailable: {{{{ .Values.podDisruptionBudget.maxUnavailable }}}}
+  selector:
+    matchLabels:
+      app.kubernetes.io/instance: {{{{ .Release.Name | quote }}}}
+{labels}{{{{- end }}}}
+"#
+    )
 }
 
 fn chart_file(name: &str) -> String {

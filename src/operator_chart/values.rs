@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::manager::Port;
 use super::{Operator, Switch};
 use crate::yaml;
 
@@ -32,6 +33,12 @@ impl Values {
                 _ => Value::Null,
             };
         }
+    }
+
+    /// Sets those of the ports, and removes those of ports that the operator does not have.
+    pub fn ports(&mut self, ports: &[Port]) {
+        self.entries.retain(|entry| !entry.path.ends_with(".port") || ports.iter().any(|port| port.value == entry.path));
+        ports.iter().for_each(|port| self.set(port.value, port.number.into()));
     }
 
     /// Sets a default.
@@ -73,6 +80,7 @@ pub fn common(operator: &Operator) -> Values {
         ("manager.args", json!([]), "Arguments, beside those of the parts that are enabled below", LIST),
         ("manager.env", json!([]), "Variables, beside those of the parts that are enabled below", LIST),
         ("manager.envOverrides", json!({}), "Variables by name, for --set manager.envOverrides.NAME=value", OBJECT),
+        ("manager.healthProbe.port", json!(8081), "", NUMBER),
         ("manager.resources", json!({}), "", OBJECT),
         ("manager.podSecurityContext", json!({}), "", OBJECT),
         ("manager.securityContext", json!({}), "", OBJECT),
@@ -89,6 +97,18 @@ pub fn common(operator: &Operator) -> Values {
         ("manager.pod.annotations", json!({}), "", OBJECT),
         ("manager.extraVolumes", json!([]), "", LIST),
         ("manager.extraVolumeMounts", json!([]), "", LIST),
+        (
+            "podDisruptionBudget.enabled",
+            json!(false),
+            "Whether nodes that are drained wait for the operator's other replicas",
+            BOOL,
+        ),
+        (
+            "podDisruptionBudget.maxUnavailable",
+            json!(1),
+            "How many replicas may be gone at a time: a number or a percentage",
+            &["integer", "string"],
+        ),
         ("serviceAccount.enabled", json!(true), "Whether the chart creates it", BOOL),
         ("serviceAccount.name", json!(""), "If it is empty, a name with that of the release", TEXT),
         ("serviceAccount.annotations", json!({}), "E.g. those by which a cloud provider grants permissions", OBJECT),
@@ -105,6 +125,7 @@ pub fn common(operator: &Operator) -> Values {
         ("metrics.enabled", json!(true), "", BOOL),
         ("metrics.port", json!(8443), "", NUMBER),
         ("webhook.enabled", json!(true), "", BOOL),
+        ("webhook.port", json!(9443), "", NUMBER),
         (
             "certManager.enabled",
             json!(false),
@@ -334,7 +355,7 @@ fn leaf(entry: &Entry) -> Value {
     }
     let bounds: &[(&str, Value)] = match entry.path {
         "manager.replicas" | "manager.terminationGracePeriodSeconds" => &[("minimum", json!(0))],
-        "metrics.port" => &[("minimum", json!(1)), ("maximum", json!(65535))],
+        path if path.ends_with(".port") => &[("minimum", json!(1)), ("maximum", json!(65535))],
         "manager.image.pullPolicy" => &[("enum", json!(["Always", "IfNotPresent", "Never"]))],
         "manager.image.digest" => &[("pattern", json!("^(sha256:[0-9a-f]{64})?$"))],
         _ => &[],

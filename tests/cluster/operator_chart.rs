@@ -67,7 +67,7 @@ fn charts_of_all_golden_projects_render_what_kustomize_does() {
     // Without the webhook, one of the versions would be unreadable. The first chart had the value.
     let output = sandbox.command("opctl").args(["generate", "chart"]).output().unwrap();
     assert!(output.status.success() && said(&output).contains("no value `webhook.enabled`"), "{}", said(&output));
-    shell(&sandbox, "sed -i '/^webhook:/,/enabled/d' dist/chart/values.yaml && opctl generate chart --check");
+    shell(&sandbox, "sed -i '/^webhook:/,/port/{/enabled/d}' dist/chart/values.yaml && opctl generate chart --check");
     shell(&sandbox, "helm lint --strict dist/chart");
 }
 
@@ -145,6 +145,10 @@ fn manifests_that_the_user_edited_are_in_the_chart_as_they_are() {
     assert!(!all.contains("shop-system") && !all.contains("name: shop-"), "{all}");
 }
 
+/// Ports other than the default ones.
+const PORTS: &str = "metrics.port=9000,manager.healthProbe.port=9001,webhook.port=9002,networkPolicy.enabled=true,\
+     podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=50%";
+
 #[test]
 fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     if !has_helm("the chart of an operator") {
@@ -185,12 +189,38 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
         "certManager.enabled=true,prometheus.enabled=true,networkPolicy.enabled=true,manager.replicas=2",
         "rbac.namespaced=true,metrics.enabled=false",
         "crd.enabled=false,serviceAccount.enabled=false,serviceAccount.name=mine,rbac.helpers.enabled=false",
-        "manager.envOverrides.RUST_LOG=debug,manager.args={--concurrency=3},metrics.port=9000,manager.image.tag=2",
+        "manager.envOverrides.RUST_LOG=debug,manager.args={--concurrency=3},manager.image.tag=2",
+        PORTS,
         "manager.tolerations[0].operator=Exists,manager.pod.labels.team=depot,manager.annotations.team=depot,\
          manager.strategy.type=Recreate,manager.imagePullSecrets[0].name=secret,fullnameOverride=depot",
     ] {
         run(&format!("install --dry-run=server shop dist/chart --namespace shop --create-namespace --set {values}"));
     }
+
+    // Who listens on a port, and who connects to it, have it from the same value.
+    let output = helm(&cluster, folder, &format!("template shop dist/chart --namespace shop --set {PORTS}"));
+    let objects: Vec<Value> = opctl::operator_chart::objects(&said(&output)).unwrap();
+    let object = |kind: &str, name: &str| {
+        let is_it = |object: &&Value| object["kind"] == kind && object["metadata"]["name"] == name;
+        objects.iter().find(is_it).unwrap_or_else(|| panic!("no {kind} {name}"))
+    };
+    let container = &object("Deployment", "shop-controller-manager")["spec"]["template"]["spec"]["containers"][0];
+    assert!(container["args"].as_array().unwrap().contains(&"--metrics-bind-address=:9000".into()), "{container}");
+    let variable = |name: &str| {
+        let mut variables = container["env"].as_array().unwrap().iter();
+        variables.find(|variable| variable["name"] == name).map(|variable| variable["value"].clone())
+    };
+    assert_eq!(variable("WEBHOOK_BIND_ADDRESS"), Some(":9002".into()));
+    assert_eq!(variable("HEALTH_PROBE_BIND_ADDRESS"), Some(":9001".into()));
+    let ports: Vec<_> = container["ports"].as_array().unwrap().iter().map(|port| &port["containerPort"]).collect();
+    assert_eq!(ports, [9002, 9001, 9000]);
+    assert_eq!(object("Service", "shop-controller-manager-metrics-service")["spec"]["ports"][0]["port"], 9000);
+    assert_eq!(object("Service", "shop-webhook-service")["spec"]["ports"][0]["targetPort"], "webhook");
+    let policy = object("NetworkPolicy", "shop-allow-webhook-traffic");
+    assert_eq!(policy["spec"]["ingress"][0]["ports"][0]["port"], 9002);
+    let budget = object("PodDisruptionBudget", "shop-controller-manager");
+    let labels = &object("Deployment", "shop-controller-manager")["spec"]["selector"]["matchLabels"];
+    assert_eq!((&budget["spec"]["selector"]["matchLabels"], &budget["spec"]["maxUnavailable"]), (labels, &"50%".into()));
 
     // A typo in a value is an error, and nothing is installed.
     let typo =

@@ -62,8 +62,8 @@ folder=$(mktemp -d)
 made='' installed=''
 samples() { "$kubectl" ${watched:+--namespace "${watched%%,*}"} "$@"; }
 has_samples() { ls config/samples/*_*.yaml > /dev/null 2>&1; }
-# The identity of each object, and what users have specified.
-identity() { samples get -f "$folder/samples.yaml" -o custom-columns=NAME:.metadata.name,UID:.metadata.uid,SPEC:.spec; }
+# Writes the identity of each object to a file, and what users have specified.
+identity() { samples get -f "$folder/samples.yaml" -o custom-columns=NAME:.metadata.name,UID:.metadata.uid,SPEC:.spec > "$1"; }
 # The objects of the operator that are in the cluster.
 left() { "$kubectl" get --ignore-not-found --output name -f "$folder/manifests.yaml"; }
 
@@ -84,7 +84,10 @@ trap clean_up EXIT
 
 remove() {
     step "remove"
-    if has_samples; then samples delete --ignore-not-found --timeout "$timeout" -f "$folder/samples.yaml" || return; fi
+    # What samples own goes before them: once the CRD is gone, Kubernetes may not find the owners of what is left.
+    if has_samples; then
+        samples delete --ignore-not-found --cascade foreground --timeout "$timeout" -f "$folder/samples.yaml" || return
+    fi
     "$opctl" undeploy --delete-crds --yes --timeout "$timeout" --kubectl "$kubectl" || return
     "$kubectl" delete namespace --ignore-not-found --timeout "$timeout" "${namespaces[@]}" || return
     installed=''
@@ -94,13 +97,12 @@ remove() {
 }
 
 # The Service of webhooks may reach their Pod a moment after it is ready.
-create_samples() {
-    has_samples || return 0
+retried() {
     for _ in 1 2 3 4 5; do
-        if samples apply -f "$folder/samples.yaml"; then return; fi
+        if "$@"; then return; fi
         sleep 3
     done
-    fail "the samples cannot be created"
+    return 1
 }
 
 await_samples() {
@@ -129,14 +131,18 @@ test_in_cluster() {
         "$opctl" deploy --image "$E2E_IMAGE" --timeout "$timeout" --kubectl "$kubectl"
     fi
     step "samples"
-    create_samples
+    if has_samples; then retried samples apply -f "$folder/samples.yaml" || fail "the samples cannot be created"; fi
     await_samples
     if [ -n "$previous" ]; then
+        if has_samples; then identity "$folder/before"; fi
         step "upgrade"
-        if has_samples; then identity > "$folder/before"; fi
         "$opctl" deploy --image "$E2E_IMAGE" --timeout "$timeout" --kubectl "$kubectl"
-        await_samples
-        if has_samples; then identity | diff "$folder/before" - || fail "the upgrade has changed or replaced objects"; fi
+        if has_samples; then
+            retried identity "$folder/after" || fail "the samples cannot be read after the upgrade"
+            await_samples
+            identity "$folder/after"
+            diff "$folder/before" "$folder/after" || fail "the upgrade has changed or replaced objects"
+        fi
     fi
     remove
 }
