@@ -86,7 +86,7 @@ remove() {
     step "remove"
     # What samples own goes before them: once the CRD is gone, Kubernetes may not find the owners of what is left.
     if has_samples; then
-        samples delete --ignore-not-found --cascade foreground --timeout "$timeout" -f "$folder/samples.yaml" || return
+        samples delete --ignore-not-found --cascade=foreground --timeout "$timeout" -f "$folder/samples.yaml" || return
     fi
     "$opctl" undeploy --delete-crds --yes --timeout "$timeout" --kubectl "$kubectl" || return
     "$kubectl" delete namespace --ignore-not-found --timeout "$timeout" "${namespaces[@]}" || return
