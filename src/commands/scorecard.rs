@@ -17,7 +17,7 @@ use crate::bundle::{self, Findings, Folder};
 use crate::cluster::{Deadline, Kubectl};
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::project::{Tree, join};
-use crate::scorecard::pods::{self, PodSettings};
+use crate::scorecard::pods::{self, PodSettings, Progress};
 use crate::scorecard::{self, Config, Outcome, Stage, State, Test, TestResult, archive, builtin, output};
 
 /// Run the scorecard tests of a bundle
@@ -288,7 +288,16 @@ impl Pods {
             let json = self.kubectl(&["get", "pod", &name, "-o", "json"], "")?;
             let pod: Value =
                 serde_json::from_str(&json).map_err(|error| format!("kubectl printed no JSON: {error}"))?;
-            let Err(waits) = pods::progress(&pod) else { break };
+            let waits = match pods::progress(&pod) {
+                Progress::Finished => break,
+                Progress::Failed { container, how } => {
+                    let log = self.kubectl(&["logs", &name, "-c", &container], "").unwrap_or_else(|problem| problem);
+                    let message =
+                        format!("the container `{container}` of the Pod `{name}` has failed with {how}\n{log}");
+                    return Err(message.trim_end().to_owned());
+                }
+                Progress::Waits(waits) => waits,
+            };
             if self.deadline.has_passed() {
                 return Err(format!(
                     "the Pod `{name}` has not finished in {}: {waits} (`--wait-time` sets the time)",

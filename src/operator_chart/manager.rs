@@ -291,8 +291,7 @@ fn more(tree: &mut Tree, key: &str, own: Vec<String>, alone: &[String]) {
         items.push(Part { set: Set::MAX, it: Tree::Lines(own) });
     }
     if *set != Set::MAX {
-        let choices =
-            [Part { set: *set, it: tree.clone() }, Part { set: !*set, it: Tree::Lines(alone.to_vec()) }];
+        let choices = [Part { set: *set, it: tree.clone() }, Part { set: !*set, it: Tree::Lines(alone.to_vec()) }];
         (*set, *tree) = (Set::MAX, Tree::Choice(choices.into()));
     }
 }
@@ -304,8 +303,10 @@ fn is_plain(value: &Value) -> bool {
 
 /// Has a port be a value: where the operator listens, and where others connect to it.
 pub fn port(tree: &mut Tree, id: &Id, port: &Port) {
-    let put = |tree: &mut Tree, key: &str| tree.put(Set::MAX, key, Tree::Lines(vec![format!("{key}: {}", port.action())]));
-    let is = |tree: &mut Tree, key: &str, value: &Value| matches!(tree.get(&[key]), Some(Tree::Same(is)) if is == value);
+    let put =
+        |tree: &mut Tree, key: &str| tree.put(Set::MAX, key, Tree::Lines(vec![format!("{key}: {}", port.action())]));
+    let is =
+        |tree: &mut Tree, key: &str, value: &Value| matches!(tree.get(&[key]), Some(Tree::Same(is)) if is == value);
     let (name, number) = (Value::from(port.name), Value::from(port.number));
     match id.kind.as_str() {
         "Deployment" => {

@@ -20,8 +20,8 @@ use serde_json::{Map, Value, json};
 
 pub use self::condition::MOST_SWITCHES;
 use self::condition::{Set, condition, join};
-use self::manager::{Manager, Port};
 pub use self::manager::image;
+use self::manager::{Manager, Port};
 use self::merge::{Part, Tree, merge};
 pub use self::metrics::{serves_metrics, without_metrics};
 use self::names::Names;

@@ -37,7 +37,8 @@ impl Values {
 
     /// Sets those of the ports, and removes those of ports that the operator does not have.
     pub fn ports(&mut self, ports: &[Port]) {
-        self.entries.retain(|entry| !entry.path.ends_with(".port") || ports.iter().any(|port| port.value == entry.path));
+        self.entries
+            .retain(|entry| !entry.path.ends_with(".port") || ports.iter().any(|port| port.value == entry.path));
         ports.iter().for_each(|port| self.set(port.value, port.number.into()));
     }
 

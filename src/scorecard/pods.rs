@@ -94,13 +94,29 @@ pub fn pod(test: &Test, settings: &PodSettings) -> Value {
     })
 }
 
-/// Whether a Pod has run its test, and if not, what it is waiting for.
-pub fn progress(pod: &Value) -> Result<(), String> {
+/// How far a Pod is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It has run its test.
+    Finished,
+    /// A container has failed, and so the test never starts.
+    Failed {
+        /// Its name.
+        container: String,
+        /// Its exit code, and what the node says about it.
+        how: String,
+    },
+    /// The reason.
+    Waits(String),
+}
+
+/// How far a Pod is with its test.
+pub fn progress(pod: &Value) -> Progress {
     let statuses = |list: &str| pod["status"][list].as_array().cloned().unwrap_or_default();
     let all = statuses("containerStatuses");
     let test = all.iter().find(|status| status["name"] == CONTAINER);
     if test.is_some_and(|status| status["state"]["terminated"].is_object()) {
-        return Ok(());
+        return Progress::Finished;
     }
     let init = statuses("initContainerStatuses");
     let waits = init.iter().chain(&all).find_map(|status| {
@@ -110,18 +126,21 @@ pub fn progress(pod: &Value) -> Result<(), String> {
         let message = waiting["message"].as_str().map_or_else(String::new, |message| format!(": {message}"));
         Some(format!("the container `{}` waits: {reason}{message}", status["name"].as_str().unwrap_or_default()))
     });
-    let failed = || {
-        let terminated = init
-            .iter()
-            .find(|status| status["state"]["terminated"]["exitCode"].as_i64().is_some_and(|code| code != 0))?;
-        Some(format!("the container `{}` has failed", terminated["name"].as_str().unwrap_or_default()))
-    };
+    let is_failed = |status: &&Value| status["state"]["terminated"]["exitCode"].as_i64().is_some_and(|code| code != 0);
+    if let Some(failed) = init.iter().find(is_failed) {
+        let state = &failed["state"]["terminated"];
+        let message = state["message"].as_str().map_or_else(String::new, |message| format!(": {message}"));
+        return Progress::Failed {
+            container: failed["name"].as_str().unwrap_or_default().to_owned(),
+            how: format!("exit code {}{message}", state["exitCode"]),
+        };
+    }
     let conditions = pod["status"]["conditions"].as_array().cloned().unwrap_or_default();
     let unscheduled = || {
         let condition = conditions.iter().find(|it| it["type"] == "PodScheduled" && it["status"] == "False")?;
         Some(format!("the Pod is not scheduled: {}", condition["message"].as_str().unwrap_or_default()))
     };
-    Err(waits.or_else(failed).or_else(unscheduled).unwrap_or_else(|| "the test has not finished".to_owned()))
+    Progress::Waits(waits.or_else(unscheduled).unwrap_or_else(|| "the test has not finished".to_owned()))
 }
 
 /// What a test has printed.

@@ -220,7 +220,10 @@ fn a_chart_is_installed_upgraded_rolled_back_and_uninstalled() {
     assert_eq!(policy["spec"]["ingress"][0]["ports"][0]["port"], 9002);
     let budget = object("PodDisruptionBudget", "shop-controller-manager");
     let labels = &object("Deployment", "shop-controller-manager")["spec"]["selector"]["matchLabels"];
-    assert_eq!((&budget["spec"]["selector"]["matchLabels"], &budget["spec"]["maxUnavailable"]), (labels, &"50%".into()));
+    assert_eq!(
+        (&budget["spec"]["selector"]["matchLabels"], &budget["spec"]["maxUnavailable"]),
+        (labels, &"50%".into())
+    );
 
     // A typo in a value is an error, and nothing is installed.
     let typo =

@@ -5,6 +5,7 @@
 use opctl::bundle::{self, Findings, Folder, Options};
 use opctl::diagnostic::SourceFile;
 use opctl::project::Tree;
+use opctl::scorecard::pods::Progress;
 use opctl::scorecard::{State, Test, TestResult, builtin, parse, pods};
 use serde_json::{Value, json};
 
@@ -124,21 +125,22 @@ fn a_configuration_is_read_strictly() {
 fn a_pod_says_what_it_waits_for_and_its_log_is_one_json_object() {
     let pod = |status: Value| json!({"status": status});
     let terminated = json!({"name": "scorecard-test", "state": {"terminated": {"exitCode": 0}}});
-    assert_eq!(pods::progress(&pod(json!({"containerStatuses": [terminated]}))), Ok(()));
+    assert_eq!(pods::progress(&pod(json!({"containerStatuses": [terminated]}))), Progress::Finished);
+    let failed = json!({"name": "scorecard-untar", "state": {"terminated": {"exitCode": 128, "message": "no tar"}}});
+    assert_eq!(
+        pods::progress(&pod(json!({"initContainerStatuses": [failed]}))),
+        Progress::Failed { container: "scorecard-untar".to_owned(), how: "exit code 128: no tar".to_owned() }
+    );
     for (status, waits) in [
         (json!({}), "has not finished"),
         (
             json!({"containerStatuses": [{"name": "scorecard-test", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no"}}}]}),
             "ImagePullBackOff: no",
         ),
-        (
-            json!({"initContainerStatuses": [{"name": "scorecard-untar", "state": {"terminated": {"exitCode": 1}}}]}),
-            "`scorecard-untar` has failed",
-        ),
         (json!({"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/1 nodes"}]}), "0/1 nodes"),
     ] {
-        let said = pods::progress(&pod(status)).unwrap_err();
-        assert!(said.contains(waits), "{said}");
+        let progress = pods::progress(&pod(status));
+        assert!(matches!(&progress, Progress::Waits(said) if said.contains(waits)), "{progress:?}");
     }
     let results = pods::results(
         r#"{"results": [{"name": "a", "state": "pass", "errors": null}, {"state": "error", "log": "b"}]}"#,
