@@ -10,7 +10,7 @@ use super::error::{Refusal, Refusals};
 use super::external::ExternalArgs;
 use super::request::{self, Request};
 use super::wiring::WiringArgs;
-use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests, resolve_part};
+use super::{Console, Next, Outcome, Task, carry_out, external, further, lock, manifests, resolve_part};
 use crate::edit::Edit;
 use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
@@ -28,8 +28,12 @@ Examples:
   # A custom resource and its controller
   opctl create api --group cache --version v1alpha1 --kind Memcached
 
-  # Another version of the same kind, with the existing controller
-  opctl create api --group cache --version v1beta1 --kind Memcached --controller=false
+  # Another version of the same kind: a copy of the newest one, or of the given one
+  opctl create api --group cache --version v1beta1 --kind Memcached
+  opctl create api --group cache --version v2 --kind Memcached --from v1alpha1
+
+  # The same with a conversion webhook, so that the versions can have different fields
+  opctl create api --group cache --version v2 --kind Memcached --conversion
 
   # A cluster-scoped resource with its own plural and short names
   opctl create api --group ship --version v1 --kind Fleet --plural fleet --shortname fl,flt --namespaced=false
@@ -93,7 +97,7 @@ pub struct CreateApiArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub resource: Option<bool>,
 
-    /// Create the controller; prompted for if missing [default: true]
+    /// Create the controller; prompted for if missing [default: true, or false for a further version]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub controller: Option<bool>,
 
@@ -123,6 +127,14 @@ pub struct CreateApiArgs {
     /// The user ID of the container, if the image sets none; not 0, which the restricted Pod Security Standard forbids
     #[arg(long, help_heading = "Workload", value_name = "UID", value_parser = clap::value_parser!(i64).range(1..=i64::from(i32::MAX)))]
     pub run_as_user: Option<i64>,
+
+    /// The version whose type is copied [default: the newest one]
+    #[arg(long, help_heading = "Further version of a kind", value_name = "VERSION")]
+    pub from: Option<String>,
+
+    /// Convert it to the stored version and back with a webhook [default: true if the other versions are converted]
+    #[arg(long, help_heading = "Further version of a kind", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub conversion: Option<bool>,
 
     #[command(flatten)]
     pub chart: ChartArgs,
@@ -172,6 +184,15 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     if let Some(fetched) = fetched {
         request.chart = Some(fetched.operator(&args.chart, &request.resource, &file, console)?);
     }
+    if request.adds_type
+        && let Some(from) = further::origin(&args, &request.resource, &file)?
+    {
+        match file.find(&request.resource).filter(|known| further::is_copy(known)) {
+            Some(known) => further::restore(&mut request, known, |path| super::update::written(&tree, path))?,
+            None => request.copied = Some(further::copy(&mut request.resource, &from, &file, &tree, console)?),
+        }
+    }
+    request.conversion = further::conversion(&args, &request.resource, &file, &tree)?;
     if args.ansible.given().is_some() {
         let project = project_of(&file, &tree)?;
         request.ansible = Some(ansible::operator(&args.ansible, &request.resource, &file, &project, &tree, console)?);
@@ -180,7 +201,11 @@ pub fn run(args: &CreateApiArgs, console: &Console) -> anyhow::Result<Outcome> {
         return update(&request, &earlier, &file, &tree, console);
     }
     let may_be_again = args.external.external_crd.is_none();
-    fulfil(std::slice::from_ref(&request), may_be_again, next(&request), &file, &tree, console)
+    let next = match &request.copied {
+        Some(_) => further::next(&request, &file, &tree)?,
+        None => next(&request),
+    };
+    fulfil(std::slice::from_ref(&request), may_be_again, next, &file, &tree, console)
 }
 
 /// Replaces what a request was by what it is. Edits stay where the two are equal, and are conflicts elsewhere.
@@ -287,6 +312,15 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
         Some(types) => Some(scaffold::external(project, &api, types)),
         None => request.adds_type.then(|| scaffold::api(project, &api)),
     };
+    let types = types.map(|mut rendered| {
+        request.copied.iter().for_each(|copy| copy.replace(&mut rendered, &request.resource));
+        if further::is_unserved(&request.resource) {
+            // Nobody can create its sample.
+            rendered.files.retain(|file| !file.path.starts_with("config/samples/"));
+            rendered.insertions.retain(|insertion| !insertion.path.starts_with("config/samples/"));
+        }
+        rendered
+    });
     let controller = request.adds_controller.then(|| scaffold::controller(project, &api));
     types.into_iter().chain(controller).for_each(|rendered| add_rendered(plan, rendered));
     if let Some(operator) = &request.chart {
@@ -318,6 +352,20 @@ pub fn add(plan: &mut Plan, project: &scaffold::Project, request: &Request) {
         fields.insert("options".into(), options.into());
     }
     enter(plan, fields);
+    if further::is_unserved(&request.resource) {
+        let (_, edits) = further::unserved(&request.resource);
+        edits.into_iter().for_each(|edit| plan.edit(api.types_file(), edit));
+    }
+    if let Some(copy) = &request.copied {
+        for (path, text) in copy.texts(&request.resource) {
+            // Another kind may have it, too.
+            plan.changes.entry(path).or_insert_with(|| Change::Scaffold(text));
+        }
+    }
+    if let Some((hub, webhooks)) = &request.conversion {
+        add_rendered(plan, scaffold::webhook::webhooks(project, &api_of_resource(hub), webhooks));
+        enter(plan, hub.fields());
+    }
 }
 
 /// Adds samples, one of which may have the name of the one that is scaffolded.
@@ -365,6 +413,10 @@ pub fn edit(what: Inserted) -> Edit {
         }
         Inserted::KubeArgument { kind, version, argument } => {
             Edit::KubeArgument { kind: kind.to_string(), version: version.to_string(), argument: argument.into() }
+        }
+        Inserted::NoKubeArgument { kind, version, argument } => {
+            let there = edit(Inserted::KubeArgument { kind, version, argument });
+            Edit::Undo { edit: Box::new(there), base: None }
         }
     }
 }
@@ -457,7 +509,7 @@ fn refuse_what_exists(
     if !known.controller && first.starts_with("src/api/") {
         refusal = refusal.help("to add only a controller, use `--resource=false`");
     }
-    Err(Refusals(vec![refusal.help("for another version, use `--version` and `--controller=false`")]).into())
+    Err(Refusals(vec![refusal.help("for another version, use `--version`")]).into())
 }
 
 /// What would be new, and is there in another form.

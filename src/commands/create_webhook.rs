@@ -247,10 +247,10 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
             Some(near) => refusal.help(format!("did you mean `--kind {near}`?")),
             None => refusal,
         }
-            .help(format!("create it first: `opctl create api --group {group} --version {version} --kind {kind}`"))
-            .help("for an external kind, give its type with `--external-type`"),
+        .help(format!("create it first: `opctl create api --group {group} --version {version} --kind {kind}`"))
+        .help("for an external kind, give its type with `--external-type`"),
         _ => refusal.help(format!("it has the versions {}", list(versions.into_iter()))).help(format!(
-            "create this one first: `opctl create api --group {group} --version {version} --kind {kind} --controller=false`"
+            "create this one first: `opctl create api --group {group} --version {version} --kind {kind}`"
         )),
     })
 }
@@ -330,7 +330,7 @@ fn spokes(args: &CreateWebhookArgs, hub: &mut Resource, file: &ProjectFile, refu
             Refusal::new(format!("`--spoke` has {version} twice")).help("leave one of them out")
         } else if versions().all(|other| other.version != version) {
             Refusal::new(format!("`{kind}` has no version {version}")).help(format!(
-                "create it first: `opctl create api --group {} --version {version} --kind {kind} --controller=false`",
+                "create it first: `opctl create api --group {} --version {version} --kind {kind}`",
                 hub.group
             ))
         } else {

@@ -8,27 +8,37 @@ use serde_json::{Map, Value};
 
 use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
-use super::inverse::{inverse, refusal, replaced};
+use super::inverse::{inverse, refusal, replaced, then};
 use super::request::Request;
-use super::{Console, Next, Outcome, Task, ansible, carry_out, chart, counted, lock, manifests, rendered, tree};
+use super::update::written;
+use super::{
+    Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
+    rendered, resolve_part, tree,
+};
 use crate::diagnostic::Span;
 use crate::edit::Edit;
 use crate::emit;
 use crate::names::{Group, Kind, Version};
-use crate::plan::{Change, Plan};
+use crate::plan::{Change, Plan, Step, Verdict};
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold;
 use crate::source;
 
-/// Delete an API: its type, its controller, its manifests and its entry in PROJECT
+/// Delete an API, or one of its versions: its type, its controller, its manifests and its entry in PROJECT
 ///
 /// The inverse of `opctl create api`. Files that were edited since are only removed with --overwrite. The cluster is not changed: the
 /// output shows what to do there, in which order.
+///
+/// A version in which clusters may have stored objects goes in two steps: the first run stops serving it, which is easy to revert; the
+/// second run, in a later release, removes it. The version that objects are stored as, and one that a controller uses, is not deleted.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   # List what would be removed
   opctl delete api --group cache --version v1alpha1 --kind Memcached --dry-run
+
+  # One of several versions: stop serving it, and in a later release remove it
+  opctl delete version --group cache --version v1alpha1 --kind Memcached
 
   # Also remove a controller that was edited
   opctl delete api --group cache --version v1alpha1 --kind Memcached --overwrite src/controller/cache/memcached.rs")]
@@ -44,6 +54,10 @@ pub struct DeleteApiArgs {
     /// The kind
     #[arg(long)]
     pub kind: Option<String>,
+
+    /// Remove one of several versions in one step: no cluster has stored objects as this version
+    #[arg(long)]
+    pub never_stored: bool,
 }
 
 pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
@@ -53,24 +67,97 @@ pub fn run(args: &DeleteApiArgs, console: &Console) -> anyhow::Result<Outcome> {
     let file = ProjectFile::read(&tree)?;
     let resource = find([&args.group, &args.version, &args.kind], &file)?;
     refuse_what_stays(&resource, &file)?;
-    let plan = plan(&resource, &tree, console)?;
-    refuse_users(&resource, &file, &plan, &tree)?;
-    let mut next = Vec::new();
-    if resource.api.is_some()
-        && !file.resources.iter().any(|other| other.is_same_kind(&resource) && !other.is_same(&resource))
-    {
-        let name = format!("{}.{}", resource.plural(), resource.full_group());
-        next.push(Next::new(
-            format!("kubectl delete {name} --all --all-namespaces"),
-            "in each cluster, while the operator still runs: it cleans up what has a finalizer",
-        ));
-        next.push(Next::new(
-            format!("kubectl delete crd {name}"),
-            "deletes the objects that are left, too; then deploy",
-        ));
+    let others = further::others(&resource, &file);
+    let name = format!("{}.{}", resource.plural(), resource.full_group());
+    let is_one_of_several = resource.api.is_some() && !others.is_empty();
+    if is_one_of_several {
+        refuse_stored(&resource, &others, &tree)?;
     }
+    let may_be_stored = !args.never_stored && !further::is_copy(&resource) && !further::is_unserved(&resource);
+    let (plan, next) = if is_one_of_several && may_be_stored {
+        (stop_serving(&resource, &file, &tree, console)?, next_of_unserved(&resource, &name))
+    } else {
+        let plan = plan(&resource, &file, &tree, console)?;
+        refuse_users(&resource, &file, &plan, &tree)?;
+        (plan, next(&resource, &name, is_one_of_several))
+    };
     let again = "run the same command without `--check`";
     carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
+}
+
+/// In which order a cluster follows.
+fn next(resource: &Resource, name: &str, is_one_of_several: bool) -> Vec<Next> {
+    if resource.api.is_none() {
+        return Vec::new();
+    }
+    if is_one_of_several {
+        return vec![
+            Next::new(
+                format!("kubectl get crd {name} -o jsonpath='{{.status.storedVersions}}'"),
+                "in each cluster: if it lists the version, first migrate the objects (docs/migrating.md)",
+            ),
+            Next::new("opctl deploy --image IMAGE", "in each cluster"),
+        ];
+    }
+    vec![
+        Next::new(
+            format!("kubectl delete {name} --all --all-namespaces"),
+            "in each cluster, while the operator still runs: it cleans up what has a finalizer",
+        ),
+        Next::new(format!("kubectl delete crd {name}"), "deletes the objects that are left, too; then deploy"),
+    ]
+}
+
+/// The order in which a version goes that may be stored.
+fn next_of_unserved(resource: &Resource, name: &str) -> Vec<Next> {
+    let Resource { group, version, kind, .. } = resource;
+    vec![
+        Next::new("opctl deploy --image IMAGE", "in each cluster: clients can no longer use the version"),
+        Next::new(
+            format!("kubectl get crd {name} -o jsonpath='{{.status.storedVersions}}'"),
+            "while it lists the version, migrate the objects (docs/migrating.md)",
+        ),
+        Next::new(
+            format!("opctl delete version --group {group} --version {version} --kind {kind}"),
+            "in a later release: removes it",
+        ),
+    ]
+}
+
+/// The version that etcd has stays until another one is stored.
+fn refuse_stored(resource: &Resource, others: &[&Resource], tree: &Tree) -> anyhow::Result<()> {
+    let mut all: Vec<&Resource> = others.iter().copied().chain([resource]).collect();
+    all.sort_by_key(|version| version.version.priority());
+    let Resource { kind, version, .. } = resource;
+    match further::stored(&all, tree)? {
+        Some(stored) if stored.is_same(resource) => {
+            let other = &others.last().expect("there is another version").version;
+            Err(Refusal::new(format!("objects of `{kind}` are stored as {version}"))
+                .help(format!(
+                    "first store them as another version, such as {other}, and migrate them: see docs/migrating.md"
+                ))
+                .help("an API goes as a whole when its other versions are deleted first")
+                .into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first step: the version stays in the CRD, and clients cannot use it any longer.
+fn stop_serving(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+    let (unserved, edits) = further::unserved(resource);
+    let api = create_api::api_of_resource(resource);
+    let mut plan = Plan::default();
+    edits.into_iter().for_each(|edit| plan.edit(api.types_file(), edit));
+    let sample = format!("config/samples/{}", api.sample());
+    if let Some(text) = written(tree, &sample)? {
+        plan.changes.insert(sample, Change::Remove(text));
+        let item = Edit::NoYamlListItem { key: "resources".into(), item: api.sample() };
+        plan.edit("config/samples/kustomization.yaml", item);
+    }
+    create_api::enter(&mut plan, fields(&unserved));
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
+    Ok(plan)
 }
 
 /// The entry of PROJECT with these names.
@@ -101,14 +188,6 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refu
         let Resource { group, .. } = resource;
         return Err(Refusal::new(format!("`{kind}` {version} has webhooks"))
             .help(format!("first run `opctl delete webhook --group {group} --version {version} --kind {kind}`")));
-    }
-    if let Some(hub) =
-        file.resources.iter().find(|it| it.is_same_kind(resource) && it.webhooks.spokes.contains(version))
-    {
-        return Err(Refusal::new(format!("a webhook converts `{kind}` {version} to {}", hub.version)).help(format!(
-            "first run `opctl delete webhook --group {} --version {} --kind {kind} --conversion`",
-            hub.group, hub.version
-        )));
     }
     if let [name, ..] = &resource.controllers[..] {
         return Err(Refusal::new(format!("`{kind}` has further controllers, such as `{name}`"))
@@ -143,12 +222,40 @@ pub fn fields(resource: &Resource) -> Map<String, Value> {
 }
 
 /// Everything that the creation changed, inverted, and the manifests that follow.
-fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+fn plan(resource: &Resource, file: &ProjectFile, tree: &Tree, console: &Console) -> anyhow::Result<Plan> {
+    let mut plan = Plan::default();
+    let mut between = tree.clone();
+    // Its conversion goes with it.
+    if let Some(hub) = file.resources.iter().find(|it| hub_of(it, resource)) {
+        let mut kept = hub.clone();
+        kept.webhooks.spokes.retain(|spoke| *spoke != resource.version);
+        (plan, _) = delete_webhook::changes(hub, kept, file, tree)?;
+        for Step { path, verdict, after, .. } in resolve_part(&plan, tree, "", console)? {
+            match after {
+                Some(text) => between.lay_over(path, text),
+                None if verdict == Verdict::Remove => between.hide(path),
+                None => {}
+            }
+        }
+    }
+    let (own, planned) = changes(resource, &between, console)?;
+    then(&mut plan, own, tree, &between)?;
+    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
+    Ok(plan)
+}
+
+fn hub_of(hub: &Resource, spoke: &Resource) -> bool {
+    hub.is_same_kind(spoke) && hub.webhooks.spokes.contains(&spoke.version)
+}
+
+/// The type, the controller and the entry in PROJECT.
+fn changes(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<(Plan, ProjectFile)> {
     let text = tree.read(PROJECT)?.unwrap_or_default();
     let entry = Edit::YamlEntry { key: "resources".into(), identity: Resource::identity(), fields: fields(resource) };
     let before = entry.undo(&text, None).map_err(|error| refusal(PROJECT, error))?;
     let file = ProjectFile::parse(&before).map_err(Diagnosed::from)?;
     let mut request = Request::new(&Request::arguments(resource), &file)?;
+    further::restore(&mut request, resource, |path| written(tree, path))?;
     let project = project_of(&file, tree)?;
     let mut created = Plan::default();
     if let Some(source) = ansible::source_of(resource) {
@@ -159,6 +266,8 @@ fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<P
     // Other kinds need some of the modules, too.
     let needed: Vec<(String, Edit)> = file.resources.iter().flat_map(|other| edits_for(&project, other)).collect();
     created.changes.remove(PROJECT);
+    let of_others: Vec<String> = file.resources.iter().flat_map(further::files).collect();
+    created.changes.retain(|path, _| !of_others.contains(path));
     let mut plan = inverse(created, &needed, tree)?;
     if request.ansible.is_some() {
         let with = scaffold::Project { ansible: true, ..project.clone() };
@@ -167,8 +276,7 @@ fn plan(resource: &Resource, tree: &Tree, console: &Console) -> anyhow::Result<P
         plan.changes.insert(permissions, Change::Prune);
     }
     plan.changes.insert(PROJECT.into(), replaced(text, before));
-    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&file)), console)?;
-    Ok(plan)
+    Ok((plan, file))
 }
 
 /// The edits of files that several kinds share, as the creation of this one made them.
@@ -185,7 +293,8 @@ fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, E
         scaffold::controller(project, &scaffold::Api { wiring, ..api.clone() })
     });
     let insertions = types.into_iter().chain(controllers).flat_map(|rendered| rendered.insertions);
-    insertions.map(|insertion| (insertion.path, create_api::edit(insertion.what))).collect()
+    let edits = insertions.map(|insertion| (insertion.path, create_api::edit(insertion.what)));
+    edits.chain(further::edits(resource)).collect()
 }
 
 /// Code that stays may use the type.

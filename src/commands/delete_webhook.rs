@@ -7,8 +7,9 @@ use super::delete_api::find;
 use super::edit::{KUSTOMIZATION, is_listed};
 use super::error::Refusal;
 use super::inverse::{inverse, refusal, replaced};
-use super::{Console, Next, Outcome, Task, carry_out, lock, manifests, rendered, tree};
+use super::{Console, Next, Outcome, Task, carry_out, further, lock, manifests, rendered, tree};
 use crate::edit::Edit;
+use crate::names::Version;
 use crate::plan::Plan;
 use crate::project::{PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold::Project;
@@ -59,7 +60,13 @@ pub fn run(args: &DeleteWebhookArgs, console: &Console) -> anyhow::Result<Outcom
     let file = ProjectFile::read(&tree)?;
     let resource = find([&args.group, &args.version, &args.kind], &file)?;
     let kept = kept(args, &resource)?;
-    let plan = plan(&resource, kept, &file, &tree, console)?;
+    let has_no_spokes_now = !resource.webhooks.spokes.is_empty() && kept.webhooks.spokes.is_empty();
+    let (mut plan, planned) = changes(&resource, kept, &file, &tree)?;
+    if has_no_spokes_now {
+        // A copy was stored because it was the hub.
+        further::edits(&resource).into_iter().for_each(|(path, edit)| plan.edit(path, edit));
+    }
+    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
     let mut next = vec![Next::new("opctl deploy --image IMAGE", "in each cluster: the API server no longer calls it")];
     if plan.changes.contains_key(webhook::LIST) && is_certified(&tree)? {
         next.push(Next::new("opctl edit --cert-manager=false", "if the metrics are not to use cert-manager either"));
@@ -99,13 +106,13 @@ fn kept(args: &DeleteWebhookArgs, resource: &Resource) -> Result<Resource, Refus
     Ok(kept)
 }
 
-fn plan(
+/// Takes back the webhooks of an entry of PROJECT, but for those of `kept`; also gives PROJECT as it will be. The manifests follow from it.
+pub fn changes(
     resource: &Resource,
     kept: Resource,
     file: &ProjectFile,
     tree: &Tree,
-    console: &Console,
-) -> anyhow::Result<Plan> {
+) -> anyhow::Result<(Plan, ProjectFile)> {
     let project = project_of(file, tree)?;
     let remaining: Vec<Resource> =
         file.resources.iter().map(|other| if other.is_same(resource) { kept.clone() } else { other.clone() }).collect();
@@ -121,7 +128,8 @@ fn plan(
     add_rendered(&mut created, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
     let needed = remaining.iter().flat_map(|other| {
         let rendered = webhook::webhooks(&project, &api_of_resource(other), &webhooks_of(other, None, &project));
-        rendered.insertions.into_iter().map(|insertion| (insertion.path, edit_of(insertion.what)))
+        let insertions = rendered.insertions.into_iter().map(|insertion| (insertion.path, edit_of(insertion.what)));
+        insertions.chain(further::edits(other))
     });
     let mut plan = inverse(created, &needed.collect::<Vec<_>>(), tree)?;
 
@@ -140,11 +148,11 @@ fn plan(
     };
     let planned = ProjectFile::parse(&after).map_err(super::error::Diagnosed::from)?;
     plan.changes.insert(PROJECT.into(), replaced(text, after));
-    manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(&planned)), console)?;
-    Ok(plan)
+    Ok((plan, planned))
 }
 
-fn is_certified(tree: &Tree) -> anyhow::Result<bool> {
+/// Whether certificates are those of cert-manager.
+pub fn is_certified(tree: &Tree) -> anyhow::Result<bool> {
     Ok(is_listed(&tree.read(KUSTOMIZATION)?.unwrap_or_default(), "certmanager"))
 }
 
@@ -161,6 +169,7 @@ pub fn webhooks_of(resource: &Resource, kept: Option<&Resource>, project: &Proje
         let path = webhooks.validation_path.clone().unwrap_or_else(|| Admission::Validation.path(project, &api));
         admissions.push((Admission::Validation, path));
     }
-    let converts = !webhooks.spokes.is_empty() && !is_kept(|kept| !kept.webhooks.spokes.is_empty());
-    Webhooks { server: None, admissions, conversion: converts.then(|| webhooks.spokes.clone()) }
+    let is_spoke_kept = |spoke: &Version| kept.is_some_and(|kept| kept.webhooks.spokes.contains(spoke));
+    let spokes: Vec<Version> = webhooks.spokes.iter().filter(|spoke| !is_spoke_kept(spoke)).cloned().collect();
+    Webhooks { server: None, admissions, conversion: Some(spokes).filter(|spokes| !spokes.is_empty()) }
 }

@@ -159,7 +159,7 @@ pub fn plan(args: &EditArgs, tree: &Tree, console: &Console) -> anyhow::Result<P
 }
 
 /// Those that are not wanted are removed, unless they are the user's.
-fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, console: &Console) -> anyhow::Result<()> {
+pub fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, console: &Console) -> anyhow::Result<()> {
     let header = format!("{}`opctl edit --grafana` makes it.", emit::OURS);
     let mut custom = None;
     if wanted {
@@ -177,7 +177,7 @@ fn dashboards(plan: &mut Plan, tree: &Tree, name: &str, wanted: bool, console: &
     Ok(())
 }
 
-const DASHBOARD: &str = "grafana/operator.json";
+pub const DASHBOARD: &str = "grafana/operator.json";
 const OWN_METRICS: &str = "grafana/custom.json";
 
 /// Shows each setting as the option that makes it so.

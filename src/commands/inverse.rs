@@ -34,6 +34,25 @@ pub fn inverse(created: Plan, needed: &[(String, Edit)], tree: &Tree) -> anyhow:
     Ok(plan)
 }
 
+/// Adds the changes of a plan that was made for `between`: `tree` as the first plan leaves it.
+pub fn then(plan: &mut Plan, next: Plan, tree: &Tree, between: &Tree) -> anyhow::Result<()> {
+    for (path, change) in next.changes {
+        let change = match (plan.changes.remove(&path), change) {
+            (Some(Change::Edit { base, mut edits }), Change::Edit { edits: more, .. }) => {
+                edits.extend(more);
+                Change::Edit { base, edits }
+            }
+            // What is removed is as the first plan leaves it, which is not written.
+            (Some(Change::Edit { .. }), Change::Remove(text)) if between.read(&path)?.as_ref() == Some(&text) => {
+                Change::Remove(tree.read(&path)?.unwrap_or_default())
+            }
+            (_, change) => change,
+        };
+        plan.changes.insert(path, change);
+    }
+    Ok(())
+}
+
 /// One text instead of another.
 pub fn replaced(before: String, after: String) -> Change {
     Change::Edit { base: None, edits: vec![Edit::Lines { before, after }] }

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::create_api::CreateApiArgs;
 use super::error::{Refusal, Refusals};
-use super::{Console, ansible, chart, external, wiring};
+use super::{Console, ansible, chart, external, further, wiring};
 use crate::names::{ControllerName, Group, Image, Kind, NameError, Plural, Version, parse_label};
 use crate::project::builtin::{self, Builtin};
 use crate::project::{Api, Origin, ProjectFile, Resource, Webhooks};
-use crate::scaffold::{Wiring, Workload};
+use crate::scaffold::{self, Wiring, Workload};
 
 /// A request that the project can fulfil.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,10 @@ pub struct Request {
     pub chart: Option<chart::Operator>,
     pub ansible: Option<ansible::Operator>,
     pub finalizer: bool,
+    /// Of a further version of a kind.
+    pub copied: Option<further::Copy>,
+    /// The hub that a further version is converted to, with the webhooks that are new.
+    pub conversion: Option<(Resource, scaffold::webhook::Webhooks)>,
 }
 
 /// The option in PROJECT that has those of further controllers, by their names.
@@ -100,6 +104,13 @@ impl Request {
         if let Some(workload) = &names.workload {
             wiring::refuse_parts_of_workload(&wiring, workload)?;
         }
+        // One controller serves all versions: a further version adds none, unless it is asked for.
+        let is_further = !resource.controller && !further::others(&resource, project).is_empty();
+        let is_asked = args.finalizer || wiring::given_flag(&args.wiring).is_some();
+        let controller_flag = match controller_flag {
+            Flag::Unset if is_further && resource_flag.is_wanted() && !is_asked => Flag::No,
+            flag => flag,
+        };
         let mut request = Self::decide(project, names, resource, resource_flag, controller_flag, wiring)?;
         request.finalizer = args.finalizer;
         request.keep(args);
@@ -285,6 +296,8 @@ impl Request {
             chart: None,
             ansible: None,
             finalizer: false,
+            copied: None,
+            conversion: None,
         })
     }
 }

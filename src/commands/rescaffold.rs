@@ -6,9 +6,8 @@ use std::convert::Infallible;
 
 use super::create_api::{self, add_rendered, api_of_resource, project_of};
 use super::edit::{KUSTOMIZATION, listed};
-use super::error::Refusals;
 use super::request::Request;
-use super::{ansible, chart, delete_webhook};
+use super::{ansible, chart, delete_webhook, further};
 use crate::edit;
 use crate::plan::{self, Change, Plan, Policy};
 use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks, workspace_above};
@@ -21,6 +20,43 @@ pub type Texts = BTreeMap<String, String>;
 /// The scaffold of a project as it would be written today. `recorded` is the one that it was made with; what cannot be rendered without
 /// the files of others, such as the types of a chart's values, is taken from there.
 pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<Texts> {
+    let (plan, of_others) = creation(file, recorded, tree)?;
+    let mut texts: Texts = recorded.clone();
+    texts.extend(written(plan).filter(|(path, _)| !of_others.contains(path)));
+    for (path, recorded_text) in recorded.iter().filter(|(path, _)| path.ends_with("kustomization.yaml")) {
+        if let Some(text) = texts.get_mut(path) {
+            *text = with_choices(path, recorded_text, text, &|path| recorded.contains_key(path) || tree.has(path));
+        }
+    }
+    Ok(texts)
+}
+
+/// The paths of all files that were created for a project, but for its manifests.
+pub fn paths(file: &ProjectFile, tree: &Tree) -> anyhow::Result<BTreeSet<String>> {
+    let (plan, _) = creation(file, &Texts::new(), tree)?;
+    Ok(plan.changes.into_keys().collect())
+}
+
+/// The texts of a plan, but for what is generated.
+fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
+    plan.changes.remove(PROJECT);
+    plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));
+    let Ok(steps) = plan::resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None)) else {
+        unreachable!("nothing is read, and nothing overwritten")
+    };
+    steps.into_iter().filter(|step| !step.is_conflict()).filter_map(|step| Some((step.path, step.after?)))
+}
+
+/// What the templates alone make of a project: a further version is no copy of another one, and a chart has no values.
+pub fn templates(file: &ProjectFile, tree: &Tree) -> anyhow::Result<Texts> {
+    let mut file = file.clone();
+    file.resources.iter_mut().for_each(further::forget);
+    let (plan, _) = creation(&file, &Texts::new(), tree)?;
+    Ok(written(plan).collect())
+}
+
+/// Everything that `init`, `create api` and `create webhook` made, and the files that need the texts of others.
+fn creation(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Result<(Plan, BTreeSet<String>)> {
     let project = project(file, recorded, tree)?;
     let mut plan = Plan::default();
     for file in scaffold::init(&project) {
@@ -29,7 +65,7 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
     let mut of_others = BTreeSet::new();
     let mut has = Has::default();
     for resource in &file.resources {
-        for request in requests(resource, file, &mut has)? {
+        for request in requests(resource, file, recorded, tree, &mut has)? {
             let api = api_of_resource(&request.resource);
             if let Some(operator) = &request.chart {
                 of_others.extend([api.types_file(), format!("config/samples/{}", api.sample())]);
@@ -59,22 +95,7 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
         wanted.server = server.take();
         add_rendered(&mut plan, webhook::webhooks(&project, &api_of_resource(resource), &wanted));
     }
-    plan.changes.remove(PROJECT);
-    plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));
-
-    let Ok(steps) = plan::resolve::<Infallible>(&plan, &Policy::default(), |_| Ok(None)) else {
-        unreachable!("nothing is read, and nothing overwritten")
-    };
-    let mut texts: Texts = recorded.clone();
-    for step in steps.into_iter().filter(|step| !step.is_conflict() && !of_others.contains(&step.path)) {
-        texts.extend(step.after.map(|text| (step.path, text)));
-    }
-    for (path, recorded_text) in recorded.iter().filter(|(path, _)| path.ends_with("kustomization.yaml")) {
-        if let Some(text) = texts.get_mut(path) {
-            *text = with_choices(path, recorded_text, text, &|path| recorded.contains_key(path) || tree.has(path));
-        }
-    }
-    Ok(texts)
+    Ok((plan, of_others))
 }
 
 /// The same project; what PROJECT does not say follows from the recorded files.
@@ -113,7 +134,13 @@ struct Has {
 }
 
 /// What `create api` was asked for.
-fn requests(resource: &Resource, file: &ProjectFile, has: &mut Has) -> Result<Vec<Request>, Refusals> {
+fn requests(
+    resource: &Resource,
+    file: &ProjectFile,
+    recorded: &Texts,
+    tree: &Tree,
+    has: &mut Has,
+) -> anyhow::Result<Vec<Request>> {
     let main = Request::arguments(resource);
     let mut requests = Vec::new();
     if let Origin::External { .. } = resource.origin {
@@ -135,6 +162,10 @@ fn requests(resource: &Resource, file: &ProjectFile, has: &mut Has) -> Result<Ve
     let with_type = resource.controllers.first().filter(|name| !resource.controller && named(name).image.is_some());
     if with_type.is_none() && (resource.api.is_some() || resource.controller) {
         let mut request = Request::new(&main, &others(None))?;
+        further::restore(&mut request, resource, |path| match recorded.get(path) {
+            Some(text) => Ok(Some(text.clone())),
+            None => tree.read(path),
+        })?;
         if let Some(folder) = chart::folder_of(resource) {
             request.chart = Some(chart::Operator::known(folder, resource, !has.chart));
             has.chart = true;

@@ -139,7 +139,7 @@ fn refuse_markers(paths: &[String], tree: &Tree) -> Result<(), Refusals> {
 }
 
 /// The record of a project, and its texts by path.
-fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
+pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
     let read = |path: &str| tree.read(path);
     let Some(record) = Record::read(read).map_err(refusal)? else { return Ok(None) };
     let newest = record.0.values().map(|entry| entry.revision).max().unwrap_or_default();
@@ -287,6 +287,14 @@ fn reasons(plan: &Plan, record: &Record, folder: &str, console: &Console) {
         if merged.any(|(path, _)| is_new(&path)) {
             console.note(&format!("revision {}, `{}`: {}", reason.revision, reason.path, reason.why));
         }
+    }
+}
+
+/// The text of a file as opctl wrote it; without a record of it, as it is.
+pub fn written(tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    match recorded(tree, path)? {
+        Some(text) => Ok(Some(text)),
+        None => Ok(tree.read(path)?),
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Lines are merged as git does, and only if the result can be read: Rust, TOML and YAML are parsed. What both sides changed is a conflict.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
-use similar::{ConflictStyle, TextMerge};
+use similar::{Algorithm, ConflictStyle, DiffTag, TextMerge, capture_diff_slices};
 
 use super::cargo;
 use crate::yaml;
@@ -63,6 +65,40 @@ pub fn merge(path: &str, base: &str, ours: &str, theirs: &str) -> Merged {
     }
 }
 
+/// Lines by what they were.
+pub type Lines = BTreeMap<String, String>;
+
+/// The lines that a newer text has changed in their places, if it has changed all that are equal in the same way.
+pub fn changed_lines(base: &str, new: &str) -> Lines {
+    let [base, new] = [base, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let mut lines = Lines::new();
+    let mut ambiguous = BTreeSet::new();
+    for operation in capture_diff_slices(Algorithm::Myers, &base, &new) {
+        let (old, new) = (&base[operation.old_range()], &new[operation.new_range()]);
+        if old.len() != new.len() || operation.tag() != DiffTag::Replace {
+            continue;
+        }
+        for (old, new) in old.iter().zip(new) {
+            if lines.insert((*old).to_owned(), (*new).to_owned()).is_some_and(|known| known != **new) {
+                ambiguous.insert(*old);
+            }
+        }
+    }
+    lines.retain(|line, _| !ambiguous.contains(line.as_str()));
+    lines
+}
+
+/// The text with those lines changed, whatever its line endings.
+pub fn with_lines(text: &str, lines: &Lines) -> String {
+    let renamed = text.split_inclusive('\n').map(|line| match line.strip_suffix("\r\n") {
+        Some(start) => {
+            lines.get(&format!("{start}\n")).map_or_else(|| line.to_owned(), |new| new.replace('\n', "\r\n"))
+        }
+        None => lines.get(line).cloned().unwrap_or_else(|| line.to_owned()),
+    });
+    renamed.collect()
+}
+
 /// The number of the first line with a marker of a conflict.
 pub fn marker(text: &str) -> Option<usize> {
     let is_marker = |line: &str| line == MARKERS[0] || line == MARKERS[3];
@@ -96,6 +132,12 @@ mod tests {
     fn lines_of_both_are_kept() {
         let merged = merge("a.txt", "1\n2\n3\n4\n", "1\nmine\n2\n3\n4\n", "1\n2\n3\n4\nnew\n");
         assert_eq!(merged, Merged::Clean("1\nmine\n2\n3\n4\nnew\n".into()));
+    }
+
+    #[test]
+    fn lines_change_wherever_they_are() {
+        let lines = changed_lines("// Of a.\nx\na\n}\nb\n}\n", "// Of c.\nx\nc\n)\nb\n]\n");
+        assert_eq!(with_lines("mine\n// Of a.\r\n}\na\nb", &lines), "mine\n// Of c.\r\n}\nc\nb");
     }
 
     #[test]

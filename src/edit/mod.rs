@@ -14,8 +14,10 @@ mod text;
 mod undo;
 mod yaml;
 
-pub use merge::{Merged, marker, merge};
-pub use rust::{Function, function_at};
+pub use merge::{Lines, Merged, changed_lines, marker, merge, with_lines};
+pub use rust::{
+    Copied, Function, KindNames, Package, Renames, Versions, ends_of_types, function_at, texts_and_comments,
+};
 pub use yaml::items as yaml_items;
 
 /// One edit, as a value.

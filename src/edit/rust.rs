@@ -6,6 +6,9 @@ mod comment;
 mod gap;
 mod list;
 mod module;
+pub mod paths;
+mod rename;
+mod version;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -17,6 +20,8 @@ pub use argument::add_argument;
 pub use comment::{Function, add_comment, function_at};
 pub use list::add_list_item;
 pub use module::add_mod;
+pub use rename::{KindNames, Package, Renames, ends_of_types};
+pub use version::{Copied, Versions};
 
 /// A parsed file, and where its spans start in the text: after a byte order mark and a `#!` line.
 struct Source<'a> {
@@ -45,6 +50,15 @@ impl<'a> Source<'a> {
     fn range_of(&self, node: &impl Spanned) -> std::ops::Range<usize> {
         self.range(node.span())
     }
+}
+
+/// Where a Rust file has texts and comments.
+pub fn texts_and_comments(text: &str) -> Vec<std::ops::Range<usize>> {
+    let tokens = lexer::Lexer::new(text);
+    tokens
+        .filter(|(token, _)| !matches!(token, lexer::Token::Word | lexer::Token::Sign(_)))
+        .map(|(_, range)| range)
+        .collect()
 }
 
 /// The refusal of a file that is not Rust.

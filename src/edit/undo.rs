@@ -10,7 +10,14 @@ use super::{Edit, EditError};
 
 /// `base` is what the file starts as, if the edit may have created it. A text without the edit stays as it is.
 pub fn undo(edit: &Edit, text: &str, base: Option<&str>) -> Result<String, EditError> {
-    if edit.apply(text)? != text {
+    let is_made = match (edit, edit.apply(text)) {
+        // What was taken away may not have been there.
+        (Edit::Undo { .. }, _) => false,
+        // Another value is no reason to refuse.
+        (Edit::KubeArgument { .. }, Err(_)) => false,
+        (_, edited) => edited? == text,
+    };
+    if !is_made {
         return Ok(text.to_owned());
     }
     let mut candidates: Vec<String> = base.map(str::to_owned).into_iter().collect();

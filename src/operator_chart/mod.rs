@@ -432,12 +432,9 @@ fn connection(id: &Id, object: &Value, operator: &Operator, names: &Names, manag
         return None;
     }
     let (chart, name, service) = (&operator.name, names.short(&id.name), names.in_template(&id.name));
-    let port = match &spec["ports"][0] {
-        port => {
-            let is_value = |known: &&Port| known.is_of(port);
-            manager.ports.iter().find(is_value).map_or_else(|| port["port"].to_string(), Port::action)
-        }
-    };
+    let port = &spec["ports"][0];
+    let own = manager.ports.iter().find(|known| known.is_of(port));
+    let port = own.map_or_else(|| port["port"].to_string(), Port::action);
     Some(format!(
         r#"apiVersion: v1
 kind: Pod

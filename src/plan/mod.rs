@@ -47,6 +47,9 @@ pub enum Change {
     /// The user's: what changed from `base`, the text that opctl wrote, to `theirs`, the one of newer templates, is merged into the file
     /// (`None`: the template did not exist, or does no longer). `moved` is the user's text if the file had another path before.
     Merge { base: Option<String>, theirs: Option<String>, choice: Choice, moved: Option<String> },
+    /// The user's: rewritten as a whole because of other names (`None`: it stays as it is, or absent). `base` is what the record has of it
+    /// from now on. The file `is_new` where it was moved from another path.
+    Rewrite { text: Option<String>, base: Option<String>, is_new: bool },
 }
 
 /// What becomes of a file that both the user and the templates changed.
@@ -93,6 +96,12 @@ impl Plan {
                 edits.push(edit);
             }
             Change::Scaffold(text) => *text = edit.apply(text).expect("a template has the anchors for its own edits"),
+            // In the record, too, if it can be made there.
+            Change::Rewrite { text, base, .. } => {
+                for text in [text, base].into_iter().flatten() {
+                    *text = edit.apply(text).unwrap_or_else(|_| text.clone());
+                }
+            }
             other => unreachable!("a plan edits only files of the user, not {other:?}"),
         }
     }

@@ -146,6 +146,8 @@ impl Plan {
             let (after, revision) = match change {
                 Change::Scaffold(text) => (Some(text.clone()), *revision),
                 Change::Merge { theirs, .. } => (theirs.clone(), *revision),
+                Change::Rewrite { base: None, .. } => continue,
+                Change::Rewrite { base, .. } => (base.clone(), known.unwrap_or(*revision)),
                 Change::Remove(_) => (None, *revision),
                 Change::Edit { base, edits } => {
                     let new = base.clone().filter(|_| step.before.is_none());

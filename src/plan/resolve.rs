@@ -51,6 +51,9 @@ pub fn resolve<E: std::error::Error + 'static>(
                 let ours = before.as_deref().or(moved.as_deref());
                 merge(path, base, ours, theirs.as_deref(), *choice)
             }
+            Change::Rewrite { text: None, .. } => Outcome::After(before.clone()),
+            Change::Rewrite { text: Some(text), is_new: true, .. } => scaffold(path, before.as_deref(), text),
+            Change::Rewrite { text: Some(text), is_new: false, .. } => Outcome::After(Some(text.clone())),
         };
         let mut step = step(path, before, after);
         if let Change::Vendor { folder, .. } = change {
@@ -238,7 +241,7 @@ fn overwrite(steps: &mut [Step], plan: &Plan, path: &str) -> Result<(), &'static
         return Err("it is not in the way; leave out `--overwrite`");
     }
     match change {
-        Change::Scaffold(_) | Change::Generate(_) => step.verdict = Verdict::Update,
+        Change::Scaffold(_) | Change::Generate(_) | Change::Rewrite { .. } => step.verdict = Verdict::Update,
         Change::Remove(_) => step.verdict = Verdict::Remove,
         Change::Vendor { .. } if step.after.is_none() => step.verdict = Verdict::Remove,
         Change::Vendor { .. } => step.verdict = Verdict::Update,

@@ -137,6 +137,19 @@ impl Tree {
         paths
     }
 
+    /// The files of a project that people edit, sorted: all but those of version control, of builds, and of other tools' caches.
+    pub fn own_files(&self) -> Vec<String> {
+        const OTHERS: [&str; 4] = [".git", ".opctl", "node_modules", "target"];
+        let walk = WalkDir::new(&self.root).into_iter();
+        let own = walk.filter_entry(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name));
+        let files = own.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+        let paths =
+            files.filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")));
+        let mut paths: Vec<String> = paths.collect();
+        paths.sort();
+        paths
+    }
+
     /// Lays a text over the file on disk.
     pub fn lay_over(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.overlay.insert(path.into(), Some(text.into()));

@@ -60,6 +60,8 @@ pub enum Inserted {
     Feature { dependency: &'static str, feature: &'static str },
     /// An argument of the `#[kube(…)]` that declares a version of a kind.
     KubeArgument { kind: Kind, version: Version, argument: &'static str },
+    /// No such argument.
+    NoKubeArgument { kind: Kind, version: Version, argument: &'static str },
 }
 
 /// What the whole project depends on.

@@ -37,7 +37,7 @@ impl Admission {
 }
 
 /// What to make for a kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhooks {
     /// The server too, which a project has once.
     pub server: Option<Server>,
@@ -129,6 +129,8 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     edit(LIST, list("all", &format!("{path_of_it}::webhook()")));
 
     let (group, module, kind) = (hub.group.module(), hub.kind.module(), &hub.kind);
+    let (version, argument) = (hub.version.clone(), "storage = false");
+    edit(&hub.types_file(), Inserted::NoKubeArgument { kind: kind.clone(), version, argument });
     for version in spokes {
         let spoke = Api { version: version.clone(), ..hub.clone() };
         let item = format!("Spoke::of::<api::{version}::{module}::{kind}>()");

@@ -33,8 +33,8 @@ CgYIKoZIzj0EAwIDSAAwRQIgXny3SgWqspF2b9s3IitGWzUIakh1V0JBxWdkfvMs
 pub fn project(markers: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     for line in [
-        "init --domain example.com --project-name shop --api cache/v1/Memcached",
-        "create api --group cache --version v1beta1 --kind Memcached --controller=false",
+        "init --domain example.com --project-name shop --api cache/v1beta1/Memcached",
+        "create api --group cache --version v1 --kind Memcached",
         // Without a conversion.
         "create api --group cache --version v1 --kind Other --controller=false",
     ] {

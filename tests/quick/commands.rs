@@ -79,14 +79,16 @@ fn all() -> bool {
     std::env::var_os("OPCTL_COMMANDS").is_some_and(|commands| commands == "all")
 }
 
-/// In five orders, or with `OPCTL_COMMANDS=all` in all 24.
+/// In three orders, or with `OPCTL_COMMANDS=all` in all 12. A further version of a kind is a copy of the first one, so it comes later.
 #[test]
 fn the_order_of_commands_does_not_matter() {
     let mut first: Option<BTreeMap<String, Vec<u8>>> = None;
     let mut orders = permutations(&APIS);
+    let at = |order: &[&str], line| order.iter().position(|other| *other == line);
+    orders.retain(|order| at(order, APIS[0]) < at(order, APIS[1]));
     if !all() {
-        // The last one is the first one in reverse: so each command comes before and after each other.
-        orders = [0, 7, 14, 21, 23].map(|order| orders[order].clone()).to_vec();
+        // The last one is the first one in reverse, but for the versions: so each command comes before and after each other.
+        orders = [0, 5, 11].map(|order| orders[order].clone()).to_vec();
     }
     for order in orders {
         let sandbox = project();

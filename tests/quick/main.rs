@@ -97,6 +97,7 @@ mod reference;
 mod registry;
 mod release;
 mod releases;
+mod rename;
 mod requests;
 mod runtime;
 mod scaffold;

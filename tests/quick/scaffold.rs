@@ -420,6 +420,7 @@ fn a_kind_says_what_to_insert_where() {
                 Inserted::YamlItem { key, item } => format!("{key}: {item}"),
                 Inserted::Feature { dependency, feature } => format!("{dependency}: {feature}"),
                 Inserted::KubeArgument { version, argument, .. } => format!("{version}: {argument}"),
+                Inserted::NoKubeArgument { version, argument, .. } => format!("{version}: no {argument}"),
             };
             format!("{} {} {what}", if each.base.is_some() { "new" } else { "old" }, each.path)
         };
@@ -454,6 +455,7 @@ fn a_kind_says_what_to_insert_where() {
             "new src/webhook/server/v1/http_route/mod.rs mod conversion",
             "old Cargo.toml opctl-runtime: conversion",
             "old src/webhook/mod.rs all: server::v1::http_route::conversion::webhook()",
+            "old src/api/server/v1/http_route.rs v1: no storage = false",
             "new src/webhook/server/v1/http_route/conversion.rs spokes: Spoke::of::<api::v2::http_route::HTTPRoute>()",
             "old src/api/server/v2/mod.rs mod http_route_conversion",
             "old src/api/server/v2/http_route.rs v2: storage = false",

@@ -5,12 +5,15 @@ use std::ops::Range;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{Attribute, Block, Expr, ExprLit, File, ItemEnum, ItemStruct, Lit, Meta, Token};
+use syn::{Attribute, Block, Expr, ExprLit, File, ItemEnum, ItemStruct, Lit, Meta, Path, Token};
 
 use super::gap::{end_with_comment, end_with_comments, insert_line_after};
 use super::{Source, unparsed};
 use crate::edit::EditError;
 use crate::edit::text::{indent, insert, line_end, line_start, starts_line};
+
+/// Those about a version, in the order in which they are added, so that it does not depend on the order of commands.
+const ORDER: [&str; 4] = ["version", "storage", "served", "deprecated"];
 
 /// Adds `argument` to the `#[kube(…)]` that says this kind and version, after the version, unless it is there.
 ///
@@ -39,7 +42,7 @@ pub fn add_argument(text: &str, kind: &str, version: &str, argument: &str) -> Re
             help: format!("change it to this, then run the command again:\n    {argument},"),
         });
     }
-    let new = old.version_argument(&source).insert(text, argument);
+    let new = old.anchor(&source, &wanted).insert(text, argument);
     if old.is_all_that_changed(&source, &new, (kind, version), &wanted) {
         return Ok(new);
     }
@@ -47,13 +50,12 @@ pub fn add_argument(text: &str, kind: &str, version: &str, argument: &str) -> Re
 }
 
 fn find<'a>(file: &'a File, kind: &str, version: &str) -> Result<Kube<'a>, String> {
-    let mut types = Types(Vec::new());
-    types.visit_file(file);
-    types.0.retain(|kube| kube.says("kind", kind) && kube.says("version", version));
+    let is_it = |kube: &Kube| kube.says("kind", kind) && kube.says("version", version);
+    let mut types: Vec<Kube> = kubes(file).filter(is_it).collect();
     let of = format!("`kind = \"{kind}\"` and `version = \"{version}\"`");
-    match types.0.len() {
+    match types.len() {
         0 => Err(format!("no `#[kube(…)]` with {of}")),
-        1 => match types.0.remove(0) {
+        1 => match types.remove(0) {
             kube if kube.conditional.is_empty() => Ok(kube),
             _ => Err(format!("a `cfg_attr` is part of the `#[kube(…)]` with {of}")),
         },
@@ -61,15 +63,22 @@ fn find<'a>(file: &'a File, kind: &str, version: &str) -> Result<Kube<'a>, Strin
     }
 }
 
+/// Those of all types in a file.
+pub(super) fn kubes(file: &File) -> impl Iterator<Item = Kube<'_>> {
+    let mut types = Types(Vec::new());
+    types.visit_file(file);
+    types.0.into_iter()
+}
+
 /// The arguments of all `#[kube(…)]` of one type.
 #[derive(Default)]
-struct Kube<'a> {
-    lists: Vec<(&'a Attribute, Arguments)>,
+pub(super) struct Kube<'a> {
+    pub(super) lists: Vec<(&'a Attribute, Arguments)>,
     /// Those in a `cfg_attr`.
     conditional: Vec<Meta>,
 }
 
-type Arguments = Punctuated<Meta, Token![,]>;
+pub(super) type Arguments = Punctuated<Meta, Token![,]>;
 
 impl<'a> Kube<'a> {
     /// An error where arguments are not what kube's derive takes.
@@ -101,24 +110,28 @@ impl<'a> Kube<'a> {
         self.lists.iter().flat_map(|(_, arguments)| arguments)
     }
 
-    fn says(&self, name: &str, value: &str) -> bool {
+    pub(super) fn says(&self, name: &str, value: &str) -> bool {
         self.arguments().chain(&self.conditional).any(|argument| is_text(argument, name, value))
     }
 
-    fn version_argument(&self, source: &Source) -> VersionArgument {
+    /// The argument that `wanted` comes after.
+    fn anchor(&self, source: &Source, wanted: &Meta) -> Anchor {
         let pairs = self.lists.iter().flat_map(|(attribute, arguments)| {
             let inside = source.range_of(arguments);
             arguments.pairs().map(move |pair| (*attribute, inside.clone(), pair))
         });
-        let (attribute, inside, version) = pairs
+        let rank = |path: &Path| ORDER.iter().position(|name| path.is_ident(name));
+        let end = rank(wanted.path()).unwrap_or(1);
+        let (attribute, inside, before) = pairs
             .into_iter()
-            .find(|(_, _, pair)| pair.value().path().is_ident("version"))
+            .filter(|(_, _, pair)| rank(pair.value().path()).is_some_and(|rank| rank < end))
+            .max_by_key(|(_, _, pair)| rank(pair.value().path()))
             .expect("a version is said outside of `cfg_attr`");
-        VersionArgument {
+        Anchor {
             attribute: source.range_of(attribute),
             inside,
-            version: source.range_of(*version.value()),
-            comma: version.punct().map(|comma| source.range_of(comma).end),
+            argument: source.range_of(*before.value()),
+            comma: before.punct().map(|comma| source.range_of(comma).end),
         }
     }
 
@@ -126,7 +139,7 @@ impl<'a> Kube<'a> {
     fn is_all_that_changed(&self, old: &Source, new: &str, (kind, version): (&str, &str), wanted: &Meta) -> bool {
         let Ok(source) = Source::parse(new) else { return false };
         let Ok(kube) = find(&source.file, kind, version) else { return false };
-        let attribute = self.version_argument(old).attribute;
+        let attribute = self.anchor(old, wanted).attribute;
         let column = indent(old.text, attribute.start);
         let end = end_with_comments(old.text, attribute.end, column).unwrap_or(attribute.end);
         let is_wanted = |argument: &&Meta| *argument == wanted;
@@ -137,7 +150,7 @@ impl<'a> Kube<'a> {
     }
 }
 
-fn is_text(argument: &Meta, name: &str, value: &str) -> bool {
+pub(super) fn is_text(argument: &Meta, name: &str, value: &str) -> bool {
     let Meta::NameValue(argument) = argument else { return false };
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &argument.value else { return false };
     argument.path.is_ident(name) && text.value() == value
@@ -160,33 +173,33 @@ impl<'a> Visit<'a> for Types<'a> {
     fn visit_expr(&mut self, _: &'a Expr) {}
 }
 
-/// The positions around the `version` argument of `#[kube(…)]`.
-struct VersionArgument {
+/// The positions around an argument of `#[kube(…)]`.
+struct Anchor {
     attribute: Range<usize>,
     /// From the first argument to the last.
     inside: Range<usize>,
-    version: Range<usize>,
-    /// Where the comma after the version ends.
+    argument: Range<usize>,
+    /// Where the comma after the argument ends.
     comma: Option<usize>,
 }
 
-impl VersionArgument {
+impl Anchor {
     fn insert(&self, text: &str, argument: &str) -> String {
         let is_one_line = !text[self.attribute.clone()].contains('\n');
         if is_one_line && !self.fits_one_line(text, argument) && end_with_comment(text, self.attribute.end).is_some() {
             let indent = indent(text, self.attribute.start);
             return insert_line_after(text, self.attribute.end, indent, &format!("#[kube({argument})]"));
         }
-        let end = self.comma.unwrap_or(self.version.end);
-        let has_own_line = starts_line(text, self.version.start) && end_with_comment(text, end).is_some();
+        let end = self.comma.unwrap_or(self.argument.end);
+        let has_own_line = starts_line(text, self.argument.start) && end_with_comment(text, end).is_some();
         match self.comma {
             Some(comma) if has_own_line => {
-                insert_line_after(text, comma, indent(text, self.version.start), &format!("{argument},"))
+                insert_line_after(text, comma, indent(text, self.argument.start), &format!("{argument},"))
             }
             Some(comma) => insert(text, comma, &format!(" {argument},")),
             None if has_own_line => {
                 let text = insert(text, end, ",");
-                insert_line_after(&text, end + 1, indent(&text, self.version.start), argument)
+                insert_line_after(&text, end + 1, indent(&text, self.argument.start), argument)
             }
             None => insert(text, end, &format!(", {argument}")),
         }

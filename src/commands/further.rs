@@ -1,0 +1,454 @@
+//! A further version of a kind: its types are copied from another version, and objects stay stored as they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::create_api::{CreateApiArgs, api_of_resource};
+use super::delete_webhook::is_certified;
+use super::error::{Refusal, Refusals};
+use super::request::{Request, list};
+use super::{Console, Next};
+use crate::diagnostic::{SourceFile, Span};
+use crate::edit::{Edit, EditError, Versions};
+use crate::names::Version;
+use crate::project::{Origin, ProjectFile, ReadError, Resource, Tree};
+use crate::scaffold::webhook::{self, LIST, Server, Webhooks};
+use crate::scaffold::{Inserted, Insertion, Rendered};
+
+/// The option in PROJECT that has the version that a type was copied from.
+const FROM: &str = "from";
+
+/// The option that has the files of its folder that were copied with it.
+const COPIED: &str = "copied";
+
+/// The option that is false once the version is not served.
+const SERVED: &str = "served";
+
+/// What was copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    pub types: Option<String>,
+    pub sample: Option<String>,
+    /// Other files of the version's folder, by their paths from there. `None`: it is there, because of another kind.
+    pub files: BTreeMap<String, Option<String>>,
+}
+
+impl Copy {
+    /// The copied files, by their paths from the project's folder.
+    pub fn texts(&self, resource: &Resource) -> Vec<(String, String)> {
+        let folder = folder(resource, &resource.version);
+        let texts = self.files.iter().filter_map(|(path, text)| Some((format!("{folder}/{path}"), text.clone()?)));
+        texts.collect()
+    }
+
+    /// Has the copies instead of what the templates make.
+    pub fn replace(&self, rendered: &mut Rendered, resource: &Resource) {
+        let (api, folder) = (api_of_resource(resource), folder(resource, &resource.version));
+        for (path, text) in
+            [(api.types_file(), &self.types), (format!("config/samples/{}", api.sample()), &self.sample)]
+        {
+            if let (Some(file), Some(text)) = (rendered.files.iter_mut().find(|file| file.path == path), text) {
+                file.text.clone_from(text);
+            }
+        }
+        let insertion =
+            |module| Insertion { path: format!("{folder}/mod.rs"), base: None, what: Inserted::Module(module) };
+        rendered.insertions.extend(self.files.keys().filter_map(|path| module(path)).map(insertion));
+    }
+}
+
+/// The module that the folder of a version has for a file.
+fn module(path: &str) -> Option<String> {
+    match path.strip_suffix(".rs")?.split('/').collect::<Vec<_>>()[..] {
+        [module] | [module, "mod"] => Some(module.to_owned()),
+        _ => None,
+    }
+}
+
+/// The folder of a version of a kind.
+fn folder(resource: &Resource, version: &Version) -> String {
+    format!("src/api/{}/{version}", resource.group.module())
+}
+
+/// The files that were copied with a type, by their paths from the project's folder.
+pub fn files(resource: &Resource) -> Vec<String> {
+    let folder = folder(resource, &resource.version);
+    paths(resource).into_iter().map(|path| format!("{folder}/{path}")).collect()
+}
+
+fn paths(resource: &Resource) -> Vec<String> {
+    let paths = resource.options.get(COPIED).and_then(Value::as_array).into_iter().flatten();
+    paths.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Whether the type of a resource was copied, so that it never was the stored one unless somebody changed that.
+pub fn is_copy(resource: &Resource) -> bool {
+    resource.options.contains_key(FROM)
+}
+
+/// The edits that a copy needs beside those of every type.
+pub fn edits(resource: &Resource) -> Vec<(String, Edit)> {
+    if !is_copy(resource) {
+        return Vec::new();
+    }
+    let path = format!("{}/mod.rs", folder(resource, &resource.version));
+    let modules = paths(resource).into_iter().filter_map(|path| module(&path));
+    let modules = modules.map(|name| (path.clone(), Edit::RustMod { name }));
+    modules.chain([(api_of_resource(resource).types_file(), not_stored(resource))]).collect()
+}
+
+fn not_stored(resource: &Resource) -> Edit {
+    let (kind, version) = (resource.kind.to_string(), resource.version.to_string());
+    Edit::KubeArgument { kind, version, argument: "storage = false".into() }
+}
+
+/// The other versions of a kind, least mature first.
+pub fn others<'a>(resource: &Resource, file: &'a ProjectFile) -> Vec<&'a Resource> {
+    let is_other = |it: &&Resource| it.is_same_kind(resource) && !it.is_same(resource) && it.api.is_some();
+    let mut others: Vec<&Resource> = file.resources.iter().filter(is_other).collect();
+    others.sort_by_key(|other| other.version.priority());
+    others
+}
+
+/// Whether the source says that objects are not stored as this version.
+pub fn is_not_stored(resource: &Resource, tree: &Tree) -> Result<bool, ReadError> {
+    let text = tree.read(&api_of_resource(resource).types_file())?.unwrap_or_default();
+    Ok(not_stored(resource).apply(&text).is_ok_and(|edited| edited == text))
+}
+
+/// The version that objects are stored as: the hub, or the least mature one that may be stored.
+pub fn stored<'a>(versions: &[&'a Resource], tree: &Tree) -> Result<Option<&'a Resource>, ReadError> {
+    if let Some(hub) = versions.iter().find(|version| !version.webhooks.spokes.is_empty()) {
+        return Ok(Some(hub));
+    }
+    for version in versions {
+        if !is_not_stored(version, tree)? {
+            return Ok(Some(version));
+        }
+    }
+    Ok(None)
+}
+
+/// The version to copy the type from, if there is another one.
+pub fn origin(args: &CreateApiArgs, resource: &Resource, file: &ProjectFile) -> Result<Option<Version>, Refusals> {
+    let mut refusals = Refusals::default();
+    let (kind, others) = (&resource.kind, others(resource, file));
+    let known = file.find(resource).filter(|known| known.api.is_some());
+    let earlier = known.and_then(|known| known.options.get(FROM)?.as_str());
+    let asked = args.from.as_deref().and_then(|text| refusals.check(Version::parse(text)));
+    if let Some(asked) = &asked
+        && known.is_some()
+        && earlier != Some(asked.as_str())
+    {
+        let version = &resource.version;
+        refusals.push(
+            Refusal::new(format!("`{kind}` has {version} already, which was not copied from {asked}"))
+                .help(format!("edit `{}` by hand", api_of_resource(resource).types_file())),
+        );
+    } else if let Some(asked) = &asked
+        && others.iter().all(|other| other.version != *asked)
+    {
+        let refusal = Refusal::new(format!("`{kind}` has no version {asked} to copy"));
+        refusals.push(match others.is_empty() {
+            true => refusal.help("leave out `--from`"),
+            false => refusal.help(format!("it has {}", list(others.iter().map(|other| other.version.as_str())))),
+        });
+    }
+    let names = [("--shortname", "shortNames", &args.short_names), ("--category", "categories", &args.categories)];
+    let has_others = |key: &str, given: &[String]| {
+        let has = |other: &Resource| other.options.get(key).is_some_and(|names| *names == serde_json::json!(given));
+        given.is_empty() || others.iter().any(|other| has(other))
+    };
+    let describes = args.image.is_some() || args.chart.helm_chart.is_some();
+    if describes && args.from.is_some() {
+        refusals.push(
+            Refusal::new("`--from` copies a type, and another option describes one").help("leave out one of the two"),
+        );
+    }
+    if known.is_none() && !describes && !others.is_empty() {
+        for (flag, ..) in names.iter().filter(|(_, key, given)| !has_others(key, given)) {
+            refusals.push(
+                Refusal::new(format!("all versions of `{kind}` have the same names, and its type is copied"))
+                    .help(format!("leave out `{flag}`, and change the names in each version's `#[kube(…)]`")),
+            );
+        }
+    }
+    refusals.settle()?;
+    Ok(match known {
+        Some(_) => earlier.and_then(|version| Version::parse(version).ok()),
+        None if describes => None,
+        None => asked.or_else(|| others.last().map(|newest| newest.version.clone())),
+    })
+}
+
+/// Copies the type of another version, its sample, and what it uses of that version's folder.
+pub fn copy(
+    resource: &mut Resource,
+    from: &Version,
+    file: &ProjectFile,
+    tree: &Tree,
+    console: &Console,
+) -> anyhow::Result<Copy> {
+    let old = Resource { version: from.clone(), ..resource.clone() };
+    let (group, full_group, kind) = (resource.group.module(), resource.full_group(), resource.kind.to_string());
+    let to = resource.version.clone();
+    let versions =
+        Versions { group_module: &group, group: &full_group, kind: &kind, from: from.as_str(), to: to.as_str() };
+    let (source, target) = (folder(&old, from), folder(resource, &to));
+    let path = api_of_resource(&old).types_file();
+    let Some(types) = tree.read(&path)? else {
+        return Err(Refusal::new(format!("`{path}` does not exist, so the type of {from} cannot be copied"))
+            .help("bring it back, or name another version with `--from`")
+            .into());
+    };
+    let mut texts = BTreeMap::from([(format!("{}.rs", resource.kind.module()), types)]);
+    let mut modules = BTreeSet::from([resource.kind.module()]);
+    let mut refusals = Refusals::default();
+    let mut unread: Vec<String> = texts.keys().cloned().collect();
+    unread.extend(with_folder(&source, &resource.kind.module(), &mut texts, tree)?);
+    while let Some(path) = unread.pop() {
+        let text = texts[&path].clone();
+        for (module, range, is_relative) in versions.used(&text, &module_of(&group, from, &path)) {
+            if modules.contains(&module) {
+                continue;
+            }
+            let is_kind = file
+                .resources
+                .iter()
+                .any(|it| it.origin == Origin::Own && it.group == resource.group && it.kind.module() == module);
+            let files = [format!("{module}.rs"), format!("{module}/mod.rs")];
+            let found = files.iter().find(|file| !is_kind && tree.has(&format!("{source}/{file}")));
+            if let Some(found) = found {
+                texts.insert(found.clone(), tree.read(&format!("{source}/{found}"))?.unwrap_or_default());
+                unread.push(found.clone());
+                unread.extend(with_folder(&source, &module, &mut texts, tree)?);
+                modules.insert(module);
+            } else if is_relative && module != "*" && !tree.has(&format!("{target}/{module}.rs")) {
+                let span = Span { file: SourceFile::new(format!("{source}/{path}"), text.clone()), range };
+                refusals.push(
+                    Refusal::new(format!(
+                        "{span}: `{module}` is not in a file of its own, so it cannot be copied to {to}"
+                    ))
+                    .help(format!("move it to a module such as `{source}/common.rs`"))
+                    .help(format!(
+                        "or use it by its whole path, `crate::api::{group}::{from}::{module}`, to share it with {from}"
+                    )),
+                );
+            }
+        }
+    }
+    refusals.settle()?;
+
+    let mut copies = BTreeMap::new();
+    for (path, text) in &texts {
+        let file = module_of(&group, from, path);
+        let copied =
+            versions.copy(text, &file, &modules).map_err(|error| unreadable(&format!("{source}/{path}"), error))?;
+        let shown: Arc<SourceFile> = SourceFile::new(format!("{source}/{path}"), text.clone());
+        for (path, at) in copied.shares {
+            let span = Span { file: shown.clone(), range: at..at };
+            console.note(&format!("{to} shares `{path}` with {from} ({span}): a change there changes both versions"));
+        }
+        copies.insert(path.clone(), copied.text);
+    }
+    let types = copies.remove(&format!("{}.rs", resource.kind.module()));
+    let of_other = |path: &String| {
+        let path = format!("{target}/{path}");
+        file.resources.iter().any(|other| !other.is_same(resource) && files(other).contains(&path))
+    };
+    let is_there = |path: &String| tree.has(&format!("{target}/{path}"));
+    let files: BTreeMap<String, Option<String>> = copies
+        .into_iter()
+        .filter(|(path, _)| !is_there(path) || of_other(path))
+        .map(|(path, text)| (path.clone(), Some(text).filter(|_| !is_there(&path))))
+        .collect();
+    resource.options.insert(FROM.into(), from.as_str().into());
+    if !files.is_empty() {
+        resource.options.insert(COPIED.into(), files.keys().cloned().collect::<Vec<_>>().into());
+    }
+    let known = file.resources.iter().find(|other| other.is_same(&old));
+    for key in ["image", "containerPort", "containerCommand", "runAsUser"] {
+        if let Some(value) = known.and_then(|known| known.options.get(key)) {
+            resource.options.insert(key.into(), value.clone());
+        }
+    }
+    let sample = tree.read(&format!("config/samples/{}", api_of_resource(&old).sample()))?;
+    Ok(Copy { types, sample: sample.map(|text| sample_of(&text, &versions)), files })
+}
+
+/// The module of a file in the folder of a version.
+fn module_of(group: &str, version: &Version, path: &str) -> Vec<String> {
+    let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let below = path.split('/').map(str::to_owned);
+    ["api".to_owned(), group.to_owned(), version.to_string()].into_iter().chain(below).collect()
+}
+
+/// Adds the files in the folder of a module, and gives their paths.
+fn with_folder(
+    source: &str,
+    module: &str,
+    texts: &mut BTreeMap<String, String>,
+    tree: &Tree,
+) -> Result<Vec<String>, ReadError> {
+    let mut new = Vec::new();
+    for path in tree.files_below(&format!("{source}/{module}")) {
+        let Some(below) = path.strip_prefix(&format!("{source}/")).filter(|path| path.ends_with(".rs")) else {
+            continue;
+        };
+        if let Some(text) = tree.read(&path)?.filter(|_| !texts.contains_key(below)) {
+            texts.insert(below.to_owned(), text);
+            new.push(below.to_owned());
+        }
+    }
+    Ok(new)
+}
+
+fn unreadable(path: &str, error: EditError) -> Refusal {
+    let at = error.at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+    Refusal::new(format!("cannot copy `{path}{at}`: {}", error.reason)).help(error.help)
+}
+
+/// A sample with the other version.
+fn sample_of(text: &str, versions: &Versions) -> String {
+    let old = format!("{}/{}", versions.group, versions.from);
+    let line = |line: &str| match line.strip_prefix("apiVersion:") {
+        Some(value) if value.trim().trim_matches(['"', '\'']) == old => {
+            line.replacen(&old, &format!("{}/{}", versions.group, versions.to), 1)
+        }
+        _ => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// Has a request create a version as it is in PROJECT: a copy, whose texts `read` gives, or one that is no longer served.
+pub fn restore<E>(
+    request: &mut Request,
+    resource: &Resource,
+    read: impl Fn(&str) -> Result<Option<String>, E>,
+) -> Result<(), E> {
+    for key in [FROM, COPIED, SERVED] {
+        let value = resource.options.get(key).map(|value| (key.to_owned(), value.clone()));
+        request.resource.options.extend(value);
+    }
+    if !is_copy(resource) {
+        return Ok(());
+    }
+    let (api, folder) = (api_of_resource(resource), folder(resource, &resource.version));
+    let mut files = BTreeMap::new();
+    for path in paths(resource) {
+        let text = read(&format!("{folder}/{path}"))?;
+        files.insert(path, text);
+    }
+    let (types, sample) = (read(&api.types_file())?, read(&format!("config/samples/{}", api.sample()))?);
+    request.copied = Some(Copy { types, sample, files });
+    Ok(())
+}
+
+/// Has a version be no copy of another one.
+pub fn forget(resource: &mut Resource) {
+    for key in [FROM, COPIED] {
+        resource.options.remove(key);
+    }
+}
+
+/// Whether clients can no longer use the version, because that was the first step of its deletion.
+pub fn is_unserved(resource: &Resource) -> bool {
+    resource.options.get(SERVED) == Some(&false.into())
+}
+
+/// What stops serving a version: its entry in PROJECT, and the edits of its type.
+pub fn unserved(resource: &Resource) -> (Resource, Vec<Edit>) {
+    let mut unserved = resource.clone();
+    unserved.options.insert(SERVED.into(), false.into());
+    let argument = |argument: &str| {
+        let (kind, version) = (resource.kind.to_string(), resource.version.to_string());
+        Edit::KubeArgument { kind, version, argument: argument.into() }
+    };
+    (unserved, vec![argument("deprecated"), argument("served = false")])
+}
+
+/// The hub of a kind as it will be with a further version, and the webhooks that this adds; `None`: nothing converts.
+pub fn conversion(
+    args: &CreateApiArgs,
+    resource: &Resource,
+    file: &ProjectFile,
+    tree: &Tree,
+) -> anyhow::Result<Option<(Resource, Webhooks)>> {
+    let others = others(resource, file);
+    let has_hub = others.iter().any(|other| !other.webhooks.spokes.is_empty());
+    let is_first = !tree.has(LIST);
+    let mut refusals = Refusals::default();
+    if args.conversion == Some(false) && has_hub {
+        refusals.push(
+            Refusal::new(format!("the other versions of `{}` are converted, and all versions must be", resource.kind))
+                .help("leave out `--conversion=false`"),
+        );
+    }
+    if args.conversion == Some(true) && (others.is_empty() || !is_copy(resource)) {
+        refusals.push(
+            Refusal::new(format!(
+                "`--conversion` is for a further version of a kind whose type is copied, and `{}` has none",
+                resource.kind
+            ))
+            .help("leave out `--conversion`, or use `opctl create webhook --conversion`"),
+        );
+    }
+    let converts = has_hub || args.conversion == Some(true);
+    refusals.settle()?;
+    if !converts || !is_copy(resource) {
+        return Ok(None);
+    }
+    let Some(stored) = stored(&others, tree)? else {
+        return Err(Refusal::new(format!(
+            "no version of `{}` is stored: all of them have `storage = false`",
+            resource.kind
+        ))
+        .help("remove it from the version that etcd should hold")
+        .into());
+    };
+    let mut hub = stored.clone();
+    let added: Vec<Version> = match has_hub {
+        true => vec![resource.version.clone()],
+        false => {
+            let versions = others.iter().map(|other| &other.version).filter(|version| **version != hub.version);
+            versions.chain([&resource.version]).cloned().collect()
+        }
+    };
+    hub.webhooks.spokes.extend(added.iter().filter(|version| !stored.webhooks.spokes.contains(version)).cloned());
+    let server = if is_certified(tree)? { Server::CertManager } else { Server::OwnCertificate };
+    let webhooks =
+        Webhooks { server: Some(server).filter(|_| is_first), admissions: Vec::new(), conversion: Some(added) };
+    Ok(Some((hub, webhooks)))
+}
+
+/// What the user does next: nothing is stored otherwise until somebody decides so.
+pub fn next(request: &Request, file: &ProjectFile, tree: &Tree) -> Result<Vec<Next>, ReadError> {
+    let (resource, others) = (&request.resource, others(&request.resource, file));
+    let api = api_of_resource(resource);
+    let mut next = vec![Next::new(format!("edit {}", api.types_file()), "change the new version")];
+    match (&request.conversion, stored(&others, tree)?) {
+        (Some((hub, webhooks)), _) => {
+            for spoke in webhooks.conversion.iter().flatten() {
+                let path = webhook::conversion_file(&api_of_resource(hub), spoke);
+                next.push(Next::new(format!("edit {path}"), "convert the fields whose names or types differ"));
+            }
+            next.push(Next::new("cargo test", "checks that conversions lose no field"));
+        }
+        (None, Some(stored)) => {
+            let Resource { group, kind, version, .. } = stored;
+            let spokes = others.iter().map(|other| &other.version).filter(|other| *other != version);
+            let spokes: Vec<&str> = spokes.chain([&resource.version]).map(Version::as_str).collect();
+            let spokes = spokes.join(",");
+            next.push(Next::new(
+                format!("opctl create webhook --group {group} --version {version} --kind {kind} --conversion --spoke {spokes}"),
+                "before the versions have different fields",
+            ));
+        }
+        (None, None) => {}
+    }
+    next.push(Next::new("opctl manifests", "regenerates config/crd and config/rbac"));
+    next.push(Next::new("opctl manifests --against REF", "shows whom a later change of the stored version affects"));
+    Ok(next)
+}

@@ -1,0 +1,188 @@
+//! The new names in PROJECT: they are replaced where they are, so that all else stays as it is.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::What;
+use crate::commands::error::{Diagnosed, Refusal};
+use crate::commands::request::list;
+use crate::config::yaml::{self, Dialect, Entry, Node, Value};
+use crate::diagnostic::SourceFile;
+use crate::names::Group;
+use crate::project::{Origin, PROJECT, ProjectFile, Resource};
+
+/// PROJECT with the new names.
+pub struct Answers {
+    pub text: String,
+    pub file: ProjectFile,
+}
+
+pub fn renamed(what: &What, text: &str, file: &ProjectFile) -> anyhow::Result<Answers> {
+    let is_renamed = |resource: &Resource| {
+        resource.origin == Origin::Own
+            && match what {
+                What::Kind { group, kind, .. } => resource.group == *group && resource.kind == *kind,
+                What::Group { group, .. } => resource.group == *group,
+                What::Domain(_) => true,
+                What::Project(_) => false,
+            }
+    };
+    refuse_unknown(what, file, &is_renamed)?;
+    let source = SourceFile::new(PROJECT, text);
+    let documents = yaml::documents(&source, Dialect::Kubectl).map_err(|error| Diagnosed::from(vec![*error]))?;
+    let root = documents.first().ok_or_else(|| Refusal::new("PROJECT is empty"))?;
+    let mut changes = Changes { text, found: BTreeMap::new() };
+    match what {
+        What::Domain(to) => changes.set(root.get("domain"), file.domain.as_str(), to.as_str()),
+        What::Project(to) => changes.set(root.get("projectName"), file.name.as_str(), to.as_str()),
+        What::Kind { .. } | What::Group { .. } => {}
+    }
+    for (entry, resource) in root.items_at(&["resources"]).iter().zip(&file.resources) {
+        if let What::Kind { group, kind, to, .. } = what {
+            changes.references(entry.get("options"), &(group, kind.as_str()), &(group, to.as_str()));
+        }
+        if let What::Group { group, to } = what {
+            let kinds =
+                file.resources.iter().filter(|resource| is_renamed(resource)).map(|resource| resource.kind.as_str());
+            for kind in kinds {
+                changes.references(entry.get("options"), &(group, kind), &(to, kind));
+            }
+        }
+        if !is_renamed(resource) {
+            continue;
+        }
+        match what {
+            What::Kind { kind, to, plural, .. } => {
+                changes.set(entry.get("kind"), kind.as_str(), to.as_str());
+                let plural = plural.clone().filter(|plural| *plural != to.plural());
+                changes.plural(entry, resource, plural.as_ref().map(|plural| plural.as_str()));
+            }
+            What::Group { group, to } => {
+                changes.set(entry.get("group"), group.as_str(), to.as_str());
+                let path = format!("crate::api::{}::{}", to.module(), resource.version);
+                changes.set(entry.get("path"), &resource.path, &path);
+            }
+            What::Domain(to) => changes.set(entry.get("domain"), file.domain.as_str(), to.as_str()),
+            What::Project(_) => {}
+        }
+    }
+    let text = changes.apply();
+    let new = ProjectFile::parse(&text).map_err(Diagnosed::from)?;
+    refuse_taken(file, &new, &is_renamed)?;
+    Ok(Answers { text, file: new })
+}
+
+fn refuse_unknown(what: &What, file: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
+    let own = || file.resources.iter().filter(|resource| resource.origin == Origin::Own);
+    let (is_same, name) = match what {
+        What::Kind { kind, to, plural, .. } => (kind == to && plural.is_none(), to.to_string()),
+        What::Group { group, to } => (group == to, to.to_string()),
+        What::Domain(to) => (*to == file.domain, to.to_string()),
+        What::Project(to) => (*to == file.name, to.to_string()),
+    };
+    if is_same {
+        return Err(Refusal::new(format!("`{name}` is its name already")).help("give another one with `--to`"));
+    }
+    let is_known = own().any(is_renamed);
+    match what {
+        What::Kind { group, kind, .. } if !is_known => {
+            let refusal = Refusal::new(format!("the project has no kind `{kind}` of its own in the group `{group}`"));
+            Err(own().fold(refusal, |refusal, Resource { group, kind, .. }| {
+                let help = format!("it has `--group {group} --kind {kind}`");
+                if refusal.help.contains(&help) { refusal } else { refusal.help(help) }
+            }))
+        }
+        What::Group { group, .. } if !is_known => {
+            let refusal = Refusal::new(format!("the project has no kinds of its own in the group `{group}`"));
+            Err(match own().next() {
+                Some(_) => {
+                    refusal.help(format!("its groups are {}", list(own().map(|resource| resource.group.as_str()))))
+                }
+                None => refusal,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Kinds of one name would be one kind.
+fn refuse_taken(file: &ProjectFile, new: &ProjectFile, is_renamed: &dyn Fn(&Resource) -> bool) -> Result<(), Refusal> {
+    let pairs = || file.resources.iter().zip(&new.resources);
+    for (_, new) in pairs().filter(|(old, _)| is_renamed(old)) {
+        if pairs().any(|(old, other)| !is_renamed(old) && other.is_same_kind(new)) {
+            let message = format!("the project has a kind `{}` in the group `{}` already", new.kind, new.full_group());
+            return Err(Refusal::new(message).help("choose another name"));
+        }
+    }
+    Ok(())
+}
+
+struct Changes<'a> {
+    text: &'a str,
+    found: BTreeMap<usize, (Range<usize>, String)>,
+}
+
+impl Changes<'_> {
+    /// Replaces a scalar, with the quotes that it has.
+    fn set(&mut self, node: Option<&Node>, old: &str, new: &str) {
+        let Some(node) = node.filter(|node| node.as_text() == Some(old)) else { return };
+        let range = node.span.range.clone();
+        let raw = &self.text[range.clone()];
+        let is_word =
+            ["y", "n", "yes", "no", "on", "off", "true", "false", "null"].contains(&new.to_lowercase().as_str());
+        let renamed = if raw == old && is_word { format!("{new:?}") } else { raw.replacen(old, new, 1) };
+        self.found.insert(range.start, (range, renamed));
+    }
+
+    /// `group/version/kind`, wherever options name it.
+    fn references(&mut self, node: Option<&Node>, old: &(&Group, &str), new: &(&Group, &str)) {
+        let Some(node) = node else { return };
+        match &node.value {
+            Value::Text(text) => {
+                let version = text
+                    .strip_prefix(&format!("{}/", old.0))
+                    .and_then(|rest| rest.strip_suffix(&format!("/{}", old.1)));
+                if let Some(version) = version {
+                    self.set(Some(node), text, &format!("{}/{version}/{}", new.0, new.1));
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.references(Some(item), old, new)),
+            Value::Map(entries) => entries.iter().for_each(|entry| self.references(Some(&entry.value), old, new)),
+            _ => {}
+        }
+    }
+
+    /// The plural is only there where it is irregular.
+    fn plural(&mut self, entry: &Node, resource: &Resource, new: Option<&str>) {
+        let line = |at: usize| self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = |at: usize| self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline + 1);
+        let field = |key: &str| entry.entries().iter().find(|entry| entry.key == key);
+        match (field("plural"), new) {
+            (Some(Entry { value, .. }), Some(new)) => {
+                let old = resource.plural().to_string();
+                self.set(Some(value), &old, new);
+            }
+            (Some(Entry { key_span, value, .. }), None) => {
+                let range = line(key_span.range.start)..end(value.span.range.end);
+                self.found.insert(range.start, (range, String::new()));
+            }
+            (None, Some(new)) => {
+                if let Some(Entry { key_span, value, .. }) = field("path") {
+                    let start = key_span.range.start;
+                    let indent = " ".repeat(start - line(start));
+                    let at = end(value.span.range.end);
+                    self.found.insert(at, (at..at, format!("{indent}plural: {new}\n")));
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn apply(self) -> String {
+        let mut text = self.text.to_owned();
+        for (range, new) in self.found.into_values().rev() {
+            text.replace_range(range, &new);
+        }
+        text
+    }
+}

@@ -1,0 +1,91 @@
+//! Where the old name still is: in texts, in comments and in prose, whose meaning opctl does not know.
+
+use std::collections::BTreeSet;
+use std::iter;
+
+use super::{Renamed, What};
+use crate::commands::create_api::BOILERPLATE;
+use crate::commands::rescaffold::Texts;
+use crate::edit;
+
+/// A line for each file: `README.md:3, 17`. The `header` of all files is listed once, where it is kept.
+pub fn list(what: &What, renamed: &Renamed, texts: &Texts, header: &str) -> Vec<String> {
+    let (old, new) = words(what, renamed);
+    let mut found = Vec::new();
+    for (path, text) in texts.iter().filter(|(path, _)| !path.ends_with(".lock")) {
+        let is_looked_at = match path.ends_with(".rs") {
+            // Names in code that are still there are the user's own.
+            true => edit::texts_and_comments(text),
+            false => iter::once(0..text.len()).collect(),
+        };
+        let lines: BTreeSet<usize> = is_looked_at
+            .into_iter()
+            .flat_map(|range| places(&text[range.clone()], &old, &new).into_iter().map(move |at| range.start + at))
+            .map(|at| text[..at].matches('\n').count() + 1)
+            .filter(|line| path == BOILERPLATE || !is_header(text.lines().nth(line - 1).unwrap_or_default(), header))
+            .collect();
+        if !lines.is_empty() {
+            let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+            found.push(format!("{path}:{}", lines.join(", ")));
+        }
+    }
+    found
+}
+
+fn is_header(line: &str, header: &str) -> bool {
+    let line = line.trim_start_matches(['#', '/', '<', '!', '-', ' ']).trim_end_matches([' ', '-', '>']);
+    !line.is_empty() && header.lines().any(|other| other.trim() == line)
+}
+
+/// The words that are looked for, and those that may contain them.
+fn words(what: &What, renamed: &Renamed) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
+    match what {
+        What::Kind { kind, to, .. } => {
+            for (words, kind) in [(&mut old, kind), (&mut new, to)] {
+                words.extend(["", "Spec", "Status"].map(|end| format!("{kind}{end}")));
+                words.extend([kind.module(), kind.singular()]);
+            }
+            old.extend(renamed.kinds.iter().map(|(old, _)| old.plural.clone()));
+            // Which keep their names.
+            let others =
+                [renamed.file.name.to_string(), renamed.file.name.crate_name(), renamed.file.domain.to_string()];
+            new.extend(others.into_iter().filter(|name| !old.contains(name)));
+            new.extend(renamed.kinds.iter().map(|(_, new)| new.plural.clone()));
+        }
+        What::Group { .. } => {
+            old.extend(renamed.kinds.iter().map(|(old, _)| old.group.clone()));
+            new.extend(renamed.kinds.iter().map(|(_, new)| new.group.clone()));
+        }
+        What::Domain(to) => {
+            old.insert(renamed.file.domain.to_string());
+            new.insert(to.to_string());
+        }
+        What::Project(to) => {
+            old.extend([renamed.file.name.to_string(), renamed.file.name.crate_name()]);
+            new.extend([to.to_string(), to.crate_name()]);
+        }
+    }
+    (old, new)
+}
+
+/// Where one of the words is as a whole, and not in one of the new names.
+fn places(text: &str, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Vec<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut places = Vec::new();
+    for word in old {
+        for (at, _) in text.match_indices(word.as_str()) {
+            let end = at + word.len();
+            let is_new = new.iter().filter(|name| name.contains(word.as_str())).any(|name| {
+                name.match_indices(word.as_str()).any(|(offset, _)| {
+                    at.checked_sub(offset)
+                        .is_some_and(|start| text.get(start..).is_some_and(|text| text.starts_with(name.as_str())))
+                })
+            });
+            if !is_new && !text[..at].ends_with(is_part) && !text[end..].starts_with(is_part) {
+                places.push(at);
+            }
+        }
+    }
+    places
+}

@@ -1,0 +1,420 @@
+//! `opctl rename`: gives a kind, a group, the domain or the project another name, in the whole tree.
+//!
+//! The scaffold is rendered with the old and with the new name. What is as it was scaffolded becomes the new rendering. In files that were
+//! edited, names are replaced by syntax, lines of the scaffold by their new rendering, and other differences are merged. The rest is listed.
+
+mod answers;
+mod mentions;
+mod moves;
+mod texts;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::{Args, Subcommand};
+
+use self::answers::Answers;
+use self::moves::Moves;
+use self::texts::{in_lock, in_yaml};
+use super::create_api::api_of_resource;
+use super::error::{Refusal, Refusals};
+use super::rescaffold::{self, Texts};
+use super::{Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update};
+use crate::edit::{self, KindNames, Merged, Package, Renames};
+use crate::emit;
+use crate::names::{Domain, Group, Kind, Plural, ProjectName};
+use crate::plan::{Change, Plan};
+use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
+use crate::scaffold::Runtime;
+
+/// Rename a kind, a group, the domain or the project
+///
+/// Renames in the whole tree: types, modules and their files, `#[kube(…)]`, markers, samples, webhooks, roles, PROJECT, Cargo.toml and what
+/// else opctl scaffolded. Rust is renamed by what each path leads to, and YAML by its keys. Texts, comments and prose that still have the old
+/// name are listed. A cluster has no rename: the output shows what becomes of existing objects.
+#[derive(Debug, Subcommand)]
+pub enum Rename {
+    Kind(RenameKindArgs),
+    Group(RenameGroupArgs),
+    Domain(RenameDomainArgs),
+    Project(RenameProjectArgs),
+}
+
+/// Rename a kind in all of its versions
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  # List what would change, then show how
+  opctl rename kind --group cache --kind Memcached --to Store --dry-run
+  opctl rename kind --group cache --kind Memcached --to Store --diff
+
+  # With an irregular plural
+  opctl rename kind --group crew --kind Captain --to Person --plural people")]
+pub struct RenameKindArgs {
+    /// The group without the project's domain
+    #[arg(long)]
+    pub group: String,
+
+    /// The kind
+    #[arg(long)]
+    pub kind: String,
+
+    /// Its new name
+    #[arg(long, value_name = "KIND")]
+    pub to: String,
+
+    /// Its new plural, if it is irregular
+    #[arg(long)]
+    pub plural: Option<String>,
+}
+
+/// Rename a group with all of its kinds
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl rename group --group cache --to store")]
+pub struct RenameGroupArgs {
+    /// The group without the project's domain
+    #[arg(long)]
+    pub group: String,
+
+    /// Its new name
+    #[arg(long, value_name = "GROUP")]
+    pub to: String,
+}
+
+/// Rename the domain, and with it the groups of all kinds
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl rename domain --to example.org")]
+pub struct RenameDomainArgs {
+    /// The new domain
+    #[arg(long, value_name = "DOMAIN")]
+    pub to: String,
+}
+
+/// Rename the project: its crate, its image, its namespace and the names of its objects
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  opctl rename project --to store-operator")]
+pub struct RenameProjectArgs {
+    /// The new name
+    #[arg(long, value_name = "NAME")]
+    pub to: String,
+}
+
+/// What gets another name, and which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    Kind { group: Group, kind: Kind, to: Kind, plural: Option<Plural> },
+    Group { group: Group, to: Group },
+    Domain(Domain),
+    Project(ProjectName),
+}
+
+impl What {
+    fn parse(args: &Rename) -> Result<Self, Refusals> {
+        let mut refusals = Refusals::default();
+        let what = match args {
+            Rename::Kind(args) => {
+                let group = refusals.check(Group::parse(&args.group));
+                let [kind, to] = [&args.kind, &args.to].map(|text| refusals.check(Kind::parse(text)));
+                let plural = args.plural.as_deref().and_then(|text| refusals.check(Plural::parse(text)));
+                (|| Some(Self::Kind { group: group?, kind: kind?, to: to?, plural }))()
+            }
+            Rename::Group(args) => {
+                let [group, to] = [&args.group, &args.to].map(|text| refusals.check(Group::parse(text)));
+                (|| Some(Self::Group { group: group?, to: to? }))()
+            }
+            Rename::Domain(args) => refusals.check(Domain::parse(&args.to)).map(Self::Domain),
+            Rename::Project(args) => refusals.check(ProjectName::parse(&args.to)).map(Self::Project),
+        };
+        refusals.settle()?;
+        what.ok_or_else(Refusals::default)
+    }
+
+    /// What a cluster has of the old name, and what becomes of it.
+    fn consequences(&self, renamed: &Renamed) -> Vec<String> {
+        let mut consequences = Vec::new();
+        let crds: Vec<String> =
+            renamed.kinds.iter().map(|(old, new)| format!("`{}` → `{}`", old.crd(), new.crd())).collect();
+        if !matches!(self, Self::Project(_)) && !crds.is_empty() {
+            consequences.push(format!(
+                "a cluster has no rename: these are new CRDs ({}). Existing objects stay objects of the old ones, which the renamed operator \
+                 neither reconciles nor cleans up; see docs/renaming.md",
+                crds.join(", ")
+            ));
+        }
+        if let Self::Project(_) = self {
+            consequences.push(
+                "in a cluster this is a second operator: its namespace, its Lease, its labels and its field manager have the new name. \
+                 Undeploy the old one first, or both reconcile the same objects"
+                    .to_owned(),
+            );
+        }
+        if matches!(self, Self::Project(_) | Self::Domain(_)) && renamed.has_finalizer {
+            consequences.push(
+                "finalizers have the new name, too: objects that have the old one cannot be deleted once the old operator is gone".to_owned(),
+            );
+        }
+        consequences
+    }
+}
+
+/// What other commands generate from the rest.
+const OUTPUTS: [&str; 3] = ["bundle/", "dist/", "grafana/"];
+
+/// Old and new names.
+struct Renamed {
+    file: ProjectFile,
+    new_file: ProjectFile,
+    kinds: Vec<(KindNames, KindNames)>,
+    renames: Renames,
+    moves: Moves,
+    has_finalizer: bool,
+}
+
+pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
+    let what = What::parse(args)?;
+    let root = rendered::project()?;
+    let _lock = lock(&root, console)?;
+    let tree = tree(&root);
+    let text = tree.read(PROJECT)?.unwrap_or_default();
+    let file = ProjectFile::read(&tree)?;
+    let Answers { text: new_text, file: new_file } = answers::renamed(&what, &text, &file)?;
+    let renamed = Renamed::new(file, new_file, &tree)?;
+    let (mut plan, mentions) = renamed.plan(&what, &tree)?;
+    plan.changes.insert(PROJECT.into(), Change::Rewrite { text: Some(new_text), base: None, is_new: false });
+    if tree.has(settings::DASHBOARD) {
+        settings::dashboards(&mut plan, &tree, renamed.new_file.name.as_str(), true, console)?;
+    }
+    manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&renamed.new_file)), console)?;
+    if !mentions.is_empty() {
+        let lines: String = mentions.iter().map(|line| format!("\n  {line}")).collect();
+        console.note(&format!("these lines have the old name in a text, a comment or prose; check them:{lines}"));
+    }
+    what.consequences(&renamed).iter().for_each(|text| console.note(text));
+    let generated = [
+        ("dist/chart", "opctl generate chart"),
+        ("bundle", "opctl generate bundle"),
+        ("docs/api", "opctl generate docs"),
+    ];
+    let generated = generated.into_iter().filter(|(folder, _)| tree.has_folder(folder));
+    let mut next = vec![
+        Next::new("cargo test", "compiles the project with the new name"),
+        Next::new("opctl check", "compares permissions and manifests"),
+    ];
+    next.extend(generated.map(|(_, command)| Next::new(command, "generates it with the new name")));
+    let again = "run the same command without `--check`";
+    carry_out(&Task { again, tree: &tree, folder: "", plan, next }, console)
+}
+
+impl Renamed {
+    fn new(file: ProjectFile, new_file: ProjectFile, tree: &Tree) -> anyhow::Result<Self> {
+        refuse_shared_folders(&file, &new_file)?;
+        let mut kinds = Vec::new();
+        let mut types = BTreeMap::new();
+        let mut words = BTreeSet::new();
+        let pairs = file.resources.iter().zip(&new_file.resources).filter(|(old, _)| old.origin == Origin::Own);
+        for (old, new) in pairs {
+            let names = |resource: &Resource| KindNames {
+                group: resource.full_group(),
+                kind: resource.kind.to_string(),
+                plural: resource.plural().to_string(),
+                singular: resource.kind.singular(),
+            };
+            let pair = (names(old), names(new));
+            if pair.0 != pair.1 && !kinds.contains(&pair) {
+                kinds.push(pair);
+            }
+            words.insert((old.kind.module(), new.kind.module()));
+            words.insert((old.kind.singular(), new.kind.singular()));
+            // Samples have the group as it is written, and folders as a module.
+            words.insert((old.group.to_string(), new.group.to_string()));
+            words.insert((old.group.module(), new.group.module()));
+            if old.kind != new.kind {
+                let source = tree.read(&api_of_resource(old).types_file())?.unwrap_or_default();
+                for end in edit::ends_of_types(&source, old.kind.as_str()) {
+                    let (group, kind) = (old.group.module(), old.kind.module());
+                    let path = ["api", &group, old.version.as_str(), &kind, &format!("{}{end}", old.kind)];
+                    types.insert(path.map(str::to_owned).to_vec(), format!("{}{end}", new.kind));
+                }
+            }
+        }
+        words.retain(|(old, new)| old != new);
+        let [paths, new_paths] = [&file, &new_file].map(|file| rescaffold::paths(file, tree));
+        let moves = Moves::between(&paths?, &new_paths?, &words.into_iter().collect::<Vec<_>>())?;
+        let renames = Renames {
+            modules: moves.modules().collect(),
+            types,
+            library: (file.name.crate_name(), new_file.name.crate_name()),
+            kinds: kinds.clone(),
+        };
+        let has_finalizer = file.resources.iter().any(|resource| {
+            let named = resource.options.get("controllers").and_then(|all| all.as_object());
+            let of_named = named.is_some_and(|all| all.values().any(|own| own.get("finalizer").is_some()));
+            of_named || ["finalizer", "helmChart"].iter().any(|key| resource.options.contains_key(*key))
+        });
+        Ok(Self { file, new_file, kinds, renames, moves, has_finalizer })
+    }
+
+    /// The changes of all files but PROJECT and manifests, and the places that still have the old name.
+    fn plan(&self, what: &What, tree: &Tree) -> anyhow::Result<(Plan, Vec<String>)> {
+        let files = self.files(tree)?;
+        let recorded = update::texts(tree)?.map(|(_, texts)| texts);
+        let old_render = rescaffold::files(&self.file, &recorded.clone().unwrap_or_default(), tree)?;
+        if let Some(recorded) = &recorded
+            && recorded.iter().any(|(path, text)| old_render.get(path) != Some(text))
+        {
+            return Err(Refusal::new("the scaffold of the project is older than this opctl")
+                .help("first run `opctl update`, and commit what it changes")
+                .into());
+        }
+        let package = Package::new(
+            &self.renames,
+            files.iter().filter(|(path, _)| path.ends_with(".rs")).map(|(path, text)| (path.as_str(), text.as_str())),
+        );
+        let by_syntax = |path: &str, text: &str| -> String {
+            match path.rsplit_once('.').map_or("", |(_, end)| end) {
+                "rs" => self.renames.in_rust(path, text, &package),
+                "yaml" | "yml" => in_yaml(path, text, &self.kinds, &|path| self.moves.apply(path)),
+                "lock" => in_lock(text, self.file.name.as_str(), self.new_file.name.as_str()),
+                _ => text.to_owned(),
+            }
+        };
+        // What syntax does not show, such as a name in a comment, is known by its line.
+        let [templates, new_templates] = [&self.file, &self.new_file].map(|file| rescaffold::templates(file, tree));
+        let new_templates = new_templates?;
+        let mut lines: BTreeMap<String, edit::Lines> = BTreeMap::new();
+        for (path, text) in templates? {
+            if let Some(new) = new_templates.get(&self.moves.apply(&path)) {
+                let renamed = by_syntax(&path, &text);
+                lines.insert(path, edit::changed_lines(&renamed, new));
+            }
+        }
+        let names = |path: &str, text: &str| -> String {
+            let text = by_syntax(path, text);
+            lines.get(path).map_or_else(|| text.clone(), |lines| edit::with_lines(&text, lines))
+        };
+        let mut overlay = tree.clone();
+        let mut refusals = Refusals::default();
+        for (path, text) in &files {
+            let new_path = self.moves.apply(path);
+            if new_path != *path {
+                if tree.has(&new_path) && self.moves.apply(&new_path) == new_path {
+                    refusals.push(
+                        Refusal::new(format!("`{new_path}` exists already, and `{path}` would get this name"))
+                            .help("move it away, or choose another name"),
+                    );
+                }
+                overlay.hide(path);
+            }
+            overlay.lay_over(new_path, names(path, text));
+        }
+        refusals.settle()?;
+        let bases: BTreeMap<&String, String> =
+            old_render.iter().map(|(path, text)| (path, names(path, text))).collect();
+        let renamed: Option<Texts> = recorded.as_ref().map(|recorded| {
+            let own = recorded.keys().filter_map(|path| Some((self.moves.apply(path), bases.get(path)?.clone())));
+            own.collect()
+        });
+        let new_render = rescaffold::files(&self.new_file, &renamed.unwrap_or_default(), &overlay)?;
+
+        let mut plan = Plan::default();
+        let mut final_texts = Texts::new();
+        let paths: BTreeSet<&String> = files.keys().chain(recorded.iter().flat_map(Texts::keys)).collect();
+        for path in paths {
+            let new_path = self.moves.apply(path);
+            let text = files.get(path);
+            let new_text = text.map(|text| {
+                let renamed = names(path, text);
+                match (old_render.get(path), bases.get(path), new_render.get(&new_path)) {
+                    (Some(old), Some(base), Some(new)) => merged(&new_path, text, (old, base), &renamed, new),
+                    _ => renamed,
+                }
+            });
+            final_texts.extend(new_text.clone().map(|text| (new_path.clone(), text)));
+            let base = recorded.as_ref().filter(|recorded| recorded.contains_key(path));
+            let base = base.and_then(|_| new_render.get(&new_path).cloned());
+            let is_new = new_path != *path;
+            let is_base_kept = base.as_ref() == recorded.as_ref().and_then(|recorded| recorded.get(path));
+            if !is_new && new_text.as_ref() == text && is_base_kept {
+                continue;
+            }
+            if is_new {
+                plan.changes.insert(path.clone(), Change::Remove(text.cloned().unwrap_or_default()));
+            }
+            plan.changes.insert(new_path, Change::Rewrite { text: new_text, base, is_new });
+        }
+        let header = tree.read(super::create_api::BOILERPLATE)?.unwrap_or_default();
+        Ok((plan, mentions::list(what, self, &final_texts, &header)))
+    }
+
+    /// The texts that people edit; what opctl generates is made again.
+    fn files(&self, tree: &Tree) -> anyhow::Result<Texts> {
+        let runtime = format!("{}/", Runtime::FOLDER);
+        let mut files = Texts::new();
+        for path in tree.own_files() {
+            let is_output = OUTPUTS.iter().any(|folder| path.starts_with(folder));
+            if path == PROJECT || is_output || path.starts_with(&runtime) || path.starts_with("helm-charts/") {
+                continue;
+            }
+            match tree.read(&path) {
+                // The permissions of a chart move with their kind.
+                Ok(Some(text)) if !is_generated(&text) || self.moves.apply(&path) != path => {
+                    files.insert(path, text);
+                }
+                Ok(_) => {}
+                Err(error) if self.moves.apply(&path) != path => return Err(error.into()),
+                // What is no text has no names.
+                Err(_) => {}
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// Whether the file is opctl's own, in any language.
+fn is_generated(text: &str) -> bool {
+    text.lines().take(2).any(|line| line.contains(emit::OURS.trim_start_matches("# ")))
+}
+
+/// The folder of a group moves only if all in it are of the group.
+fn refuse_shared_folders(file: &ProjectFile, new_file: &ProjectFile) -> Result<(), Refusals> {
+    let pairs = || file.resources.iter().zip(&new_file.resources);
+    let mut refusals = Refusals::default();
+    for (old, new) in pairs().filter(|(old, new)| old.group_module() != new.group_module()) {
+        let is_shared = |(other, same): &(&Resource, &Resource)| {
+            other.group_module() == old.group_module() && same.group_module() != new.group_module()
+        };
+        if let Some((other, _)) = pairs().find(is_shared) {
+            let refusal = Refusal::new(format!(
+                "the folder `{}` has `{}` of the group `{}`, too, which keeps its name",
+                old.group_module(),
+                other.kind,
+                other.full_group()
+            ));
+            refusals.push(refusal.help("move its files to another folder first"));
+            break;
+        }
+    }
+    refusals.settle()
+}
+
+/// A scaffolded file with the new name: as the templates make it, where it was not edited. In `base`, the old rendering, and in
+/// `renamed`, its text, names have been replaced.
+fn merged(path: &str, text: &str, (old, base): (&str, &str), renamed: &str, new: &str) -> String {
+    let plain = text.replace("\r\n", "\n");
+    let merged = if plain == old {
+        new.to_owned()
+    } else {
+        let renamed = renamed.replace("\r\n", "\n");
+        match edit::merge(path, base, &renamed, new) {
+            Merged::Clean(text) => text,
+            // Only the order of lines is not that of the scaffold.
+            Merged::Conflict { .. } => renamed,
+        }
+    };
+    if plain == text { merged } else { merged.replace('\n', "\r\n") }
+}

@@ -1,0 +1,124 @@
+//! Which files and folders get another path: the paths of the scaffold with the old names are compared with those with the new names.
+
+use std::collections::BTreeSet;
+
+use crate::commands::error::Refusal;
+
+/// Pairs of an old and a new path, the longest first: a kind's folder is in that of its group.
+#[derive(Debug, Default)]
+pub struct Moves(Vec<(String, String)>);
+
+impl Moves {
+    /// `words` are the old and new names of which paths are made.
+    pub fn between(
+        old: &BTreeSet<String>,
+        new: &BTreeSet<String>,
+        words: &[(String, String)],
+    ) -> Result<Self, Refusal> {
+        let mut moves = BTreeSet::new();
+        for path in old.difference(new) {
+            let is_it = |new: &&String| is_renamed(path, new, words);
+            let other = match new.difference(old).filter(is_it).collect::<Vec<_>>()[..] {
+                // Of another kind: it is in the way.
+                [] => new.iter().find(is_it),
+                [only] => Some(only),
+                _ => None,
+            };
+            let Some(other) = other else {
+                return Err(Refusal::new(format!("with the new name, it is not known what `{path}` would be called"))
+                    .help("choose another name"));
+            };
+            moves.insert((path.clone(), other.clone()));
+            moves.extend(folders(path, other));
+        }
+        // A folder stays if it has a file that does.
+        moves.retain(|(folder, _)| old.contains(folder) || !new.iter().any(|path| is_below(path, folder)));
+        let mut moves: Vec<_> = moves.into_iter().collect();
+        moves.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
+        Ok(Self(moves))
+    }
+
+    /// Where a file is afterwards.
+    pub fn apply(&self, path: &str) -> String {
+        let moved = self.0.iter().find(|(old, _)| path == old || is_below(path, old));
+        moved.map_or_else(|| path.to_owned(), |(old, new)| format!("{new}{}", &path[old.len()..]))
+    }
+
+    /// Modules of the crate by their old paths, with their new names.
+    pub fn modules(&self) -> impl Iterator<Item = (Vec<String>, String)> {
+        self.0.iter().filter_map(|(old, new)| {
+            let module = |path: &str| -> Option<Vec<String>> {
+                let path = path.strip_prefix("src/")?.trim_end_matches(".rs");
+                Some(path.trim_end_matches("/mod").split('/').map(str::to_owned).collect())
+            };
+            let (old, new) = (module(old)?, module(new)?.pop()?);
+            (old.last() != Some(&new)).then_some((old, new))
+        })
+    }
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a path becomes the other one if names in it are replaced.
+fn is_renamed(old: &str, new: &str, words: &[(String, String)]) -> bool {
+    let is_replaced =
+        |(from, to): &(String, String)| match (old.strip_prefix(from.as_str()), new.strip_prefix(to.as_str())) {
+            (Some(old), Some(new)) => is_renamed(old, new, words),
+            _ => false,
+        };
+    let mut rest = (old.chars(), new.chars());
+    match (rest.0.next(), rest.1.next()) {
+        (None, None) => true,
+        (Some(a), Some(b)) if a == b && is_renamed(rest.0.as_str(), rest.1.as_str(), words) => true,
+        _ => words.iter().any(is_replaced),
+    }
+}
+
+/// The folders with another name on the way to a file, and the one of its submodules.
+fn folders(old: &str, new: &str) -> Vec<(String, String)> {
+    let [old_parts, new_parts] = [old, new].map(|path| path.trim_end_matches(".rs").split('/').collect::<Vec<_>>());
+    if old_parts.len() != new_parts.len() {
+        return Vec::new();
+    }
+    let differ = (0..old_parts.len()).filter(|&at| old_parts[at] != new_parts[at]);
+    differ.map(|at| (old_parts[..=at].join("/"), new_parts[..=at].join("/"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(paths: &[&str]) -> BTreeSet<String> {
+        paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    fn words() -> [(String, String); 1] {
+        [("cache".into(), "store".into())]
+    }
+
+    #[test]
+    fn folders_move_with_all_that_is_in_them() {
+        let old = set(&["src/api/cache/mod.rs", "src/api/cache/v1/cache.rs", "config/samples/cache_v1_cache.yaml"]);
+        let group = set(&["src/api/store/mod.rs", "src/api/store/v1/cache.rs", "config/samples/store_v1_cache.yaml"]);
+        let moves = Moves::between(&old, &group, &words()).unwrap();
+        assert_eq!(moves.apply("src/api/cache/v1/own.rs"), "src/api/store/v1/own.rs");
+        assert_eq!(moves.apply("config/samples/cache_v1_cache.yaml"), "config/samples/store_v1_cache.yaml");
+        assert_eq!(moves.apply("src/api/caches/own.rs"), "src/api/caches/own.rs");
+
+        let kind = set(&["src/api/cache/mod.rs", "src/api/cache/v1/store.rs", "config/samples/cache_v1_store.yaml"]);
+        let moves = Moves::between(&old, &kind, &words()).unwrap();
+        assert_eq!(moves.apply("src/api/cache/v1/cache/own.rs"), "src/api/cache/v1/store/own.rs");
+        assert_eq!(moves.apply("src/api/cache/own.rs"), "src/api/cache/own.rs");
+        let modules: Vec<_> = moves.modules().collect();
+        let path = ["api", "cache", "v1", "cache"].map(str::to_owned).to_vec();
+        assert!(!modules.is_empty() && modules.iter().all(|module| *module == (path.clone(), "store".to_owned())));
+    }
+
+    #[test]
+    fn a_file_without_a_counterpart_is_refused() {
+        let [old, new] = [set(&["src/cache.rs"]), set(&["src/other.rs"])];
+        assert!(Moves::between(&old, &new, &words()).is_err());
+    }
+}

@@ -1,0 +1,173 @@
+//! The names of kinds in YAML, by the keys that they are behind, and the name of the package in Cargo.lock.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::config::yaml::{self, Dialect, Node, Value};
+use crate::diagnostic::SourceFile;
+use crate::edit::KindNames;
+use crate::project::join;
+
+/// Renames kinds and groups in objects, references and rules, and the names of files in the same folder that `moved` gives another path.
+/// A text that is no YAML stays as it is.
+pub fn in_yaml(path: &str, text: &str, kinds: &[(KindNames, KindNames)], moved: &dyn Fn(&str) -> String) -> String {
+    let Ok(documents) = yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize) else {
+        return text.to_owned();
+    };
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut renamer = Renamer { text, folder, kinds, moved, found: BTreeMap::new() };
+    documents.iter().for_each(|document| renamer.node(document));
+    let mut new = text.to_owned();
+    for (range, with) in renamer.found.into_values().rev() {
+        new.replace_range(range, &with);
+    }
+    new
+}
+
+struct Renamer<'a> {
+    text: &'a str,
+    folder: &'a str,
+    kinds: &'a [(KindNames, KindNames)],
+    moved: &'a dyn Fn(&str) -> String,
+    found: BTreeMap<usize, (Range<usize>, String)>,
+}
+
+impl Renamer<'_> {
+    fn node(&mut self, node: &Node) {
+        match &node.value {
+            Value::Text(text) => self.scalar(node, text),
+            Value::List(items) => items.iter().for_each(|item| self.node(item)),
+            Value::Map(entries) => {
+                entries.iter().for_each(|entry| self.node(&entry.value));
+                self.object(node);
+                self.rule(node);
+            }
+            _ => {}
+        }
+    }
+
+    /// The name of a CRD, a group, a group with a version, or a file: nothing else is called so.
+    fn scalar(&mut self, node: &Node, text: &str) {
+        let file = join(self.folder, text.trim_start_matches("./"));
+        let moved = (self.moved)(&file);
+        if moved != file
+            && let (Some((_, old)), Some((_, new))) = (file.rsplit_once('/'), moved.rsplit_once('/'))
+        {
+            return self.set(node, old, new);
+        }
+        let (group, version) = text.split_once('/').map_or((text, None), |(group, version)| (group, Some(version)));
+        for (old, new) in self.kinds {
+            if text == old.crd() {
+                return self.set(node, text, &new.crd());
+            }
+            let is_version = version.is_none_or(|version| {
+                version.starts_with('v')
+                    && version[1..].starts_with(|c: char| c.is_ascii_digit())
+                    && !version.contains('/')
+            });
+            if group == old.group && is_version {
+                return self.set(node, group, &new.group);
+            }
+        }
+    }
+
+    /// `kind` beside `apiVersion` or `group`, and the name of a sample.
+    fn object(&mut self, node: &Node) {
+        let Some((kind, of)) = node.get("kind").and_then(|node| Some((node, node.as_text()?))) else { return };
+        let group = match node.text_at(&["apiVersion"]) {
+            Some(version) => version.split_once('/').map_or("", |(group, _)| group),
+            None => node.text_at(&["group"]).unwrap_or_default(),
+        };
+        if let Some((old, new)) =
+            self.kinds.iter().find(|(old, _)| (old.group.as_str(), old.kind.as_str()) == (group, of))
+        {
+            self.set(kind, &old.kind, &new.kind);
+            let name = node.get("metadata").and_then(|metadata| metadata.get("name"));
+            let sample = |names: &KindNames| format!("{}-sample", names.singular);
+            if let Some(name) = name.filter(|name| name.as_text() == Some(&sample(old))) {
+                self.set(name, &sample(old), &sample(new));
+            }
+        }
+    }
+
+    /// The plural in a rule about its group.
+    fn rule(&mut self, node: &Node) {
+        let groups = node.items_at(&["apiGroups"]);
+        for (old, new) in self.kinds {
+            if !groups.iter().any(|group| group.as_text() == Some(&old.group)) {
+                continue;
+            }
+            for resource in node.items_at(&["resources"]) {
+                let rest = resource.as_text().and_then(|text| text.strip_prefix(old.plural.as_str()));
+                if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+                    self.set(resource, &old.plural, &new.plural);
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, node: &Node, old: &str, new: &str) {
+        let range = node.span.range.clone();
+        let raw = &self.text[range.clone()];
+        if old != new && raw.contains(old) {
+            self.found.insert(range.start, (range, raw.replacen(old, new, 1)));
+        }
+    }
+}
+
+/// Cargo.lock with another name of the project's own package, in cargo's order.
+pub fn in_lock(text: &str, old: &str, new: &str) -> String {
+    const PACKAGE: &str = "\n[[package]]\n";
+    let name = |block: &str| {
+        let line = block.lines().find_map(|line| line.strip_prefix("name = "));
+        line.unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let mut blocks: Vec<String> = text.split(PACKAGE).map(str::to_owned).collect();
+    let is_own = |block: &String| name(block) == old && !block.lines().any(|line| line.starts_with("source = "));
+    let Some(own) = blocks.iter().skip(1).position(is_own).filter(|_| old != new) else { return text.to_owned() };
+    let block = blocks.remove(own + 1).replacen(&format!("name = \"{old}\""), &format!("name = \"{new}\""), 1);
+    let at = blocks.iter().skip(1).position(|other| name(other).as_str() > new).map_or(blocks.len(), |at| at + 1);
+    blocks.insert(at, block);
+    blocks.join(PACKAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(kind: &str, plural: &str, group: &str) -> KindNames {
+        KindNames { group: group.into(), kind: kind.into(), plural: plural.into(), singular: kind.to_lowercase() }
+    }
+
+    #[test]
+    fn kinds_are_known_by_their_groups() {
+        let kinds =
+            [(names("Memcached", "memcacheds", "cache.example.com"), names("Store", "stores", "store.example.com"))];
+        let text = "apiVersion: cache.example.com/v1 # cache.example.com\nkind: \"Memcached\"\nmetadata:\n  name: memcached-sample\n---\n\
+            kind: Memcached\napiVersion: v1\n---\nrules:\n- apiGroups: [cache.example.com]\n  resources:\n  - memcacheds/status\n\
+            - apiGroups: [apps]\n  resources: [memcacheds]\n---\ntarget: {group: cache.example.com, kind: Memcached}\nname: memcacheds.cache.example.com\nresources: [v1_memcached.yaml, ../v1_memcached.yaml]\n";
+        let moved = |path: &str| path.replace("a/v1_memcached.yaml", "a/v1_store.yaml");
+        let expected = "apiVersion: store.example.com/v1 # cache.example.com\nkind: \"Store\"\nmetadata:\n  name: store-sample\n---\n\
+            kind: Memcached\napiVersion: v1\n---\nrules:\n- apiGroups: [store.example.com]\n  resources:\n  - stores/status\n\
+            - apiGroups: [apps]\n  resources: [memcacheds]\n---\ntarget: {group: store.example.com, kind: Store}\nname: stores.store.example.com\nresources: [v1_store.yaml, ../v1_memcached.yaml]\n";
+        assert_eq!(in_yaml("a/b.yaml", text, &kinds, &moved), expected);
+    }
+
+    #[test]
+    fn packages_stay_sorted_in_a_lock() {
+        let lock = |names: &[&str]| {
+            let package = |name: &&str| match *name {
+                "own" | "a" | "z" => format!("[[package]]\nname = \"{name}\"\nversion = \"1\"\n"),
+                name => format!("[[package]]\nname = \"{name}\"\nversion = \"1\"\nsource = \"registry\"\n"),
+            };
+            format!("version = 4\n\n{}", names.iter().map(package).collect::<Vec<_>>().join("\n"))
+        };
+        for (names, old, new, expected) in [
+            (["bar", "own", "rand"], "own", "z", ["bar", "rand", "z"]),
+            (["bar", "own", "rand"], "own", "a", ["a", "bar", "rand"]),
+            (["bar", "rand", "z"], "z", "own", ["bar", "own", "rand"]),
+        ] {
+            assert_eq!(in_lock(&lock(&names), old, new), lock(&expected));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `opctl rename`: the project is as if it had been made with the new name, and what users wrote is kept.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use opctl::project::{Origin, ProjectFile, Resource};
+
+use crate::golden::{Golden, can_be_made, has_helm, names, shell};
+use crate::record::record;
+use crate::sandbox::Sandbox;
+use crate::tree;
+
+fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = tree::tree(folder);
+    files.extend(record(folder));
+    files
+}
+
+#[track_caller]
+fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>, what: &str) {
+    for path in before.keys().chain(after.keys()) {
+        let text = |files: &BTreeMap<String, Vec<u8>>| {
+            files.get(path).map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default()
+        };
+        let has = (before.contains_key(path), after.contains_key(path));
+        assert!(before.get(path) == after.get(path), "{what}: {path} {has:?}\n{}", differ(&text(before), &text(after)));
+    }
+}
+
+fn differ(before: &str, after: &str) -> String {
+    similar::TextDiff::from_lines(before, after).unified_diff().to_string()
+}
+
+fn opctl(sandbox: &Sandbox, arguments: &str) -> Output {
+    sandbox.command("opctl").args(arguments.split_whitespace()).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(sandbox: &Sandbox, arguments: &str) -> String {
+    let output = opctl(sandbox, arguments);
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{arguments}: {text}");
+    text
+}
+
+fn project_of(sandbox: &Sandbox) -> ProjectFile {
+    ProjectFile::parse(&fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap()).unwrap()
+}
+
+/// Renames of a project, there and back. There are many projects, so not all of them in each.
+fn renames(file: &ProjectFile, number: usize) -> Vec<[String; 2]> {
+    let ProjectFile { name, domain, .. } = file;
+    let mut renames = vec![match number % 2 {
+        0 => ["project --to zoo-operator".to_owned(), format!("project --to {name}")],
+        _ => ["domain --to zoo.example.org".to_owned(), format!("domain --to {domain}")],
+    }];
+    let own = || file.resources.iter().filter(|resource| resource.origin == Origin::Own);
+    let mut known = Vec::new();
+    for Resource { group, kind, plural, .. } in own() {
+        let plural = plural.as_ref().map(|plural| format!(" --plural {plural}")).unwrap_or_default();
+        let pair = [
+            format!("kind --group {group} --kind {kind} --to Zebra"),
+            format!("kind --group {group} --kind Zebra --to {kind}{plural}"),
+        ];
+        if !known.contains(&pair) {
+            known.push(pair);
+        }
+    }
+    let first = number % known.len().max(1);
+    known.rotate_left(first);
+    renames.extend(known.into_iter().take(2));
+    let is_shared =
+        |group: &str| file.resources.iter().any(|it| it.group_module() == group && it.origin != Origin::Own);
+    if let Some(Resource { group, .. }) = own().find(|resource| !is_shared(&resource.group_module())) {
+        renames.push([format!("group --group {group} --to zoo"), format!("group --group zoo --to {group}")]);
+    }
+    renames
+}
+
+#[track_caller]
+fn there_and_back(sandbox: &Sandbox, name: &str, number: usize) {
+    let has_record = sandbox.folder.join(".opctl").exists();
+    let before = all(&sandbox.folder);
+    let checked = opctl(sandbox, "check").status.code();
+    for [there, back] in renames(&project_of(sandbox), number) {
+        succeeds(sandbox, &format!("rename {there}"));
+        succeeds(sandbox, "manifests --check");
+        if has_record {
+            succeeds(sandbox, "update --check");
+        }
+        assert_eq!(opctl(sandbox, "check").status.code(), checked, "{name}: {there}");
+        assert!(all(&sandbox.folder) != before, "{name}: {there}");
+        succeeds(sandbox, &format!("rename {back}"));
+        assert_same(&before, &all(&sandbox.folder), &format!("{name}: {there}, {back}"));
+    }
+}
+
+#[test]
+fn every_golden_project_is_renamed_and_back_again() {
+    for (number, name) in names().iter().enumerate().filter(|(_, name)| can_be_made(name)) {
+        let sandbox = Golden::read(name).make(|_, _| {});
+        there_and_back(&sandbox, name, number);
+    }
+}
+
+#[test]
+fn every_example_is_renamed_and_back_again() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let examples = fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
+    for (number, example) in examples.enumerate() {
+        let name = example.file_name().unwrap().to_str().unwrap();
+        let mut sandbox = Sandbox::new();
+        sandbox.folder = sandbox.root().join("examples").join(name);
+        for (path, text) in tree::tree(&example).into_iter().filter(|(path, _)| !path.starts_with("target/")) {
+            let path = sandbox.folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+        std::os::unix::fs::symlink(crates, sandbox.root().join("crates")).unwrap();
+        there_and_back(&sandbox, name, number);
+    }
+}
+
+/// What is created, the rename, and what is created in the project that it becomes.
+const SHAPES: [(&str, &str); 4] = [
+    ("plain", "opctl create api --group GROUP --version v1 --kind KIND --owns apps/v1/Deployment"),
+    (
+        "webhooks",
+        "opctl create api --group GROUP --version v1alpha1 --kind KIND && \
+         opctl create api --group GROUP --version v1 --kind KIND --controller=false && \
+         opctl create webhook --group GROUP --version v1 --kind KIND --defaulting --validation --conversion --spoke v1alpha1",
+    ),
+    ("chart", "opctl create api --group GROUP --version v1 --kind KIND --helm-chart CHART"),
+    ("role", "cp -r ROLES . && opctl create api --group GROUP --version v1 --kind KIND --ansible-role site"),
+];
+
+#[test]
+fn a_project_is_as_if_it_had_been_made_with_the_new_name() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let make = |name: &str, domain: &str, lines: &str, group: &str, kind: &str| {
+        let mut sandbox = Sandbox::new();
+        let lines = lines.replace("GROUP", group).replace("KIND", kind);
+        let lines = lines.replace("CHART", tests.join("charts/plain").to_str().unwrap());
+        let lines = lines.replace("ROLES", tests.join("ansible/specs/roles").to_str().unwrap());
+        shell(&sandbox, &format!("opctl init {name} --domain {domain} --owner Zoo --yes"));
+        sandbox.folder.push(name);
+        shell(&sandbox, &lines);
+        sandbox
+    };
+    for (shape, lines) in SHAPES {
+        if shape == "chart" && !has_helm("a chart that is renamed") {
+            continue;
+        }
+        for (rename, name, domain, group, kind) in [
+            ("kind --group cache --kind Memcached --to Store", "shop", "example.com", "cache", "Store"),
+            ("group --group cache --to store", "shop", "example.com", "store", "Memcached"),
+            ("domain --to example.org", "shop", "example.org", "cache", "Memcached"),
+            ("project --to market", "market", "example.com", "cache", "Memcached"),
+        ] {
+            let sandbox = make("shop", "example.com", lines, "cache", "Memcached");
+            succeeds(&sandbox, &format!("rename {rename}"));
+            let expected = make(name, domain, lines, group, kind);
+            assert_same(&all(&expected.folder), &all(&sandbox.folder), &format!("{shape}: {rename}"));
+        }
+    }
+}
