@@ -55,7 +55,7 @@ pub struct DeleteApiArgs {
     #[arg(long)]
     pub kind: Option<String>,
 
-    /// Remove one of several versions in one step: no cluster has stored objects as this version
+    /// Remove one of several versions in one step; only if no cluster ever stored objects in this version
     #[arg(long)]
     pub never_stored: bool,
 }

@@ -366,7 +366,8 @@ pub fn unserved(resource: &Resource) -> (Resource, Vec<Edit>) {
         let (kind, version) = (resource.kind.to_string(), resource.version.to_string());
         Edit::KubeArgument { kind, version, argument: argument.into() }
     };
-    (unserved, vec![argument("deprecated"), argument("served = false")])
+    // Otherwise the first step would have been refused.
+    (unserved, ["storage = false", "deprecated", "served = false"].map(argument).into())
 }
 
 /// The hub of a kind as it will be with a further version, and the webhooks that this adds; `None`: nothing converts.

@@ -34,7 +34,8 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
 /// The paths of all files that were created for a project, but for its manifests.
 pub fn paths(file: &ProjectFile, tree: &Tree) -> anyhow::Result<BTreeSet<String>> {
     let (plan, _) = creation(file, &Texts::new(), tree)?;
-    Ok(plan.changes.into_keys().collect())
+    // What was copied with a type is only found at its present path.
+    Ok(plan.changes.into_keys().chain(file.resources.iter().flat_map(further::files)).collect())
 }
 
 /// The texts of a plan, but for what is generated.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
 /// is only planned. Paths are relative to the root, with `/`.
@@ -139,9 +139,13 @@ impl Tree {
 
     /// The files of a project that people edit, sorted: all but those of version control, of builds, and of other tools' caches.
     pub fn own_files(&self) -> Vec<String> {
-        const OTHERS: [&str; 4] = [".git", ".opctl", "node_modules", "target"];
-        let walk = WalkDir::new(&self.root).into_iter();
-        let own = walk.filter_entry(|entry| !OTHERS.iter().any(|name| entry.file_name() == *name));
+        let is_other = |entry: &DirEntry| match entry.file_name().to_str() {
+            Some(".git" | "node_modules") => true,
+            // Further down, a kind or a group may be called so.
+            Some(".opctl" | "target") => entry.depth() == 1,
+            _ => false,
+        };
+        let own = WalkDir::new(&self.root).into_iter().filter_entry(|entry| !is_other(entry));
         let files = own.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
         let paths =
             files.filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")));

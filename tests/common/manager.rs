@@ -1,7 +1,7 @@
 //! An operator as a process on this machine; killed when dropped, and its log is shown when a test fails.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -101,12 +101,16 @@ impl Manager {
     }
 }
 
-/// The body of an answer; empty while nothing answers.
+/// The body of an answer; empty while nothing answers, also if the connection is closed as the server starts.
 fn get(address: SocketAddr, path: &str) -> String {
-    let Ok(mut stream) = TcpStream::connect(address) else { return String::new() };
-    let mut answer = String::new();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = || -> io::Result<String> {
+        let mut stream = TcpStream::connect(address)?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    let answer = answer().unwrap_or_default();
     answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
 }
 

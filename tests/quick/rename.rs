@@ -167,3 +167,86 @@ fn a_project_is_as_if_it_had_been_made_with_the_new_name() {
         }
     }
 }
+
+/// A kind `Memcached` of two groups, with what is easily confused.
+fn confusing() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    shell(&sandbox, "opctl init shop --domain example.com --yes");
+    sandbox.folder.push("shop");
+    for group in ["cache", "backup"] {
+        shell(&sandbox, &format!("opctl create api --group {group} --version v1 --kind Memcached --yes"));
+    }
+    sandbox
+}
+
+#[test]
+fn what_only_looks_like_the_name_stays() {
+    let sandbox = confusing();
+    let write = |path: &str, text: &str| {
+        let path = sandbox.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let code = "use crate::api::backup::v1::memcached::Memcached;\n\n\
+        // +kubebuilder:rbac:groups=cache.example.com;backup.example.com,resources=memcacheds,verbs=get\n\
+        pub fn other(_: Memcached) {}\n\n\
+        pub mod own {\n    use crate::api::cache::v1::memcached::Memcached;\n\n    pub fn own(_: Memcached) {}\n}\n";
+    write("src/user.rs", code);
+    let rules = "rules:\n- apiGroups: [cache.example.com, backup.example.com]\n  resources: [memcacheds]\nhost: cache.example.com\n";
+    write("config/extra/own.yaml", rules);
+    succeeds(&sandbox, "rename kind --group cache --kind Memcached --to Store");
+    let read = |path: &str| fs::read_to_string(sandbox.folder.join(path)).unwrap();
+    let (before, after) = code.split_once("pub mod own").unwrap();
+    let renamed = after.replace("memcached::Memcached", "store::Store").replace("_: Memcached", "_: Store");
+    assert_eq!(read("src/user.rs"), format!("{before}pub mod own{renamed}"));
+    succeeds(&sandbox, "rename group --group cache --to store");
+    assert_eq!(read("config/extra/own.yaml"), rules.replacen("cache.", "store.", 1));
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused() {
+    let sandbox = confusing();
+    let before = all(&sandbox.folder);
+    let path = sandbox.folder.join("src/api/cache/v1/memcached.rs");
+    let types = fs::read_to_string(&path).unwrap();
+    for (own, why) in [
+        (format!("{types}\npub struct StoreSpec;\n"), "another `StoreSpec`"),
+        (types.replacen("use kube::", "use kube::runtime::reflector::Store;\nuse kube::", 1), "another `Store`"),
+        (format!("{types}\nfn broken( {{\n"), "cannot be read"),
+    ] {
+        fs::write(&path, own).unwrap();
+        let output = opctl(&sandbox, "rename kind --group cache --kind Memcached --to Store");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains(why), "{said}");
+        fs::write(&path, &types).unwrap();
+        assert_same(&before, &all(&sandbox.folder), why);
+    }
+}
+
+#[test]
+fn files_that_were_copied_for_a_version_move_with_it() {
+    let sandbox = confusing();
+    let append = |path: &str, text: &str| {
+        let path = sandbox.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(path, format!("{before}{text}")).unwrap();
+    };
+    append("src/api/cache/v1/common.rs", "//! For all.\n");
+    append("src/api/cache/v1/mod.rs", "pub mod common;\n");
+    append("src/api/cache/v1/memcached.rs", "\nmod sub;\n\n#[allow(unused_imports)]\nuse super::common;\n");
+    append("src/api/cache/v1/memcached/sub.rs", "//! For one.\n");
+    succeeds(&sandbox, "manifests");
+    succeeds(&sandbox, "create api --group cache --version v2 --kind Memcached --yes");
+    let before = all(&sandbox.folder);
+    succeeds(&sandbox, "rename kind --group cache --kind Memcached --to Store");
+    succeeds(&sandbox, "rename group --group cache --to target");
+    for path in ["v1/common.rs", "v2/common.rs", "v1/store/sub.rs", "v2/store/sub.rs"] {
+        assert!(sandbox.folder.join("src/api/target").join(path).is_file(), "{path}");
+    }
+    succeeds(&sandbox, "manifests --check");
+    succeeds(&sandbox, "update --check");
+    succeeds(&sandbox, "rename group --group target --to cache");
+    succeeds(&sandbox, "rename kind --group cache --kind Store --to Memcached");
+    assert_same(&before, &all(&sandbox.folder), "there and back");
+}

@@ -56,6 +56,13 @@ pub fn renamed(what: &What, text: &str, file: &ProjectFile) -> anyhow::Result<An
                 changes.set(entry.get("kind"), kind.as_str(), to.as_str());
                 let plural = plural.clone().filter(|plural| *plural != to.plural());
                 changes.plural(entry, resource, plural.as_ref().map(|plural| plural.as_str()));
+                let copied = entry.get("options").map_or(&[][..], |options| options.items_at(&["copied"]));
+                for item in copied {
+                    let path = item.as_text().unwrap_or_default();
+                    if let Some(below) = path.strip_prefix(&format!("{}/", kind.module())) {
+                        changes.set(Some(item), path, &format!("{}/{below}", to.module()));
+                    }
+                }
             }
             What::Group { group, to } => {
                 changes.set(entry.get("group"), group.as_str(), to.as_str());
@@ -81,7 +88,7 @@ fn refuse_unknown(what: &What, file: &ProjectFile, is_renamed: &dyn Fn(&Resource
         What::Project(to) => (*to == file.name, to.to_string()),
     };
     if is_same {
-        return Err(Refusal::new(format!("`{name}` is its name already")).help("give another one with `--to`"));
+        return Err(Refusal::new(format!("it is already called `{name}`")).help("give another one with `--to`"));
     }
     let is_known = own().any(is_renamed);
     match what {

@@ -28,9 +28,9 @@ use crate::scaffold::Runtime;
 
 /// Rename a kind, a group, the domain or the project
 ///
-/// Renames in the whole tree: types, modules and their files, `#[kube(…)]`, markers, samples, webhooks, roles, PROJECT, Cargo.toml and what
-/// else opctl scaffolded. Rust is renamed by what each path leads to, and YAML by its keys. Texts, comments and prose that still have the old
-/// name are listed. A cluster has no rename: the output shows what becomes of existing objects.
+/// Renames in the whole tree: types, modules and their files, `#[kube(…)]`, markers, samples, webhooks, roles, PROJECT and Cargo.toml. Names
+/// in Rust are resolved, YAML is changed by its keys, and scaffolded files are rendered again. Strings, comments and prose that still contain
+/// the old name are listed. Objects in a cluster are not renamed: the output explains what happens to them.
 #[derive(Debug, Subcommand)]
 pub enum Rename {
     Kind(RenameKindArgs),
@@ -139,6 +139,15 @@ impl What {
         let mut consequences = Vec::new();
         let crds: Vec<String> =
             renamed.kinds.iter().map(|(old, new)| format!("`{}` → `{}`", old.crd(), new.crd())).collect();
+        let is_same = renamed.kinds.iter().find(|(old, new)| old.crd() == new.crd());
+        if let Some((old, _)) = is_same {
+            consequences.push(format!(
+                "the CRD `{}` keeps its name, and the API server refuses another kind in it: in each cluster, delete the CRD, and with it \
+                 all objects, before you deploy",
+                old.crd()
+            ));
+            return consequences;
+        }
         if !matches!(self, Self::Project(_)) && !crds.is_empty() {
             consequences.push(format!(
                 "a cluster has no rename: these are new CRDs ({}). Existing objects stay objects of the old ones, which the renamed operator \
@@ -192,7 +201,7 @@ pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&renamed.new_file)), console)?;
     if !mentions.is_empty() {
         let lines: String = mentions.iter().map(|line| format!("\n  {line}")).collect();
-        console.note(&format!("these lines have the old name in a text, a comment or prose; check them:{lines}"));
+        console.note(&format!("the old name is still in these strings, comments and documents; check them:{lines}"));
     }
     what.consequences(&renamed).iter().for_each(|text| console.note(text));
     let generated = [
@@ -235,7 +244,12 @@ impl Renamed {
             words.insert((old.group.module(), new.group.module()));
             if old.kind != new.kind {
                 let source = tree.read(&api_of_resource(old).types_file())?.unwrap_or_default();
-                for end in edit::ends_of_types(&source, old.kind.as_str()) {
+                let ends = edit::ends_of_types(&source, old.kind.as_str()).map_err(|error| {
+                    let (path, at) = (api_of_resource(old).types_file(), error.span().start());
+                    Refusal::new(format!("`{path}:{}:{}` cannot be read: {error}", at.line, at.column + 1))
+                        .help("correct it first")
+                })?;
+                for end in ends {
                     let (group, kind) = (old.group.module(), old.kind.module());
                     let path = ["api", &group, old.version.as_str(), &kind, &format!("{}{end}", old.kind)];
                     types.insert(path.map(str::to_owned).to_vec(), format!("{}{end}", new.kind));
@@ -275,6 +289,15 @@ impl Renamed {
             &self.renames,
             files.iter().filter(|(path, _)| path.ends_with(".rs")).map(|(path, text)| (path.as_str(), text.as_str())),
         );
+        for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
+            if let Some(name) = self.renames.taken(path, text) {
+                let message =
+                    format!("`{path}` has another `{name}` already, beside the type that would get this name");
+                return Err(Refusal::new(message)
+                    .help("choose another name, or give the other one another name first")
+                    .into());
+            }
+        }
         let by_syntax = |path: &str, text: &str| -> String {
             match path.rsplit_once('.').map_or("", |(_, end)| end) {
                 "rs" => self.renames.in_rust(path, text, &package),
@@ -343,11 +366,18 @@ impl Renamed {
                 continue;
             }
             if is_new {
+                if text.is_none() && tree.has(path) {
+                    return Err(
+                        Refusal::new(format!("`{path}` cannot be moved: it is generated, or of another tool")).into()
+                    );
+                }
                 plan.changes.insert(path.clone(), Change::Remove(text.cloned().unwrap_or_default()));
             }
             plan.changes.insert(new_path, Change::Rewrite { text: new_text, base, is_new });
         }
         let header = tree.read(super::create_api::BOILERPLATE)?.unwrap_or_default();
+        // As the templates make it anyway.
+        final_texts.retain(|path, text| new_templates.get(path) != Some(text));
         Ok((plan, mentions::list(what, self, &final_texts, &header)))
     }
 

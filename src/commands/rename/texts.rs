@@ -16,7 +16,7 @@ pub fn in_yaml(path: &str, text: &str, kinds: &[(KindNames, KindNames)], moved: 
     };
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut renamer = Renamer { text, folder, kinds, moved, found: BTreeMap::new() };
-    documents.iter().for_each(|document| renamer.node(document));
+    documents.iter().for_each(|document| renamer.node(document, ""));
     let mut new = text.to_owned();
     for (range, with) in renamer.found.into_values().rev() {
         new.replace_range(range, &with);
@@ -33,12 +33,13 @@ struct Renamer<'a> {
 }
 
 impl Renamer<'_> {
-    fn node(&mut self, node: &Node) {
+    /// `key` is the one that the node, or the list with it, is behind.
+    fn node(&mut self, node: &Node, key: &str) {
         match &node.value {
-            Value::Text(text) => self.scalar(node, text),
-            Value::List(items) => items.iter().for_each(|item| self.node(item)),
+            Value::Text(text) => self.scalar(node, text, key),
+            Value::List(items) => items.iter().for_each(|item| self.node(item, key)),
             Value::Map(entries) => {
-                entries.iter().for_each(|entry| self.node(&entry.value));
+                entries.iter().for_each(|entry| self.node(&entry.value, &entry.key));
                 self.object(node);
                 self.rule(node);
             }
@@ -46,8 +47,8 @@ impl Renamer<'_> {
         }
     }
 
-    /// The name of a CRD, a group, a group with a version, or a file: nothing else is called so.
-    fn scalar(&mut self, node: &Node, text: &str) {
+    /// The name of a CRD or a file, or, where a group is expected, a group with or without a version.
+    fn scalar(&mut self, node: &Node, text: &str, key: &str) {
         let file = join(self.folder, text.trim_start_matches("./"));
         let moved = (self.moved)(&file);
         if moved != file
@@ -65,7 +66,8 @@ impl Renamer<'_> {
                     && version[1..].starts_with(|c: char| c.is_ascii_digit())
                     && !version.contains('/')
             });
-            if group == old.group && is_version {
+            let is_expected = ["apiVersion", "apiVersions", "apiGroup", "apiGroups", "group", "groups"].contains(&key);
+            if is_expected && group == old.group && is_version {
                 return self.set(node, group, &new.group);
             }
         }
@@ -94,7 +96,8 @@ impl Renamer<'_> {
     fn rule(&mut self, node: &Node) {
         let groups = node.items_at(&["apiGroups"]);
         for (old, new) in self.kinds {
-            if !groups.iter().any(|group| group.as_text() == Some(&old.group)) {
+            // With a second group, the plural is that of its kind, too.
+            if groups.len() != 1 || groups[0].as_text() != Some(&old.group) {
                 continue;
             }
             for resource in node.items_at(&["resources"]) {

@@ -78,9 +78,11 @@ impl Package {
             let imports = all.iter().filter_map(|path| Some((path.import?, path)));
             for (name, path) in imports {
                 let Some(target) = package.absolute(path, module, 0) else { continue };
+                let place: Vec<String> =
+                    module.iter().cloned().chain(path.inside.iter().map(|name| (*name).to_owned())).collect();
                 match name {
-                    "*" => package.globs.entry(module.clone()).or_default().push(target),
-                    name => _ = package.imports.entry(module.clone()).or_default().insert(name.to_owned(), target),
+                    "*" => package.globs.entry(place).or_default().push(target),
+                    name => _ = package.imports.entry(place).or_default().insert(name.to_owned(), target),
                 }
             }
         }
@@ -170,6 +172,22 @@ fn root_of(module: &[String]) -> &[String] {
 }
 
 impl Renames {
+    /// A new name that something else in the file has already, which also uses the old one.
+    pub fn taken(&self, path: &str, text: &str) -> Option<String> {
+        let module = module_of(path);
+        let all = paths(text);
+        let is_old = |name: &str| self.types.keys().any(|path| path.last().is_some_and(|old| old == name));
+        let names = || all.iter().flat_map(|path| path.segments.iter().map(|(name, _)| *name));
+        let declared: Vec<String> = syn::parse_file(text).map(|file| declared(&file).collect()).unwrap_or_default();
+        if !names().any(is_old) && !declared.iter().any(|name| is_old(name)) {
+            return None;
+        }
+        let imported = all.iter().filter_map(|path| path.import).map(str::to_owned);
+        let is_renamed = |name: &str| self.types.contains_key(&[&module[..], &[name.to_owned()]].concat());
+        let mut known = imported.chain(declared).filter(|name| !is_old(name) && !is_renamed(name));
+        known.find(|name| self.types.values().any(|new| new == name))
+    }
+
     /// Renames what is meant in a Rust file of the package; a text that is no Rust has only its markers renamed.
     pub fn in_rust(&self, path: &str, text: &str, package: &Package) -> String {
         let module = module_of(path);
@@ -267,12 +285,14 @@ impl Renames {
     fn in_marker(&self, marker: &str) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
         let words: BTreeSet<&str> = marker.split(|c| !is_part(c)).collect();
+        let groups = marker.split_once("groups=").map_or("", |(_, groups)| groups);
+        let groups: Vec<&str> = groups.split([',', ' ', '\n']).next().unwrap_or_default().split(';').collect();
         let mut new = String::new();
         let mut rest = marker;
         while !rest.is_empty() {
             let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(length);
-            new += &self.word(word, new.ends_with("kind="), &words).unwrap_or_else(|| word.to_owned());
+            new += &self.word(word, new.ends_with("kind="), &words, &groups).unwrap_or_else(|| word.to_owned());
             let signs = after.find(is_part).unwrap_or(after.len());
             new += &after[..signs];
             rest = &after[signs..];
@@ -280,7 +300,7 @@ impl Renames {
         new
     }
 
-    fn word(&self, word: &str, is_kind: bool, words: &BTreeSet<&str>) -> Option<String> {
+    fn word(&self, word: &str, is_kind: bool, words: &BTreeSet<&str>, groups: &[&str]) -> Option<String> {
         self.kinds.iter().find_map(|(old, new)| {
             let is_of_group = words.contains(old.group.as_str());
             if word == old.group {
@@ -302,6 +322,10 @@ impl Renames {
             }
             if is_kind {
                 return (word == old.kind).then(|| new.kind.clone());
+            }
+            // With a second group, the plural is that of its kind, too.
+            if groups.len() > 1 {
+                return None;
             }
             let rest =
                 word.strip_prefix(old.plural.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
@@ -382,17 +406,24 @@ fn variants(text: &str) -> BTreeSet<usize> {
 }
 
 /// What follows the name of a kind in the names of its types, such as `Spec`. The kind itself is derived.
-pub fn ends_of_types(source: &str, kind: &str) -> Vec<String> {
-    let items = syn::parse_file(source).map(|file| file.items).unwrap_or_default();
-    let names = items.into_iter().filter_map(|item| match item {
+///
+/// # Errors
+///
+/// If the text is no Rust.
+pub fn ends_of_types(source: &str, kind: &str) -> Result<Vec<String>, syn::Error> {
+    let file = syn::parse_file(source)?;
+    let end = |name: String| Some(name.strip_prefix(kind)?.to_owned());
+    let ends = declared(&file).filter_map(end).filter(|end| end.starts_with(char::is_uppercase));
+    Ok(ends.chain([String::new()]).collect())
+}
+
+fn declared(file: &syn::File) -> impl Iterator<Item = String> {
+    file.items.iter().filter_map(|item| match item {
         Item::Struct(item) => Some(item.ident.to_string()),
         Item::Enum(item) => Some(item.ident.to_string()),
         Item::Type(item) => Some(item.ident.to_string()),
         _ => None,
-    });
-    let end =
-        |name: String| Some(name.strip_prefix(kind)?.to_owned()).filter(|end| end.starts_with(char::is_uppercase));
-    names.filter_map(end).chain([String::new()]).collect()
+    })
 }
 
 #[cfg(test)]
