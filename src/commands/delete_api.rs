@@ -199,13 +199,7 @@ fn refuse_what_stays(resource: &Resource, file: &ProjectFile) -> Result<(), Refu
         ))
         .help("remove its files and its entry in PROJECT by hand, then run `opctl manifests`"));
     }
-    let mut others: Vec<&Resource> = file
-        .resources
-        .iter()
-        .filter(|it| it.is_same_kind(resource) && !it.is_same(resource) && it.api.is_some())
-        .collect();
-    others.sort_by_key(|other| other.version.priority());
-    if let Some(other) = others.iter().find(|other| resource.controller && other.api.is_some()) {
+    if let Some(other) = further::others(resource, file).first().filter(|_| resource.controller) {
         return Err(Refusal::new(format!("the controller of `{kind}` uses {version}, and {} stays", other.version))
             .help(format!("have the controller use {}, and set `controller: true` there in PROJECT", other.version)));
     }

@@ -31,14 +31,14 @@ pub fn files(file: &ProjectFile, recorded: &Texts, tree: &Tree) -> anyhow::Resul
     Ok(texts)
 }
 
-/// The paths of all files that were created for a project, but for its manifests.
+/// The paths of all files that were created for a project, without its manifests.
 pub fn paths(file: &ProjectFile, tree: &Tree) -> anyhow::Result<BTreeSet<String>> {
     let (plan, _) = creation(file, &Texts::new(), tree)?;
     // What was copied with a type is only found at its present path.
     Ok(plan.changes.into_keys().chain(file.resources.iter().flat_map(further::files)).collect())
 }
 
-/// The texts of a plan, but for what is generated.
+/// The texts of a plan, without those of generated files.
 fn written(mut plan: Plan) -> impl Iterator<Item = (String, String)> {
     plan.changes.remove(PROJECT);
     plan.changes.retain(|_, change| !matches!(change, Change::Generate(_)));

@@ -134,7 +134,7 @@ impl What {
         what.ok_or_else(Refusals::default)
     }
 
-    /// What a cluster has of the old name, and what becomes of it.
+    /// What happens to objects with the old name in a cluster.
     fn consequences(&self, renamed: &Renamed) -> Vec<String> {
         let mut consequences = Vec::new();
         let crds: Vec<String> =
@@ -321,6 +321,7 @@ impl Renamed {
             lines.get(path).map_or_else(|| text.clone(), |lines| edit::with_lines(&text, lines))
         };
         let mut overlay = tree.clone();
+        let mut renamed_files: BTreeMap<&String, String> = BTreeMap::new();
         let mut refusals = Refusals::default();
         for (path, text) in &files {
             let new_path = self.moves.apply(path);
@@ -333,7 +334,9 @@ impl Renamed {
                 }
                 overlay.hide(path);
             }
-            overlay.lay_over(new_path, names(path, text));
+            let text = names(path, text);
+            overlay.lay_over(new_path, text.clone());
+            renamed_files.insert(path, text);
         }
         refusals.settle()?;
         let bases: BTreeMap<&String, String> =
@@ -350,8 +353,7 @@ impl Renamed {
         for path in paths {
             let new_path = self.moves.apply(path);
             let text = files.get(path);
-            let new_text = text.map(|text| {
-                let renamed = names(path, text);
+            let new_text = text.zip(renamed_files.remove(path)).map(|(text, renamed)| {
                 match (old_render.get(path), bases.get(path), new_render.get(&new_path)) {
                     (Some(old), Some(base), Some(new)) => merged(&new_path, text, (old, base), &renamed, new),
                     _ => renamed,
