@@ -3,25 +3,28 @@
 //! The creation is planned once more, from what PROJECT has of it, and each change is inverted: files are removed as long as they are as
 //! they were scaffolded, and edits are undone.
 
+use std::sync::Arc;
+
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::create_api::{self, project_of};
 use super::error::{Diagnosed, Refusal};
 use super::inverse::{inverse, refusal, replaced, then};
+use super::rename::types_of;
 use super::request::Request;
 use super::update::written;
 use super::{
     Console, Next, Outcome, Task, ansible, carry_out, chart, counted, delete_webhook, further, lock, manifests,
     rendered, resolve_part, tree,
 };
-use crate::diagnostic::Span;
-use crate::edit::Edit;
+use crate::diagnostic::{SourceFile, Span};
+use crate::edit::{Edit, Package, Renames};
 use crate::emit;
 use crate::names::{Group, Kind, Version};
 use crate::plan::{Change, Plan, Step, Verdict};
 use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
-use crate::scaffold;
+use crate::scaffold::{self, Runtime};
 use crate::source;
 
 /// Delete an API, or one of its versions: its type, its controller, its manifests and its entry in PROJECT
@@ -293,22 +296,51 @@ fn edits_for(project: &scaffold::Project, resource: &Resource) -> Vec<(String, E
 
 /// Code that stays may use the type.
 fn refuse_users(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<()> {
-    let is_kind_elsewhere = file.resources.iter().any(|other| !other.is_same(resource) && other.kind == resource.kind);
-    if resource.api.is_none() || is_kind_elsewhere {
+    if resource.api.is_none() {
         return Ok(());
     }
-    let mentions =
-        source::read_mentions(tree, "", &[resource.kind.as_str()]).map_err(|error| Diagnosed::from(vec![error]))?;
-    let stays = |span: &&Span| !plan.changes.contains_key(&span.file.path) || is_generated(&span.file.text);
-    let places: Vec<String> = mentions.iter().flatten().filter(stays).map(ToString::to_string).collect();
+    let is_kind_elsewhere = file.resources.iter().any(|other| !other.is_same(resource) && other.kind == resource.kind);
+    let (name, places) = match is_kind_elsewhere {
+        // Only what a path leads to tells one from the other.
+        true => (format!("`{}` {}", resource.kind, resource.version), uses(resource, file, plan, tree)?),
+        false => (format!("`{}`", resource.kind), mentions(resource, plan, tree)?),
+    };
     if places.is_empty() {
         return Ok(());
     }
-    let mut refusal = Refusal::new(format!("`{}` is used in {}", resource.kind, counted(places.len(), "place")));
+    let mut refusal = Refusal::new(format!("{name} is used in {}", counted(places.len(), "place")));
     for place in places.iter().take(5) {
         refusal = refusal.help(format!("remove its use in {place}"));
     }
     Err(refusal.into())
+}
+
+/// Where code has the kind's name.
+fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
+    let mentions =
+        source::read_mentions(tree, "", &[resource.kind.as_str()]).map_err(|error| Diagnosed::from(vec![error]))?;
+    let stays = |span: &&Span| !plan.changes.contains_key(&span.file.path) || is_generated(&span.file.text);
+    Ok(mentions.iter().flatten().filter(stays).map(ToString::to_string).collect())
+}
+
+/// Where code uses the types of this version of the kind.
+fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
+    let read = |path: String| Some(Arc::new(SourceFile { text: tree.read(&path).ok()??, path }));
+    let sources = tree.own_files().into_iter().filter(|path| path.ends_with(".rs"));
+    let runtime = format!("{}/", Runtime::FOLDER);
+    let sources: Vec<_> = sources.filter(|path| !path.starts_with(&runtime)).filter_map(read).collect();
+    let library = file.name.crate_name();
+    let types = types_of(resource, tree)?;
+    let renames =
+        Renames { types: types.into_iter().collect(), library: (library.clone(), library), ..Renames::default() };
+    let package = Package::new(&renames, sources.iter().map(|file| (file.path.as_str(), file.text.as_str())));
+    let types_file = create_api::api_of_resource(resource).types_file();
+    let staying = sources.iter().filter(|file| !plan.changes.contains_key(&file.path));
+    let uses = staying.flat_map(|file| {
+        let ranges = package.uses(&file.path, &file.text, &types_file);
+        ranges.into_iter().map(|range| Span { file: file.clone(), range }.to_string())
+    });
+    Ok(uses.collect())
 }
 
 fn is_generated(text: &str) -> bool {

@@ -2,6 +2,7 @@
 //! write.
 
 use std::collections::BTreeMap;
+use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -139,6 +140,15 @@ impl Tree {
 
     /// The files of a project that people edit, sorted: all but those of version control, of builds, and of other tools' caches.
     pub fn own_files(&self) -> Vec<String> {
+        self.own(|kind| kind.is_file())
+    }
+
+    /// Symbolic links among them, which are not followed.
+    pub fn own_links(&self) -> Vec<String> {
+        self.own(|kind| kind.is_symlink())
+    }
+
+    fn own(&self, is_wanted: impl Fn(FileType) -> bool) -> Vec<String> {
         let is_other = |entry: &DirEntry| match entry.file_name().to_str() {
             Some(".git" | "node_modules") => true,
             // Further down, a kind or a group may be called so.
@@ -146,9 +156,9 @@ impl Tree {
             _ => false,
         };
         let own = WalkDir::new(&self.root).into_iter().filter_entry(|entry| !is_other(entry));
-        let files = own.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+        let wanted = own.filter_map(Result::ok).filter(|entry| is_wanted(entry.file_type()));
         let paths =
-            files.filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")));
+            wanted.filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")));
         let mut paths: Vec<String> = paths.collect();
         paths.sort();
         paths

@@ -255,6 +255,12 @@ fn a_version_that_may_be_stored_goes_in_two_steps() {
     assert!(crd.contains("served: false\n"), "{crd}");
     assert!(!read(&sandbox, "config/samples/kustomization.yaml").contains("zoo_v1_zebra"));
     shell(&sandbox, "opctl update --check && opctl manifests --check");
+
+    let user = sandbox.folder.join("src/user.rs");
+    fs::write(&user, "use crate::api::zoo::{v1::zebra::ZebraSpec, v2::zebra as newer};\n").unwrap();
+    is_refused(&sandbox, &format!("delete version {kind} --version v1"), "`Zebra` v1 is used in 1 place");
+    is_refused(&sandbox, &format!("delete version {kind} --version v1"), "src/user.rs:1:");
+    fs::write(&user, "use crate::api::zoo::v2::zebra as newer;\n").unwrap();
     shell(&sandbox, &format!("opctl delete version {kind} --version v1"));
     assert!(!sandbox.folder.join("src/api/zoo/v1").exists());
     assert!(!sandbox.folder.join("src/webhook").exists());

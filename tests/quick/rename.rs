@@ -224,6 +224,52 @@ fn a_name_that_is_taken_is_refused() {
 }
 
 #[test]
+fn files_in_the_way_and_files_that_cannot_be_read_are_refused() {
+    let sandbox = confusing();
+    let before = all(&sandbox.folder);
+    let folder = sandbox.folder.join("src/api/cache/v1/store");
+    for (path, text, why) in [
+        (folder.join("mod.rs"), &b"//! Own.\n"[..], "a module of the same name"),
+        (folder.join("text.rs"), b"// \xff\n", "text.rs"),
+    ] {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(&path, text).unwrap();
+        let output = opctl(&sandbox, "rename kind --group cache --kind Memcached --to Store");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains(why), "{said}");
+        fs::remove_dir_all(&folder).unwrap();
+        assert_same(&before, &all(&sandbox.folder), why);
+    }
+    std::os::unix::fs::symlink("lib.rs", sandbox.folder.join("src/link.rs")).unwrap();
+    let said = succeeds(&sandbox, "rename kind --group cache --kind Memcached --to Store");
+    assert!(said.contains("links are not followed") && said.contains("src/link.rs"), "{said}");
+}
+
+#[test]
+fn a_group_can_have_the_name_of_its_kind_and_its_entry_can_be_in_one_line() {
+    let mut sandbox = Sandbox::new();
+    shell(&sandbox, "opctl init shop --domain example.com --api web/v1/Store --yes");
+    sandbox.folder.push("shop");
+    let before = all(&sandbox.folder);
+    succeeds(&sandbox, "rename group --group web --to store");
+    succeeds(&sandbox, "manifests --check");
+    succeeds(&sandbox, "rename group --group store --to web");
+    assert_same(&before, &all(&sandbox.folder), "there and back");
+
+    let path = sandbox.folder.join("PROJECT");
+    let project = fs::read_to_string(&path).unwrap();
+    let (start, rest) = project.split_once("resources:\n").unwrap();
+    let (entries, end) = rest.split_once("\nversion:").unwrap();
+    let mut value: serde_json::Value = serde_saphyr::from_str(&format!("resources:\n{entries}")).unwrap();
+    let in_one_line = format!("{start}resources: {}\nversion:{end}", value["resources"].take());
+    fs::write(&path, &in_one_line).unwrap();
+    succeeds(&sandbox, "rename kind --group web --kind Store --to Person --plural people");
+    assert_eq!(project_of(&sandbox).resources[0].plural().to_string(), "people");
+    succeeds(&sandbox, "rename kind --group web --kind Person --to Store");
+    assert_eq!(fs::read_to_string(&path).unwrap(), in_one_line);
+}
+
+#[test]
 fn files_that_were_copied_for_a_version_move_with_it() {
     let sandbox = confusing();
     let append = |path: &str, text: &str| {

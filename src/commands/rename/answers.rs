@@ -164,21 +164,32 @@ impl Changes<'_> {
         let line = |at: usize| self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let end = |at: usize| self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline + 1);
         let field = |key: &str| entry.entries().iter().find(|entry| entry.key == key);
+        let is_flow = self.text[entry.span.range.clone()].starts_with('{');
         match (field("plural"), new) {
             (Some(Entry { value, .. }), Some(new)) => {
                 let old = resource.plural().to_string();
                 self.set(Some(value), &old, new);
             }
             (Some(Entry { key_span, value, .. }), None) => {
-                let range = line(key_span.range.start)..end(value.span.range.end);
+                let (start, stop) = (key_span.range.start, value.span.range.end);
+                let range = match is_flow {
+                    // With the comma before or behind it.
+                    true => match self.text[..start].trim_end().strip_suffix(',') {
+                        Some(before) => before.len()..stop,
+                        None => start..stop + self.text[stop..].find(',').map_or(0, |comma| comma + 1),
+                    },
+                    false => line(start)..end(stop),
+                };
                 self.found.insert(range.start, (range, String::new()));
             }
             (None, Some(new)) => {
-                if let Some(Entry { key_span, value, .. }) = field("path") {
-                    let start = key_span.range.start;
-                    let indent = " ".repeat(start - line(start));
-                    let at = end(value.span.range.end);
-                    self.found.insert(at, (at..at, format!("{indent}plural: {new}\n")));
+                if let Some(Entry { key_span, value, .. }) = field("path").or_else(|| field("kind")) {
+                    let (start, stop) = (key_span.range.start, value.span.range.end);
+                    let (at, text) = match is_flow {
+                        true => (stop, format!(", plural: {new}")),
+                        false => (end(stop), format!("{}plural: {new}\n", " ".repeat(start - line(start)))),
+                    };
+                    self.found.insert(at, (at..at, text));
                 }
             }
             (None, None) => {}

@@ -23,7 +23,7 @@ use crate::edit::{self, KindNames, Merged, Package, Renames};
 use crate::emit;
 use crate::names::{Domain, Group, Kind, Plural, ProjectName};
 use crate::plan::{Change, Plan};
-use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
+use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, workspace_above};
 use crate::scaffold::Runtime;
 
 /// Rename a kind, a group, the domain or the project
@@ -71,7 +71,10 @@ pub struct RenameKindArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  opctl rename group --group cache --to store")]
+  opctl rename group --group cache --to store
+
+  # Show the changes, and write nothing
+  opctl rename group --group cache --to store --diff")]
 pub struct RenameGroupArgs {
     /// The group without the project's domain
     #[arg(long)]
@@ -86,7 +89,10 @@ pub struct RenameGroupArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  opctl rename domain --to example.org")]
+  opctl rename domain --to example.org
+
+  # Show the changes, and write nothing
+  opctl rename domain --to example.org --diff")]
 pub struct RenameDomainArgs {
     /// The new domain
     #[arg(long, value_name = "DOMAIN")]
@@ -97,7 +103,10 @@ pub struct RenameDomainArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  opctl rename project --to store-operator")]
+  opctl rename project --to store-operator
+
+  # Show the changes, and write nothing
+  opctl rename project --to store-operator --diff")]
 pub struct RenameProjectArgs {
     /// The new name
     #[arg(long, value_name = "NAME")]
@@ -203,6 +212,13 @@ pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
         let lines: String = mentions.iter().map(|line| format!("\n  {line}")).collect();
         console.note(&format!("the old name is still in these strings, comments and documents; check them:{lines}"));
     }
+    let links: Vec<String> = tree.own_links().into_iter().filter(|path| path.ends_with(".rs")).collect();
+    if !links.is_empty() {
+        console.note(&format!("links are not followed; what they lead to has its old names: {}", links.join(", ")));
+    }
+    if workspace_above(tree.root())?.is_some() {
+        console.note("other packages of the workspace are not changed; if they use this one, the compiler reports its old names there");
+    }
     what.consequences(&renamed).iter().for_each(|text| console.note(text));
     let generated = [
         ("dist/chart", "opctl generate chart"),
@@ -243,17 +259,8 @@ impl Renamed {
             words.insert((old.group.to_string(), new.group.to_string()));
             words.insert((old.group.module(), new.group.module()));
             if old.kind != new.kind {
-                let source = tree.read(&api_of_resource(old).types_file())?.unwrap_or_default();
-                let ends = edit::ends_of_types(&source, old.kind.as_str()).map_err(|error| {
-                    let (path, at) = (api_of_resource(old).types_file(), error.span().start());
-                    Refusal::new(format!("`{path}:{}:{}` cannot be read: {error}", at.line, at.column + 1))
-                        .help("correct it first")
-                })?;
-                for end in ends {
-                    let (group, kind) = (old.group.module(), old.kind.module());
-                    let path = ["api", &group, old.version.as_str(), &kind, &format!("{}{end}", old.kind)];
-                    types.insert(path.map(str::to_owned).to_vec(), format!("{}{end}", new.kind));
-                }
+                let types_with_ends = types_of(old, tree)?;
+                types.extend(types_with_ends.into_iter().map(|(path, end)| (path, format!("{}{end}", new.kind))));
             }
         }
         words.retain(|(old, new)| old != new);
@@ -281,7 +288,7 @@ impl Renamed {
         if let Some(recorded) = &recorded
             && recorded.iter().any(|(path, text)| old_render.get(path) != Some(text))
         {
-            return Err(Refusal::new("the scaffold of the project is older than this opctl")
+            return Err(Refusal::new("PROJECT or opctl has changed since the scaffold was last updated")
                 .help("first run `opctl update`, and commit what it changes")
                 .into());
         }
@@ -330,6 +337,16 @@ impl Renamed {
                     refusals.push(
                         Refusal::new(format!("`{new_path}` exists already, and `{path}` would get this name"))
                             .help("move it away, or choose another name"),
+                    );
+                }
+                if let Some(other) =
+                    same_module(&new_path).filter(|other| tree.has(other) && self.moves.apply(other) == *other)
+                {
+                    refusals.push(
+                        Refusal::new(format!(
+                            "`{other}` is a module of the same name as `{new_path}`, which `{path}` would become"
+                        ))
+                        .help("move it away, or choose another name"),
                     );
                 }
                 overlay.hide(path);
@@ -399,12 +416,35 @@ impl Renamed {
                 }
                 Ok(_) => {}
                 Err(error) if self.moves.apply(&path) != path => return Err(error.into()),
+                Err(error) if path.ends_with(".rs") => return Err(error.into()),
                 // What is no text has no names.
                 Err(_) => {}
             }
         }
         Ok(files)
     }
+}
+
+/// The types of a kind whose names begin with its name, by their paths from the crate's root, each with the end of its name.
+pub fn types_of(resource: &Resource, tree: &Tree) -> anyhow::Result<Vec<(Vec<String>, String)>> {
+    let file = api_of_resource(resource).types_file();
+    let source = tree.read(&file)?.unwrap_or_default();
+    let ends = edit::ends_of_types(&source, resource.kind.as_str()).map_err(|error| {
+        let at = error.span().start();
+        Refusal::new(format!("`{file}:{}:{}` cannot be read: {error}", at.line, at.column + 1)).help("correct it first")
+    })?;
+    let (group, kind) = (resource.group.module(), resource.kind.module());
+    let path = |end: &String| {
+        let name = format!("{}{end}", resource.kind);
+        ["api", &group, resource.version.as_str(), &kind, &name].map(str::to_owned).to_vec()
+    };
+    Ok(ends.into_iter().map(|end| (path(&end), end)).collect())
+}
+
+/// The other file that a module can be in: `a.rs` or `a/mod.rs`.
+fn same_module(path: &str) -> Option<String> {
+    let module = path.strip_suffix(".rs")?;
+    Some(module.strip_suffix("/mod").map_or_else(|| format!("{module}/mod.rs"), |module| format!("{module}.rs")))
 }
 
 /// Whether the file is opctl's own, in any language.

@@ -17,19 +17,22 @@ impl Moves {
     ) -> Result<Self, Refusal> {
         let mut moves = BTreeSet::new();
         for path in old.difference(new) {
-            let is_it = |new: &&String| is_renamed(path, new, words);
-            let other = match new.difference(old).filter(is_it).collect::<Vec<_>>()[..] {
+            let candidate = |new: &'_ String| Some((replaced(path, new, words)?, new.clone()));
+            let candidates: BTreeSet<_> = new.difference(old).filter_map(candidate).collect();
+            let other = match Vec::from_iter(&candidates)[..] {
                 // Of another kind: it is in the way.
-                [] => new.iter().find(is_it),
-                [only] => Some(only),
+                [] => new.iter().find_map(candidate).map(|(_, path)| path),
+                // A kind may have the new name of its group.
+                [(few, path), (more, _), ..] if few < more => Some(path.clone()),
+                [(_, path)] => Some(path.clone()),
                 _ => None,
             };
             let Some(other) = other else {
                 return Err(Refusal::new(format!("with the new name, it is not known what `{path}` would be called"))
                     .help("choose another name"));
             };
-            moves.insert((path.clone(), other.clone()));
-            moves.extend(folders(path, other));
+            moves.extend(folders(path, &other));
+            moves.insert((path.clone(), other));
         }
         // A folder stays if it has a file that does.
         moves.retain(|(folder, _)| old.contains(folder) || !new.iter().any(|path| is_below(path, folder)));
@@ -61,19 +64,18 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether a path becomes the other one if names in it are replaced.
-fn is_renamed(old: &str, new: &str, words: &[(String, String)]) -> bool {
-    let is_replaced =
-        |(from, to): &(String, String)| match (old.strip_prefix(from.as_str()), new.strip_prefix(to.as_str())) {
-            (Some(old), Some(new)) => is_renamed(old, new, words),
-            _ => false,
-        };
+/// How many names in a path have to be replaced, at least, so that it becomes the other one.
+fn replaced(old: &str, new: &str, words: &[(String, String)]) -> Option<usize> {
+    let word = |(from, to): &(String, String)| {
+        Some(1 + replaced(old.strip_prefix(from.as_str())?, new.strip_prefix(to.as_str())?, words)?)
+    };
     let mut rest = (old.chars(), new.chars());
-    match (rest.0.next(), rest.1.next()) {
-        (None, None) => true,
-        (Some(a), Some(b)) if a == b && is_renamed(rest.0.as_str(), rest.1.as_str(), words) => true,
-        _ => words.iter().any(is_replaced),
-    }
+    let same = match (rest.0.next(), rest.1.next()) {
+        (None, None) => Some(0),
+        (Some(a), Some(b)) if a == b => replaced(rest.0.as_str(), rest.1.as_str(), words),
+        _ => None,
+    };
+    words.iter().filter_map(word).chain(same).min()
 }
 
 /// The folders with another name on the way to a file, and the one of its submodules.

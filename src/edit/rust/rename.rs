@@ -89,6 +89,26 @@ impl Package {
         package
     }
 
+    /// Where a file uses what is in another one.
+    pub fn uses(&self, path: &str, text: &str, other: &str) -> Vec<Range<usize>> {
+        let (module, other) = (module_of(path), module_of(other));
+        let variants = variants(text);
+        let mut found = Vec::new();
+        for path in paths(text) {
+            let is_one_word = path.segments.len() == 1 && path.import.is_none();
+            let leads_there = |target: Vec<String>| {
+                let target = self.canonical(&target, 0);
+                // A variable may have the name of a module.
+                target.starts_with(&other) && !(is_one_word && target.len() == other.len())
+            };
+            let (start, end) = (path.segments[0].1.start, path.segments[path.segments.len() - 1].1.end);
+            if !variants.contains(&start) && self.absolute(&path, &module, 0).is_some_and(leads_there) {
+                found.push(start..end);
+            }
+        }
+        found
+    }
+
     /// The path from the crate's root, as far as it is known.
     fn absolute(&self, path: &PathAt, module: &[String], depth: usize) -> Option<Vec<String>> {
         let names = || path.segments.iter().map(|(name, _)| (*name).to_owned());
@@ -510,6 +530,26 @@ mod tests {
         assert_eq!(renamed(&files, "src/c.rs"), files[4].1);
         assert_eq!(renamed(&files, "src/d.rs"), "use crate::api::cache::v1::Store as M;\nfn f(x: M) {}\n");
         assert_eq!(renamed(&files, "tests/t.rs"), "use operator::api::cache::v1::store::Store;\nfn f(x: Store) {}\n");
+    }
+
+    #[test]
+    fn uses_are_found_through_imports_and_reexports() {
+        let files = [
+            TYPES,
+            ("src/api/cache/v1/mod.rs", "pub mod memcached;\npub use memcached::*;\n"),
+            ("src/api/cache/v2/memcached.rs", "pub struct MemcachedSpec {}\n"),
+            ("src/a.rs", "use crate::api::cache::v1::Memcached as M;\nfn f(m: M) { let memcached = 1; }\n"),
+            ("src/b.rs", "use crate::api::cache::v1::*;\nfn f(m: MemcachedSpec) {}\n"),
+            ("src/c.rs", "use crate::api::cache::v2::memcached::MemcachedSpec;\nenum E { Memcached }\n"),
+        ];
+        let package = Package::new(&renames(), files.iter().copied());
+        let uses = |path: &str| -> Vec<&str> {
+            let text = files.iter().find(|file| file.0 == path).unwrap().1;
+            package.uses(path, text, TYPES.0).into_iter().map(|range| &text[range]).collect()
+        };
+        assert_eq!(uses("src/a.rs"), ["crate::api::cache::v1::Memcached", "M"]);
+        assert_eq!(uses("src/b.rs"), ["MemcachedSpec"]);
+        assert!(uses("src/c.rs").is_empty());
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Versions<'_> {
         // A tree that also leads to what is not copied stays as it is.
         changes.retain(|(range, _)| !kept.contains(&range.start));
         changes.extend(self.mentions(text).into_iter().map(|range| (range, self.to)));
-        let source = Source::parse(text).map_err(|error| unparsed(&error, "a valid file"))?;
+        let source = Source::parse(text).map_err(|error| unparsed(&error, format!("the type of {}", self.to)))?;
         let quoted = format!("\"{}\"", self.to);
         let mut is_declared = false;
         for kube in kubes(&source.file).filter(|kube| kube.says("version", self.from)) {
