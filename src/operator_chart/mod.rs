@@ -180,12 +180,13 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
         let set = variants.iter().fold(0, |set, (one, _)| set | one);
         let mut conditions: Vec<String> =
             condition(set, condition::all(switches.len()), &switches).into_iter().collect();
-        conditions.extend(own_condition(id, &bound));
+        conditions.extend(own_condition(id, &manager.id, &bound));
         let tree = template(id, variants, operator, &names, &manager, &mut values)?;
         let name = names.short(&id.name);
         let text = only_if(&conditions, printer.object(&tree, set));
         files.entry(format!("templates/{}/{name}.yaml", folder(id))).or_default().push(text);
         if let Some(test) = connection(id, &variants[0].1, operator, &names, &manager) {
+            conditions.push(RUNS.into());
             conditions.extend(is_closed(id, operator).then(|| format!("not {}", Switch::NetworkPolicy.expression())));
             files.entry(format!("templates/tests/{name}.yaml")).or_default().push(only_if(&conditions, test));
         }
@@ -320,12 +321,16 @@ fn bound_roles(objects: &BTreeMap<Id, Variants>) -> Vec<(String, String)> {
     roles.map(|role| (text(&role["kind"]), text(&role["name"]))).collect()
 }
 
+/// Whether the chart runs the operator.
+const RUNS: &str = ".Values.manager.enabled";
+
 /// The value that decides about an object, beside the switches.
-fn own_condition(id: &Id, bound: &[(String, String)]) -> Option<String> {
+fn own_condition(id: &Id, manager: &Id, bound: &[(String, String)]) -> Option<String> {
     let is_role = id.group == "rbac.authorization.k8s.io" && id.kind.ends_with("Role");
     match id.kind.as_str() {
         "CustomResourceDefinition" => Some(".Values.crd.enabled".into()),
         "ServiceAccount" => Some(".Values.serviceAccount.enabled".into()),
+        _ if id == manager => Some(RUNS.into()),
         // For people rather than for the operator.
         _ if is_role && !bound.contains(&(id.kind.clone(), id.name.clone())) => {
             Some(".Values.rbac.helpers.enabled".into())
@@ -478,7 +483,7 @@ fn disruptions(chart: &str, names: &Names, manager: &Manager) -> String {
     });
     let labels: String = labels.collect();
     format!(
-        r#"{{{{- if .Values.podDisruptionBudget.enabled }}}}
+        r#"{{{{- if and {RUNS} .Values.podDisruptionBudget.enabled }}}}
 apiVersion: policy/v1
 kind: {DISRUPTIONS}
 metadata:
@@ -508,9 +513,10 @@ fn chart_file(name: &str) -> String {
 
 fn notes(chart: &str, deployment: &str) -> String {
     format!(
-        "{chart} runs as the Deployment {deployment} in the namespace {{{{ .Release.Namespace }}}}.\n\n\
+        "{{{{- if {RUNS} -}}}}\n{chart} runs as the Deployment {deployment} in the namespace {{{{ .Release.Namespace }}}}.\n\n\
          Wait until it is ready:\n\n  \
          kubectl --namespace {{{{ .Release.Namespace }}}} rollout status deployment {deployment}\n\
+         {{{{- else -}}}}\nThe chart does not run {chart}: the value manager.enabled is false.\n{{{{- end }}}}\n\
          {{{{- if and .Values.crd.enabled .Values.crd.keep }}}}\n\n\
          `helm uninstall` keeps the CRDs and the objects of their kinds.\n{{{{- end }}}}\n"
     )

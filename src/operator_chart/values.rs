@@ -72,6 +72,12 @@ pub fn common(operator: &Operator) -> Values {
             "Instead of the release's and the chart's name, in the names of all objects",
             TEXT,
         ),
+        (
+            "manager.enabled",
+            json!(true),
+            "Whether the chart runs the operator; otherwise it installs only what the operator needs",
+            BOOL,
+        ),
         ("manager.replicas", json!(1), "With more than one, one of the replicas leads and the others wait", NUMBER),
         ("manager.image.repository", json!(repository), "", TEXT),
         ("manager.image.tag", json!(tag), "If it is empty, the appVersion of the chart", &["string", "number"]),

@@ -143,6 +143,16 @@ fn manifests_that_the_user_edited_are_in_the_chart_as_they_are() {
         assert!(all.contains(wanted), "{wanted}: {all}");
     }
     assert!(!all.contains("shop-system") && !all.contains("name: shop-"), "{all}");
+
+    shell(
+        &sandbox,
+        "helm template depot dist/chart --set manager.enabled=false,podDisruptionBudget.enabled=true > all.yaml",
+    );
+    let all = fs::read_to_string(sandbox.folder.join("all.yaml")).unwrap();
+    assert!(all.contains("kind: ClusterRole\n") && all.contains("kind: ValidatingWebhookConfiguration\n"), "{all}");
+    for runs in ["kind: Deployment\n", "kind: PodDisruptionBudget\n", "kind: Pod\n"] {
+        assert!(!all.contains(runs), "{runs}: {all}");
+    }
 }
 
 /// Ports other than the default ones.

@@ -104,6 +104,8 @@ pub(super) struct Summary {
     failures: BTreeMap<String, String>,
     /// Without a task: why it could not begin.
     errors: String,
+    /// The last line before the first task.
+    preface: String,
     pub task: String,
     pub stats: Option<Stats>,
     requeue: Option<Value>,
@@ -153,9 +155,17 @@ impl Summary {
                 self.errors += &stdout;
                 self.errors.push('\n');
             }
+            "verbose" | "error" => self.said(&stdout),
             _ => {}
         }
         Ok(stdout)
+    }
+
+    /// A line that belongs to no task, such as one of Python that fails to start.
+    pub fn said(&mut self, line: &str) {
+        if self.task.is_empty() && !line.trim().is_empty() {
+            self.preface = shortened(line.trim(), 2000).to_owned();
+        }
     }
 
     fn ok(&mut self, data: &mut Data, stdout: &str, seen: &mut Vec<Seen>) {
@@ -205,6 +215,15 @@ impl Summary {
     /// Whether all tasks ended well, except for those that were rescued or ignored.
     pub fn is_good(&self) -> bool {
         self.stats.as_ref().is_some_and(|stats| stats.failed == 0)
+    }
+
+    /// Where a run stopped that did not end.
+    pub fn place(&self) -> String {
+        match (self.task.as_str(), self.preface.as_str()) {
+            ("", "") => "before its first task".to_owned(),
+            ("", preface) => format!("before its first task: {preface}"),
+            (task, _) => format!("in the task `{task}`"),
+        }
     }
 
     /// Why the run has failed, if a task says so.
@@ -361,6 +380,11 @@ mod tests {
         assert!(!summary.is_good(), "it did not end");
         let (summary, _) = note(&[json!({ "event": "verbose", "stdout": "[ERROR]: the role 'x' was not found" })]);
         assert_eq!(summary.failure().as_deref(), Some("[ERROR]: the role 'x' was not found"));
+        let (mut summary, _) =
+            note(&[json!({ "event": "verbose", "stdout": "no locale" }), json!({ "event": "verbose" })]);
+        assert_eq!((summary.failure(), summary.place()), (None, "before its first task: no locale".to_owned()));
+        summary.task = "Make it".into();
+        assert_eq!(summary.place(), "in the task `Make it`");
     }
 
     #[test]

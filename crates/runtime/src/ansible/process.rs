@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio::time::sleep;
-use tracing::{debug, warn};
+use tracing::warn;
 
 use super::AnsibleOptions;
 use super::controller::Play;
@@ -202,14 +202,12 @@ impl Ansible {
             match (ended, status) {
                 (_, Err(error)) => Err(failed(error)),
                 (Err(None), _) => Err(Failure::Stopped),
-                (Err(Some(why)), _) => Err(Failure::Failed(format!("{why}, in the task `{}`", summary.task))),
+                (Err(Some(why)), _) => Err(Failure::Failed(format!("{why}, {}", summary.place()))),
                 (Ok(_), Ok(_)) if summary.is_good() => Ok(summary),
                 (Ok(errors), Ok(status)) => Err(Failure::Failed(summary.failure().unwrap_or_else(|| {
                     match (last_line(&errors).as_str(), status.code()) {
-                        ("", None) => format!("ansible-runner was killed, in the task `{}`", summary.task),
-                        ("", Some(_)) => {
-                            format!("the playbook did not end, but stopped in the task `{}`", summary.task)
-                        }
+                        ("", None) => format!("ansible-runner was killed {}", summary.place()),
+                        ("", Some(_)) => format!("the playbook did not end, but stopped {}", summary.place()),
                         (error, _) => error.to_owned(),
                     }
                 }))),
@@ -290,16 +288,18 @@ async fn read(
     let mut seen = Vec::new();
     loop {
         match next_line(&mut lines, LONGEST).await {
-            Ok(Some(Some(line))) => match summary.note(&line, &mut seen) {
-                Ok(shown) if shown.is_empty() => {}
-                Ok(shown) => {
-                    if let Ok(text) = text {
-                        // It is a help for people alone.
-                        let _ = writeln!(text, "{}", shown.replace("\r\n", "\n"));
-                    }
+            Ok(Some(Some(line))) => {
+                let shown = summary.note(&line, &mut seen).unwrap_or_else(|_| {
+                    // Ansible has not started, so this is plain text.
+                    let line = String::from_utf8_lossy(&line).into_owned();
+                    summary.said(&line);
+                    line
+                });
+                if let (Ok(text), false) = (&mut *text, shown.is_empty()) {
+                    // It is a help for people alone.
+                    let _ = writeln!(text, "{}", shown.replace("\r\n", "\n"));
                 }
-                Err(error) => debug!("not an event: {error}"),
-            },
+            }
             Ok(Some(None)) => {
                 let why = "its result is longer than 8 MiB";
                 seen.push(Seen::Hidden { task: summary.task.clone(), why });
