@@ -84,8 +84,7 @@ fn prove(name: &str) {
         }
         operator.installs(&cluster);
         if name == "ansible" {
-            // The example `memcached-ansible` runs its playbooks.
-            return;
+            return operator.plays_its_samples(&cluster, &manager);
         }
         if name == "charts" {
             return operator.releases_its_samples(&cluster, &manager);
@@ -340,6 +339,33 @@ impl Operator {
         }
         let left = cluster.kubectl(&["get", "deployments,services,ingresses,secrets", "-o", "name"], "");
         assert_eq!(left, "service/kubernetes\n");
+        assert_eq!(manager.terminate().code(), Some(0));
+        let log = manager.log();
+        assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
+    }
+
+    /// Each role and playbook makes a ConfigMap, beside a controller in Rust.
+    fn plays_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
+        let kubeconfig = self.service_account(cluster);
+        let mut manager = Manager::start_in(&self.folder, manager, &kubeconfig, "manager", &[]);
+        manager.becomes_ready();
+        let mut apply = self.kubectl(cluster);
+        apply.args(["apply", "--server-side", "-n", "default", "-k", "config/samples"]);
+        self.succeeds(apply);
+        let kinds = ["memcacheds.cache", "redises.cache", "sites.web", "zones.web"]
+            .map(|kind| format!("{kind}.ansible.example.com"));
+        for kind in &kinds {
+            cluster.kubectl(&["wait", "--for=condition=Ready", kind, "--all", "--timeout=120s"], "");
+        }
+        for name in ["memcached-sample", "site-sample", "zone-sample"] {
+            let greeting = cluster.kubectl(&["get", "configmap", name, "-o", "jsonpath={.data.greeting}"], "");
+            assert!(!greeting.is_empty(), "{name}: {}", manager.log());
+        }
+        for kind in &kinds {
+            cluster.kubectl(&["delete", kind, "--all", "--cascade=foreground", "--timeout=120s"], "");
+        }
+        let left = cluster.kubectl(&["get", "configmaps", "-o", "name"], "");
+        assert_eq!(left, "configmap/kube-root-ca.crt\n");
         assert_eq!(manager.terminate().code(), Some(0));
         let log = manager.log();
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
