@@ -42,13 +42,18 @@ fn helm(cluster: &ControlPlane, folder: &Path, line: &str) -> Output {
     command.output().unwrap()
 }
 
+/// In these a chart only has more of what it has in others.
+const SIMILAR: [&str; 7] = ["cluster", "core", "finalizers", "fleet", "minimal", "names", "worked-in"];
+
 #[test]
-fn charts_of_all_golden_projects_render_what_kustomize_does() {
+fn charts_of_golden_projects_render_what_kustomize_does() {
     if !has_helm("the charts of golden projects") {
         return;
     }
     let mut compared = 0;
-    for name in golden::names().into_iter().filter(|name| golden::can_be_made(name)) {
+    let all = std::env::var_os("OPCTL_OPERATORS").is_some_and(|operators| operators == "all");
+    let names = golden::names().into_iter().filter(|name| all || !SIMILAR.contains(&name.as_str()));
+    for name in names.filter(|name| golden::can_be_made(name)) {
         let sandbox = Golden::read(&name).make(|_, _| {});
         // Workspaces have their projects further down.
         if !sandbox.folder.join("PROJECT").is_file() {
@@ -58,7 +63,7 @@ fn charts_of_all_golden_projects_render_what_kustomize_does() {
         shell(&sandbox, "helm lint --strict dist/chart");
         compared += 1;
     }
-    assert!(compared > 8, "{compared}");
+    assert!(compared > 6, "{compared}");
 
     // With two versions of a kind, whose CRD names the webhook's Service.
     let sandbox = project();

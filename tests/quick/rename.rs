@@ -49,13 +49,13 @@ fn project_of(sandbox: &Sandbox) -> ProjectFile {
     ProjectFile::parse(&fs::read_to_string(sandbox.folder.join("PROJECT")).unwrap()).unwrap()
 }
 
-/// Renames of a project, there and back. There are many projects, so not all of them in each.
+/// Renames of a project, there and back: two of them, as there are many projects.
 fn renames(file: &ProjectFile, number: usize) -> Vec<[String; 2]> {
     let ProjectFile { name, domain, .. } = file;
-    let mut renames = vec![match number % 2 {
-        0 => ["project --to zoo-operator".to_owned(), format!("project --to {name}")],
-        _ => ["domain --to zoo.example.org".to_owned(), format!("domain --to {domain}")],
-    }];
+    let mut renames = vec![
+        ["project --to zoo-operator".to_owned(), format!("project --to {name}")],
+        ["domain --to zoo.example.org".to_owned(), format!("domain --to {domain}")],
+    ];
     let own = || file.resources.iter().filter(|resource| resource.origin == Origin::Own);
     let mut known = Vec::new();
     for Resource { group, kind, plural, .. } in own() {
@@ -70,12 +70,15 @@ fn renames(file: &ProjectFile, number: usize) -> Vec<[String; 2]> {
     }
     let first = number % known.len().max(1);
     known.rotate_left(first);
-    renames.extend(known.into_iter().take(2));
+    renames.extend(known.into_iter().take(1));
     let is_shared =
         |group: &str| file.resources.iter().any(|it| it.group_module() == group && it.origin != Origin::Own);
     if let Some(Resource { group, .. }) = own().find(|resource| !is_shared(&resource.group_module())) {
         renames.push([format!("group --group {group} --to zoo"), format!("group --group zoo --to {group}")]);
     }
+    let first = number % renames.len();
+    renames.rotate_left(first);
+    renames.truncate(2);
     renames
 }
 
