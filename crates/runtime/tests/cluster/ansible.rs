@@ -2,6 +2,7 @@
 //!
 //! `OPCTL_ANSIBLE_KILLS=30` kills the operator or a run that often, `OPCTL_ANSIBLE_OBJECTS=100` makes that many objects.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -376,8 +377,10 @@ fn many_objects_take_their_turns() {
         let pages: Value = serde_json::from_str(&pages).unwrap();
         let ready = pages["items"].as_array().unwrap().iter().filter(|it| condition(it, "Ready")["status"] == "True");
         most = most.max(memory());
-        let running = setup.processes().iter().filter(|it| it.contains("ansible-runner run")).count();
-        runners = runners.max(running);
+        // One that it just forked has the same command line, until it becomes Ansible.
+        let running: BTreeSet<String> =
+            setup.processes().into_iter().filter(|it| it.contains("ansible-runner run")).collect();
+        runners = runners.max(running.len());
         if ready.count() == number {
             break;
         }
