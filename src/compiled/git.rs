@@ -1,10 +1,11 @@
 //! Asks git for the files of another commit.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::interrupt::Child;
+use crate::threads;
 
 /// The commit from which the current one and `reference` (a branch, tag or commit) went separate ways, in the repository around
 /// `folder`: comparing with it leaves out what others changed since.
@@ -30,22 +31,55 @@ pub fn merge_base(folder: &Path, reference: &str) -> Result<String, String> {
 ///
 /// What git prints.
 pub fn files(folder: &Path, commit: &str, below: &str) -> Result<Vec<(String, String)>, String> {
-    let paths = run(folder, &["ls-tree", "-r", "-z", "--name-only", commit, "--", &format!("{below}/")])?;
-    let paths = paths.split('\0').filter(|path| !path.is_empty());
-    paths.map(|path| Ok((path.to_owned(), run(folder, &["show", &format!("{commit}:./{path}")])?))).collect()
+    let listed = run(folder, &["ls-tree", "-r", "-z", commit, "--", &format!("{below}/")])?;
+    // `MODE blob ID<tab>PATH`; a submodule has a commit there.
+    let blobs = listed.split('\0').filter_map(|entry| {
+        let (entry, path) = entry.split_once('\t')?;
+        Some((entry.split_once(" blob ")?.1, path))
+    });
+    let blobs: Vec<(&str, &str)> = blobs.collect();
+    let ids: String = blobs.iter().map(|(id, _)| format!("{id}\n")).collect();
+    // One process reads all of them.
+    let contents = output(folder, &["cat-file", "--batch"], &ids)?;
+    let mut rest = &contents[..];
+    let mut files = Vec::new();
+    for (_, path) in blobs {
+        let blob = next_blob(&mut rest).ok_or_else(|| format!("git does not print `{path}` of {commit}"))?;
+        files.push((path.to_owned(), String::from_utf8_lossy(blob).into_owned()));
+    }
+    Ok(files)
+}
+
+/// `ID blob SIZE<newline>CONTENT<newline>`
+fn next_blob<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let head = std::str::from_utf8(&rest[..end]).ok()?;
+    let size: usize = head.split_once(" blob ")?.1.parse().ok()?;
+    let blob = rest.get(end + 1..)?.get(..size)?;
+    *rest = rest.get(end + 1 + size + 1..)?;
+    Some(blob)
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    output(folder, arguments, "").map(|output| String::from_utf8_lossy(&output).into_owned())
+}
+
+fn output(folder: &Path, arguments: &[&str], input: &str) -> Result<Vec<u8>, String> {
     let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-    let output = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).and_then(Child::output);
+    command.arg("-C").arg(folder).args(arguments).stdin(Stdio::piped());
+    let child = Child::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let output = child.and_then(|mut child| {
+        let stdin = child.stdin();
+        // One that ends early says why.
+        let write = || stdin.map(|mut stdin| stdin.write_all(input.as_bytes()));
+        threads::both(write, || child.output()).1
+    });
     let output = output.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "git is not installed".to_owned(),
         _ => format!("cannot run git: {error}"),
     })?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match output.status.success() {
-        true => Ok(text(&output.stdout)),
-        false => Err(text(&output.stderr).trim().trim_start_matches("fatal: ").to_owned()),
+        true => Ok(output.stdout),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("fatal: ").to_owned()),
     }
 }
