@@ -290,10 +290,10 @@ async fn read(
         match next_line(&mut lines, LONGEST).await {
             Ok(Some(Some(line))) => {
                 let shown = summary.note(&line, &mut seen).unwrap_or_else(|_| {
-                    // Ansible has not started, so this is plain text.
-                    let line = String::from_utf8_lossy(&line).into_owned();
+                    // Until Ansible has started, this is plain text; later it may be part of an event.
+                    let line = String::from_utf8_lossy(if summary.task.is_empty() { &line } else { &[] });
                     summary.said(&line);
-                    line
+                    line.into_owned()
                 });
                 if let (Ok(text), false) = (&mut *text, shown.is_empty()) {
                     // It is a help for people alone.
