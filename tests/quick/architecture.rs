@@ -25,7 +25,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("apiserver", &["names", "diagnostic", "project", "model"]),
     ("cluster", &["interrupt", "threads", "yaml"]),
     ("compat", &["model"]),
-    ("compiled", &["names", "diagnostic", "project", "interrupt", "yaml"]),
+    ("compiled", &["names", "diagnostic", "project", "interrupt", "threads", "yaml"]),
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),
     ("spec", &["names", "project", "yaml"]),

@@ -286,6 +286,7 @@ fn on_a_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> (i32, String) {
     let mut child = sandbox
         .command("script")
         .args(["-q", "-e", "-c", line, "/dev/null"])
+        .env("TERM", "xterm")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
