@@ -3,8 +3,6 @@
 //! The creation is planned once more, from what PROJECT has of it, and each change is inverted: files are removed as long as they are as
 //! they were scaffolded, and edits are undone.
 
-use std::sync::Arc;
-
 use clap::Args;
 use serde_json::{Map, Value};
 
@@ -301,7 +299,7 @@ fn refuse_users(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tre
     }
     let is_kind_elsewhere = file.resources.iter().any(|other| !other.is_same(resource) && other.kind == resource.kind);
     let (name, places) = match is_kind_elsewhere {
-        // Only what a path leads to tells one from the other.
+        // The name alone does not say which of them is meant, so paths are resolved.
         true => (format!("`{}` {}", resource.kind, resource.version), uses(resource, file, plan, tree)?),
         false => (format!("`{}`", resource.kind), mentions(resource, plan, tree)?),
     };
@@ -325,7 +323,7 @@ fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec
 
 /// Where code uses the types of this version of the kind.
 fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
-    let read = |path: String| Some(Arc::new(SourceFile { text: tree.read(&path).ok()??, path }));
+    let read = |path: String| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??));
     let sources = tree.own_files().into_iter().filter(|path| path.ends_with(".rs"));
     let runtime = format!("{}/", Runtime::FOLDER);
     let sources: Vec<_> = sources.filter(|path| !path.starts_with(&runtime)).filter_map(read).collect();

@@ -311,14 +311,20 @@ impl Operator {
         kubeconfig
     }
 
-    /// With every switch of the charts on, too: the role has what only they need.
-    fn releases_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
+    /// The operator in the project's folder, where its charts and playbooks are, with the samples applied.
+    fn runs_with_samples(&self, cluster: &ControlPlane, manager: &Path) -> Manager {
         let kubeconfig = self.service_account(cluster);
         let mut manager = Manager::start_in(&self.folder, manager, &kubeconfig, "manager", &[]);
         manager.becomes_ready();
         let mut apply = self.kubectl(cluster);
         apply.args(["apply", "--server-side", "-n", "default", "-k", "config/samples"]);
         self.succeeds(apply);
+        manager
+    }
+
+    /// With every switch of the charts on, too: the role has what only they need.
+    fn releases_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
+        let mut manager = self.runs_with_samples(cluster, manager);
         let kinds = ["nginxes", "sites", "schemas", "memcacheds"].map(|plural| {
             let group = if plural == "memcacheds" { "cache" } else { "web" };
             format!("{plural}.{group}.charts.example.com")
@@ -346,12 +352,7 @@ impl Operator {
 
     /// Each role and playbook makes a ConfigMap, beside a controller in Rust.
     fn plays_its_samples(&self, cluster: &ControlPlane, manager: &Path) {
-        let kubeconfig = self.service_account(cluster);
-        let mut manager = Manager::start_in(&self.folder, manager, &kubeconfig, "manager", &[]);
-        manager.becomes_ready();
-        let mut apply = self.kubectl(cluster);
-        apply.args(["apply", "--server-side", "-n", "default", "-k", "config/samples"]);
-        self.succeeds(apply);
+        let mut manager = self.runs_with_samples(cluster, manager);
         let kinds = ["memcacheds.cache", "redises.cache", "sites.web", "zones.web"]
             .map(|kind| format!("{kind}.ansible.example.com"));
         for kind in &kinds {
