@@ -323,10 +323,13 @@ fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec
 
 /// Where code uses the types of this version of the kind.
 fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
-    let read = |path: String| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??));
-    let sources = tree.own_files().into_iter().filter(|path| path.ends_with(".rs"));
     let runtime = format!("{}/", Runtime::FOLDER);
-    let sources: Vec<_> = sources.filter(|path| !path.starts_with(&runtime)).filter_map(read).collect();
+    let mut sources = Vec::new();
+    for path in tree.own_files() {
+        if path.ends_with(".rs") && !path.starts_with(&runtime) {
+            sources.extend(tree.read(&path)?.map(|text| SourceFile::new(path, text)));
+        }
+    }
     let library = file.name.crate_name();
     let types = types_of(resource, tree)?;
     let renames =
