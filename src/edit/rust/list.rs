@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Block, Expr, ExprReturn, File, ImplItemFn, ItemFn, Macro, Stmt, Token, TraitItemFn};
@@ -29,8 +30,9 @@ pub fn add_list_item(text: &str, function: &str, item: &str) -> Result<String, E
     let list = find(&source.file, function).map_err(refuse)?;
     let elements = parse_elements(list)
         .map_err(|_| refuse(format!("the `vec![…]` at the end of `fn {function}` is not a list of expressions")))?;
-    let point = InsertionPoint::of(&source, list, &elements, &key(item));
-    if point.elements.iter().any(|element| element.key == key(item)) {
+    let key = key(&wanted);
+    let point = InsertionPoint::of(&source, list, &elements, &key);
+    if point.elements.iter().any(|element| element.key == key) {
         return Ok(text.into());
     }
     for new in [point.insert(text, item), point.insert_in_line(text, item)] {
@@ -125,11 +127,8 @@ impl InsertionPoint {
     fn of(source: &Source, list: &Macro, elements: &Punctuated<Expr, Token![,]>, new_key: &str) -> Self {
         let inside = Self::brackets(source, list);
         let commas = elements.pairs().filter_map(|pair| pair.punct().map(|comma| source.range_of(comma).end)).collect();
-        let elements: Vec<_> = elements
-            .iter()
-            .map(|element| source.range_of(element))
-            .map(|range| Sibling { key: key(&source.text[range.clone()]), range })
-            .collect();
+        let elements: Vec<_> =
+            elements.iter().map(|element| Sibling { key: key(element), range: source.range_of(element) }).collect();
         let index = elements.iter().position(|element| element.key.as_str() > new_key).unwrap_or(elements.len());
         Self { inside, elements, commas, index }
     }
@@ -250,9 +249,8 @@ fn shift_right(text: &str, step: &str) -> String {
 
 /// What elements are told apart and sorted by: their tokens without spaces, as one would write them; then, because
 /// spaces in a string literal are lost there, as they are printed. Attributes do not count: `#[cfg(…)] a()` lists `a()`.
-fn key(element: &str) -> String {
-    let tokens: TokenStream = element.parse().expect("it was parsed as an expression");
-    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+fn key(element: &Expr) -> String {
+    let mut tokens: Vec<TokenTree> = element.to_token_stream().into_iter().collect();
     while let [TokenTree::Punct(hash), TokenTree::Group(_), ..] = &tokens[..]
         && hash.as_char() == '#'
     {
