@@ -167,7 +167,8 @@ impl Request {
             namespaced: resource.api.map(|api| api.namespaced),
             resource: Some(resource.api.is_some()),
             controller: Some(resource.controller),
-            finalizer: resource.options.get("finalizer") == Some(&true.into()),
+            // It stays in PROJECT when somebody removes the controller by hand.
+            finalizer: resource.controller && resource.options.get("finalizer") == Some(&true.into()),
             image: text("image"),
             container_port: number("containerPort").and_then(|port| u16::try_from(port).ok()),
             container_command: list("containerCommand"),
@@ -188,7 +189,7 @@ impl Request {
             let of_image = ["image", "containerPort", "containerCommand", "runAsUser"];
             options.extend(resource.options.clone().into_iter().filter(|(key, _)| of_image.contains(&key.as_str())));
         }
-        let mut args = Self::arguments(&Resource { options, ..resource.clone() });
+        let mut args = Self::arguments(&Resource { options, controller: true, ..resource.clone() });
         // With an image, the type is given once more, because it describes the image, too.
         (args.resource, args.controller) = (Some(runs_image), Some(true));
         if !runs_image {
@@ -625,10 +626,11 @@ fn served_elsewhere<'a>(project: &'a ProjectFile, resource: &Resource) -> Option
 
 /// Two names that would be the same module, file or CustomResourceDefinition. `controller` is the module of a new one.
 fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option<&str>, refusals: &mut Refusals) {
+    let (group_module, kind_module) = (resource.group_module(), resource.kind.module());
     let others = project.resources.iter().filter(|other| !other.is_same_kind(resource));
     for other in others {
-        let same_group_module = other.group_module() == resource.group_module();
-        let same_kind_module = other.kind.module() == resource.kind.module();
+        let same_group_module = other.group_module() == group_module;
+        let same_kind_module = other.kind.module() == kind_module;
         let both_own = other.origin == Origin::Own && resource.origin == Origin::Own;
         let same_group = other.group == resource.group && other.domain == resource.domain;
         let same_controller = || controller.filter(|new| other.controller_modules().iter().any(|old| old == new));

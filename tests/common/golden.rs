@@ -21,8 +21,11 @@ impl Golden {
     }
 
     /// Plays its commands in a new folder, and tells of the tree after each; the sandbox is left in the project.
-    pub fn make(&self, mut after_each: impl FnMut(&str, &Sandbox)) -> Sandbox {
-        let mut sandbox = Sandbox::new();
+    pub fn make(&self, after_each: impl FnMut(&str, &Sandbox)) -> Sandbox {
+        self.make_in(Sandbox::new(), after_each)
+    }
+
+    pub fn make_in(&self, mut sandbox: Sandbox, mut after_each: impl FnMut(&str, &Sandbox)) -> Sandbox {
         for command in &self.commands {
             match command.strip_prefix("cd ") {
                 Some(folder) => sandbox.folder.push(folder),
@@ -71,7 +74,11 @@ pub fn has_helm(tested: &str) -> bool {
 
 /// Their names, sorted.
 pub fn names() -> Vec<String> {
-    let names = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names_in(&folder())
+}
+
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter_map(|name| name.strip_suffix(".txt").map(String::from)).collect();
     names.sort();
     names

@@ -7,13 +7,16 @@ pub struct Sandbox {
     root: tempfile::TempDir,
     /// Where the shell is.
     pub folder: PathBuf,
+    /// The folder of the `opctl` on its path.
+    pub programs: PathBuf,
 }
 
 impl Sandbox {
     pub fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().canonicalize().unwrap();
-        Self { root, folder }
+        let programs = Path::new(env!("CARGO_BIN_EXE_opctl")).parent().unwrap().to_owned();
+        Self { root, folder, programs }
     }
 
     /// The folder that it began with.
@@ -23,10 +26,8 @@ impl Sandbox {
 
     /// A program in the shell's folder, without a terminal and with `opctl` on its path.
     pub fn command(&self, program: &str) -> Command {
-        let bin = Path::new(env!("CARGO_BIN_EXE_opctl")).parent().unwrap();
-        let path = std::env::join_paths(
-            std::iter::once(bin.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-        );
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([self.programs.clone()].into_iter().chain(std::env::split_paths(&inherited)));
         let mut command = Command::new(program);
         command
             .current_dir(&self.folder)

@@ -13,6 +13,8 @@ mod crds;
 mod dice;
 #[path = "../common/differ.rs"]
 mod differ;
+#[path = "../common/edits.rs"]
+mod edits;
 #[path = "../common/engine.rs"]
 mod engine_cases;
 #[path = "../common/golden.rs"]

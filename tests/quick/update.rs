@@ -9,6 +9,7 @@ use ring::digest::{SHA256, digest};
 use walkdir::WalkDir;
 
 use crate::dice::Dice;
+use crate::edits::{edit, files, restore};
 use crate::golden::{Golden, shell};
 use crate::sandbox::Sandbox;
 use crate::{record, tree};
@@ -216,6 +217,15 @@ fn a_project_without_a_record_is_adopted() {
 }
 
 #[test]
+fn an_entry_without_its_controller_may_have_a_finalizer() {
+    let sandbox = project();
+    succeeds(&sandbox, "create api --group crew --version v1 --kind Captain --finalizer");
+    shell(&sandbox, "sed -i '/controller: true/d' PROJECT");
+    succeeds(&sandbox, "update");
+    succeeds(&sandbox, "update --check");
+}
+
+#[test]
 fn a_record_that_was_edited_is_no_base() {
     let sandbox = project();
     let base = ".opctl/base/Makefile.base";
@@ -235,24 +245,6 @@ fn a_record_that_was_edited_is_no_base() {
     assert!(text.contains("the scaffold has revision 4000000000, newer than this opctl's"), "{text}");
 }
 
-type Files = std::collections::BTreeMap<String, Vec<u8>>;
-
-/// All files of a project, with the record.
-fn files(sandbox: &Sandbox) -> Files {
-    let record = record::record(&sandbox.folder).into_iter().map(|(path, text)| (format!(".opctl/{path}"), text));
-    tree::tree(&sandbox.folder).into_iter().chain(record).collect()
-}
-
-/// Gives the folder these files, and no others.
-fn restore(sandbox: &Sandbox, files: &Files) {
-    fs::remove_dir_all(&sandbox.folder).unwrap();
-    for (path, text) in files {
-        let path = sandbox.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-}
-
 /// How many times; by default as often as it takes to notice that something is wrong.
 fn times(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap())
@@ -268,24 +260,6 @@ fn age(text: &str, dice: &mut Dice) -> String {
             1 => lines[at].push_str(" older"),
             _ => lines.insert(at, format!("older {}", dice.below(1000))),
         }
-    }
-    lines.join("\n") + "\n"
-}
-
-/// Adds lines to a file, and removes others. The new ones are added to `own`.
-fn edit(text: &str, path: &str, own: &mut Vec<String>, dice: &mut Dice) -> String {
-    let comment = if path.ends_with(".rs") || path.ends_with(".json") { "//" } else { "#" };
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for _ in 0..dice.between(1, 4) {
-        let at = dice.below(lines.len());
-        if dice.percent(30) && !lines[at].contains("mine ") && path != "Cargo.toml" {
-            lines.remove(at);
-        } else {
-            let line = format!("{comment} mine {}", own.len());
-            lines.insert(at, line.clone());
-            own.push(line);
-        }
-        lines.extend(lines.is_empty().then(String::new));
     }
     lines.join("\n") + "\n"
 }
