@@ -19,7 +19,7 @@ use opctl_cel::{
 
 use super::Finding;
 use crate::model::{CrdLocation, Step};
-pub use rules::{Broken, Verdict, evaluate_all};
+pub use rules::{Broken, Verdict, evaluate_all, evaluate_default};
 
 pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     let mut walk = Walk { findings, costs: Vec::new() };

@@ -1,10 +1,13 @@
 //! Defaults: each must fit the schema that it is in, and have no fields that the API server would drop.
 //!
+//! No CEL rule may refuse one, either.
+//!
 //! Source: `pkg/apiserver/schema/defaulting/validation.go` and `pkg/apiserver/schema/pruning`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::Value;
 
+use super::cel::{self, Verdict};
 use super::value::Rule;
 use super::{Finding, each, items, object, property, shown, value, values};
 use crate::diagnostic::Severity;
@@ -36,10 +39,32 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
         } else {
             return;
         };
-        // The API server does not look into the values of maps; it sets such a default, and then refuses the object.
-        let severity = if path.contains(&Step::Values) { Severity::Warning } else { Severity::Error };
-        findings.push(Finding { severity, ..finding });
+        findings.push(Finding { severity: severity(path), ..finding });
     });
+}
+
+/// The rules compile.
+pub fn check_rules(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
+    each(root, &mut Vec::new(), &mut |schema, path| {
+        let Some(default) = &schema.default else { return };
+        for broken in cel::evaluate_default(schema, &default.0) {
+            let problem = match broken.verdict {
+                Verdict::Refused(message) | Verdict::Failed(message) => message,
+                Verdict::Unknown(_) => continue,
+            };
+            let inside =
+                if broken.path.is_empty() { String::new() } else { format!("{}: ", object::shown(&broken.path)) };
+            let message = format!("the default of {} breaks a rule: {inside}{problem}", shown(path));
+            let finding = Finding::error("OP326", CrdLocation::Schema(path.to_vec()), message)
+                .help(format!("change the default, or the rule: `{}`", cel::one_line(&broken.rule.rule)));
+            findings.push(Finding { severity: severity(path), ..finding });
+        }
+    });
+}
+
+/// The API server does not look into the values of maps; it sets such a default, and then refuses the object.
+fn severity(path: &[Step]) -> Severity {
+    if path.contains(&Step::Values) { Severity::Warning } else { Severity::Error }
 }
 
 /// The first field of a value that is not in the schema, as `a.b`.

@@ -91,6 +91,9 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     if !findings.iter().any(|finding| finding.severity == Severity::Error) {
         cel::check(root, &mut findings);
     }
+    if !findings.iter().any(|finding| finding.severity == Severity::Error) {
+        defaults::check_rules(root, &mut findings);
+    }
     findings
 }
 

@@ -378,6 +378,26 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "OP326",
+        r#"struct S { #[x_kube(validation = "self != 'abc'")] #[schemars(length(max = 9), extend("default" = "abc"))] x: String }"#,
+        r#"struct S { #[x_kube(validation = "self != 'abc'")] #[schemars(length(max = 9), extend("default" = "abd"))] x: String }"#,
+    ),
+    (
+        "OP326",
+        r#"struct S { #[x_kube(validation = "self > oldSelf")] #[schemars(extend("default" = 1))] x: i32 }"#,
+        r#"struct S { #[x_kube(validation = "self >= oldSelf")] #[schemars(extend("default" = 1))] x: i32 }"#,
+    ),
+    (
+        "OP326",
+        r#"struct S { #[x_kube(validation = "1 / self == 1")] #[schemars(extend("default" = 0))] x: i32 }"#,
+        r#"struct S { #[x_kube(validation = "1 / self == 1")] #[schemars(extend("default" = 1))] x: i32 }"#,
+    ),
+    (
+        "OP326",
+        r#"struct S { #[schemars(extend("default" = {"y": 1}))] x: T } #[derive(JsonSchema)] struct T { #[schemars(extend("x-kubernetes-validations" = [{"rule": "self > 1"}]))] y: i32 }"#,
+        r#"struct S { #[schemars(extend("default" = {"y": 2}))] x: T } #[derive(JsonSchema)] struct T { #[schemars(extend("x-kubernetes-validations" = [{"rule": "self > 1"}]))] y: i32 }"#,
+    ),
+    (
+        "OP326",
         r#"struct S { #[schemars(extend("default" = 1))] x: String }"#,
         r#"struct S { #[schemars(extend("default" = "1"))] x: String }"#,
     ),

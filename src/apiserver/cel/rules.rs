@@ -1,7 +1,7 @@
-//! Evaluates the CEL rules of a schema on an object that is created.
+//! Evaluates the CEL rules of a schema on an object that is created, and on defaults.
 //!
-//! Source: `pkg/apiserver/schema/cel/validation.go` of k8s.io/apiextensions-apiserver. There is no old object, so rules that
-//! look at it are left out, unless it may be missing.
+//! Source: `pkg/apiserver/schema/cel/validation.go` of k8s.io/apiextensions-apiserver. When an object is created, there is no old one,
+//! so rules that look at it are left out, unless it may be missing.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -34,11 +34,19 @@ pub struct Broken<'a> {
 
 /// `object` has its defaults, and fits the schema.
 pub fn evaluate_all<'a>(root: &'a JSONSchemaProps, object: &Json) -> Vec<Broken<'a>> {
-    let mut walk = Walk { path: Vec::new(), compiled: HashMap::new(), budget: Budget::default(), found: Vec::new() };
-    walk.visit(root, root, object, true);
-    walk.found
+    Walk::default().all(root, object, true)
 }
 
+/// What the default of a schema breaks. It fits the schema in all else.
+pub fn evaluate_default<'a>(schema: &'a JSONSchemaProps, default: &Json) -> Vec<Broken<'a>> {
+    Walk { is_default: true, ..Walk::default() }.all(schema, default, is_resource(schema))
+}
+
+fn is_resource(schema: &JSONSchemaProps) -> bool {
+    schema.x_kubernetes_embedded_resource == Some(true)
+}
+
+#[derive(Default)]
 struct Walk<'a> {
     path: Vec<ObjectStep>,
     /// By the schema that states them: a schema of items is met for every item.
@@ -46,6 +54,8 @@ struct Walk<'a> {
     /// Once it is spent, nothing more is told.
     budget: Budget,
     found: Vec<Broken<'a>>,
+    /// A default is its own old value, too: the API server refuses one to which no object could be updated.
+    is_default: bool,
 }
 
 struct Compiled<'a> {
@@ -55,6 +65,11 @@ struct Compiled<'a> {
 }
 
 impl<'a> Walk<'a> {
+    fn all(mut self, root: &'a JSONSchemaProps, value: &Json, resource: bool) -> Vec<Broken<'a>> {
+        self.visit(root, root, value, resource);
+        self.found
+    }
+
     /// `rules` states the rules, `schema` the types; these are two for what stands in `allOf`.
     fn visit(&mut self, rules: &'a JSONSchemaProps, schema: &'a JSONSchemaProps, value: &Json, resource: bool) {
         if value.is_null() || self.budget.is_spent() {
@@ -66,7 +81,6 @@ impl<'a> Walk<'a> {
         for inner in rules.all_of.iter().flatten() {
             self.visit(inner, schema, value, resource);
         }
-        let is_resource = |schema: &JSONSchemaProps| schema.x_kubernetes_embedded_resource == Some(true);
         match value {
             Json::Object(map) => {
                 for (name, value) in map {
@@ -104,11 +118,15 @@ impl<'a> Walk<'a> {
         let self_ = Data::new(value, typed, resource);
         for Compiled { rule, expression, message } in compiled {
             let optional_old = rule.optional_old_self == Some(true);
-            let outcome = match expression {
-                Ok(expression) if expression.uses_old_self() && !optional_old => continue,
-                Ok(expression) => expression.evaluate(&self_, None, &mut self.budget),
+            let mut holds = |old| match expression {
+                Ok(expression) => expression.evaluate(&self_, old, &mut self.budget),
                 Err(failure) => Err(failure.clone()),
             };
+            let uses_old = expression.as_ref().is_ok_and(Expression::uses_old_self);
+            let mut outcome = if uses_old && !optional_old { Ok(Output::Bool(true)) } else { holds(None) };
+            if uses_old && self.is_default && matches!(outcome, Ok(Output::Bool(true))) {
+                outcome = holds(Some(&self_));
+            }
             let mut path = self.path.clone();
             let verdict = match outcome {
                 Ok(Output::Bool(true)) => continue,
