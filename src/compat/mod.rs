@@ -310,7 +310,7 @@ impl Crd<'_> {
         for column in columns(before).into_iter().filter(|column| !new.contains(column)) {
             let message = format!("the printer column `{}` is gone", text(&column));
             let why = "scripts may read it from the output of kubectl";
-            self.add(Impact::Note, "OP607", &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
+            self.add(Impact::Warning, "OP607", &[Victim::Readers], version, CrdLocation::Kind, message, why, None);
         }
     }
 
@@ -346,6 +346,15 @@ impl Crd<'_> {
                 let why = "until the webhook answers, objects cannot be read in another version than the stored one";
                 let message = "objects are converted by a webhook".to_owned();
                 self.add(Impact::Warning, "OP609", &[Victim::Readers], None, CrdLocation::Kind, message, why, None);
+            }
+            (true, true) if versions(self.old).len() > 1 => {
+                let (old, new) = (address(self.old), address(self.new));
+                if old != new {
+                    let why = "replicas of the previous release do not answer there, so objects cannot be read in another version than the stored one until all are replaced";
+                    let message = format!("the conversion webhook is called at `{new}` instead of `{old}`");
+                    let victims = [Victim::Readers, Victim::Writers];
+                    self.add(Impact::Warning, "OP609", &victims, None, CrdLocation::Kind, message, why, None);
+                }
             }
             (_, false) => {
                 let was_lossy = !strategy(self.old) && !lost_fields(self.old).is_empty();
@@ -404,6 +413,14 @@ pub fn only_in(spec: &Value, other: &Value) -> Vec<String> {
         }
     }
     found
+}
+
+/// Where a conversion webhook is called: its URL, or the port and path of its Service, whose name kustomize may change.
+fn address(spec: &Value) -> String {
+    let client = &spec["conversion"]["webhook"]["clientConfig"];
+    let service = &client["service"];
+    let port = service["port"].as_u64().unwrap_or(443);
+    client["url"].as_str().map_or_else(|| format!(":{port}{}", service["path"].as_str().unwrap_or("/")), str::to_owned)
 }
 
 fn storage(spec: &Value) -> &str {

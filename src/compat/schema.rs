@@ -377,9 +377,10 @@ impl Comparison {
                         let message = format!("{shown} is new and required");
                         this.add((Breaking, "OP602"), &[Stored, Writers], message, why, Some(STORED_TOO));
                     }
-                    (_, Some(default)) => {
+                    (is_required, Some(default)) => {
+                        let impact = if is_required { Warning } else { Note };
                         let why = "stored objects get the default at once";
-                        this.add((Note, "OP604"), &[Stored], format!("{shown} is new, with the default `{default}`"), why, None);
+                        this.add((impact, "OP604"), &[Stored], format!("{shown} is new, with the default `{default}`"), why, None);
                     }
                     (false, None) => this.add((Note, "OP605"), &[], format!("{shown} is new"), "", None),
                 }
@@ -399,6 +400,9 @@ impl Comparison {
                 let why =
                     "objects without it are refused, so no field of a stored object can be changed until it is set";
                 self.add((Breaking, "OP602"), &[Stored, Writers], format!("{name} is required"), why, Some(STORED_TOO));
+            }
+            (false, true) => {
+                self.add((Note, "OP605"), &[], format!("{name} is required, and has a default"), "", None);
             }
             (true, false) => {
                 let why = "clients whose type has no `Option` for it fail to decode objects without it";

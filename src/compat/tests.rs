@@ -143,10 +143,10 @@ fn fields() {
     check(&of(both.clone(), json!([])), &of(a.clone(), json!([])), "OP601", Loss);
     check(&of(a.clone(), json!([])), &of(both.clone(), json!([])), "OP605", Note);
     check(&of(a.clone(), json!([])), &of(both.clone(), json!(["b"])), "OP602", Breaking);
-    check(&of(a.clone(), json!([])), &of(b_by_default.clone(), json!(["b"])), "OP604", Note);
+    check(&of(a.clone(), json!([])), &of(b_by_default.clone(), json!(["b"])), "OP604", Warning);
     check(&of(both.clone(), json!([])), &of(both.clone(), json!(["a"])), "OP602", Breaking);
     check(&of(both.clone(), json!(["a"])), &of(both.clone(), json!([])), "OP605", Warning);
-    assert_eq!(found(&of(b_by_default.clone(), json!([])), &of(b_by_default, json!(["b"]))), []);
+    check(&of(b_by_default.clone(), json!([])), &of(b_by_default, json!(["b"])), "OP605", Note);
     // A required field in an object that is new itself hurts nobody.
     let inner = json!({ "a": { "type": "string" }, "b": { "type": "object", "required": ["c"], "properties": { "c": { "type": "string" } } } });
     check(&of(a, json!([])), &of(inner, json!([])), "OP605", Note);
@@ -282,6 +282,15 @@ fn without_a_conversion_no_field_may_be_missing_in_the_stored_version() {
     converted["spec"]["conversion"] = json!({ "strategy": "Webhook" });
     assert_eq!(found(&one, &converted), [("OP609", Note, String::new())]);
     check(&lossy, &converted, "OP609", Warning);
+    let at = |path: &str| {
+        let mut crd = converted.clone();
+        crd["spec"]["conversion"]["webhook"] = json!({ "clientConfig": { "service": { "name": "a", "path": path } } });
+        crd
+    };
+    check(&at("/convert"), &at("/v2/convert"), "OP609", Warning);
+    let mut prefixed = at("/convert");
+    prefixed["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = json!("shop-a");
+    assert_eq!(found(&at("/convert"), &prefixed), []);
     check(&converted, &lossy, "OP601", Loss);
 }
 
@@ -301,7 +310,7 @@ fn subresources_columns_and_selectable_fields() {
     check(&scale(".spec.a"), &scale(".spec.b"), "OP607", Breaking);
     check(&scale(".spec.a"), &none, "OP607", Breaking);
     check(&with(json!({ "selectableFields": [{ "jsonPath": ".spec.a" }] })), &none, "OP607", Breaking);
-    check(&with(json!({ "additionalPrinterColumns": [{ "name": "A" }] })), &none, "OP607", Note);
+    check(&with(json!({ "additionalPrinterColumns": [{ "name": "A" }] })), &none, "OP607", Warning);
 }
 
 /// Every change says whom it breaks and why, unless it breaks nobody.
