@@ -205,12 +205,16 @@ impl Comparison {
     fn values(&mut self, old: &Value, new: &Value) {
         let name = self.name();
         let tightened = "writers of such values are refused; stored values stay valid until they are changed";
+        let unseen = "stored objects that break it cannot be changed, not even their labels: where fields have no schema, the API server does not see that a value is the same";
         for difference in values::compare(old, new) {
             let values::Difference { message, effect } = difference;
             let message = format!("{name}: {message}");
             match effect {
+                values::Effect::Tighter if hides_sameness(new) => {
+                    self.add((Breaking, "OP602"), &[Stored, Writers], message, unseen, Some(NEW_VERSION));
+                }
                 values::Effect::Tighter => {
-                    self.add((Breaking, "OP603"), &[Writers], message, tightened, Some(NEW_VERSION))
+                    self.add((Breaking, "OP603"), &[Writers], message, tightened, Some(NEW_VERSION));
                 }
                 values::Effect::Wider => {
                     let (impact, why) = match self.is_status() {
@@ -232,6 +236,7 @@ impl Comparison {
         let before: BTreeSet<String> = rules(old).iter().map(|rule| text(&rule["rule"]).to_owned()).collect();
         let name = self.name();
         let has_fields = !properties(new).is_empty() || values_of(new).is_some() || new["items"].is_object();
+        let has_fields = has_fields || hides_sameness(new);
         for added in rules(new).iter().map(|rule| text(&rule["rule"])).filter(|rule| !before.contains(*rule)) {
             let message = format!("{name} has a new rule: `{added}`");
             if added.contains("oldSelf") {
@@ -360,7 +365,7 @@ impl Comparison {
             match new["properties"].get(name).or_else(|| values_of(new)) {
                 Some(field_now) => self.within(Step::Property(name.clone()), |this| {
                     this.schema(field, field_now);
-                    this.required(was_required.contains(name), is_required.contains(name), field_now);
+                    this.required((was_required.contains(name), field), (is_required.contains(name), field_now));
                 }),
                 None => self.removed_field(name, new),
             }
@@ -393,13 +398,16 @@ impl Comparison {
         }
     }
 
-    fn required(&mut self, was: bool, is: bool, field: &Value) {
+    /// Whether the field was and is required, with its schemas.
+    fn required(&mut self, (was, old): (bool, &Value), (is, new): (bool, &Value)) {
         let name = self.name();
+        let must_be_set = |required: bool, field: &Value| required && field.get("default").is_none();
         match (was, is) {
-            (false, true) if field.get("default").is_none() => {
+            _ if must_be_set(is, new) && !must_be_set(was, old) => {
                 let why =
                     "objects without it are refused, so no field of a stored object can be changed until it is set";
-                self.add((Breaking, "OP602"), &[Stored, Writers], format!("{name} is required"), why, Some(STORED_TOO));
+                let message = format!("{name} is required{}", if was { ", and no longer has a default" } else { "" });
+                self.add((Breaking, "OP602"), &[Stored, Writers], message, why, Some(STORED_TOO));
             }
             (false, true) => {
                 self.add((Note, "OP605"), &[], format!("{name} is required, and has a default"), "", None);
@@ -493,6 +501,14 @@ fn keeps_unknown(schema: &Value) -> bool {
     preserves(schema)
         || schema["additionalProperties"] == true
         || schema["x-kubernetes-embedded-resource"] == true && properties(schema).is_empty()
+}
+
+/// Whether the API server may take a value that is the same for a changed one, and so hold a stored object to what is new. It compares
+/// field by field, those of items by their keys, and finds no old value for a field without a schema.
+fn hides_sameness(schema: &Value) -> bool {
+    let fields = properties(schema).into_iter().map(|(_, field)| field).chain(values_of(schema));
+    let items = (schema["x-kubernetes-list-type"] == "map").then_some(&schema["items"]);
+    keeps_unknown(schema) || schema["x-kubernetes-embedded-resource"] == true || fields.chain(items).any(hides_sameness)
 }
 
 /// The schema of the values of a map.

@@ -146,7 +146,10 @@ fn fields() {
     check(&of(a.clone(), json!([])), &of(b_by_default.clone(), json!(["b"])), "OP604", Warning);
     check(&of(both.clone(), json!([])), &of(both.clone(), json!(["a"])), "OP602", Breaking);
     check(&of(both.clone(), json!(["a"])), &of(both.clone(), json!([])), "OP605", Warning);
-    check(&of(b_by_default.clone(), json!([])), &of(b_by_default, json!(["b"])), "OP605", Note);
+    check(&of(b_by_default.clone(), json!([])), &of(b_by_default.clone(), json!(["b"])), "OP605", Note);
+    let both = of(both, json!(["b"]));
+    let changes: Vec<_> = found(&of(b_by_default, json!(["b"])), &both).into_iter().map(|it| it.0).collect();
+    assert_eq!(changes, ["OP604", "OP602"]);
     // A required field in an object that is new itself hurts nobody.
     let inner = json!({ "a": { "type": "string" }, "b": { "type": "object", "required": ["c"], "properties": { "c": { "type": "string" } } } });
     check(&of(a, json!([])), &of(inner, json!([])), "OP605", Note);
@@ -169,6 +172,32 @@ fn maps_lists_and_unknown_fields() {
     assert_eq!(found(&crd(items(3)), &crd(items(2))), [("OP603", Breaking, "spec.a[]".to_owned())]);
     let atomic = json!({ "type": "object", "x-kubernetes-map-type": "atomic" });
     field(json!({ "type": "object" }), atomic, "OP608", Warning);
+}
+
+/// Tried on an API server: it refuses a label for these, and accepts it for the others.
+#[test]
+fn a_value_with_fields_that_have_no_schema_is_held_to_a_new_limit() {
+    let open = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    let keyed = json!({
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"],
+        "items": { "type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": { "n": { "type": "string" } } },
+    });
+    let with = |schema: &Value, key: &str, value: Value| {
+        let mut schema = schema.clone();
+        schema[key] = value;
+        schema
+    };
+    let inside = json!({ "type": "object", "properties": { "o": open } });
+    let values = json!({ "type": "object", "additionalProperties": open });
+    for schema in [&open, &inside, &values] {
+        field(schema.clone(), with(schema, "minProperties", json!(2)), "OP602", Breaking);
+    }
+    field(keyed.clone(), with(&keyed, "maxItems", json!(1)), "OP602", Breaking);
+    field(open.clone(), with(&open, "x-kubernetes-validations", json!([{ "rule": "false" }])), "OP602", Breaking);
+    let items = json!({ "type": "array", "items": open });
+    field(items.clone(), with(&items, "maxItems", json!(1)), "OP603", Breaking);
+    let named = json!({ "type": "object", "properties": { "q": { "type": "array", "items": { "type": "string" } } } });
+    field(named.clone(), with(&named, "minProperties", json!(2)), "OP603", Breaking);
 }
 
 #[test]
