@@ -34,13 +34,15 @@ struct Answers {
     creates: bool,
 }
 
-/// `OPCTL_RANDOM_CHANGES` many; a line on stderr says what came of it.
+/// `OPCTL_RANDOM_CHANGES` many, of `OPCTL_RANDOM_SEED`; a line on stderr says what came of it.
 #[test]
 fn what_is_said_of_a_change_is_what_an_api_server_does() {
     let Some(cluster) = ControlPlane::start("compat", 0) else { return };
     let mut api = Api::of(&cluster);
-    let many = std::env::var("OPCTL_RANDOM_CHANGES").map_or(100, |many| many.parse().unwrap());
-    let mut random = Random(1);
+    let number = |name: &str, default| std::env::var(name).map_or(default, |number| number.parse().unwrap());
+    let many = usize::try_from(number("OPCTL_RANDOM_CHANGES", 100)).unwrap();
+    let seed = number("OPCTL_RANDOM_SEED", 1);
+    let mut random = Random(seed);
     let (mut tried, mut broken, mut without_harm, mut wrong) = (0, 0, 0, Vec::new());
     while tried < many {
         let cases: Vec<Case> = (0..50).map(|_| random.case()).filter(is_possible).collect();
@@ -54,8 +56,8 @@ fn what_is_said_of_a_change_is_what_an_api_server_does() {
         }
         tried += cases.len();
     }
-    eprintln!("{tried} changes, {broken} of which broke the object; {without_harm} breaking ones did not");
-    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+    eprintln!("seed {seed}: {tried} changes, {broken} of which broke the object; {without_harm} breaking ones did not");
+    assert!(wrong.is_empty(), "seed {seed}, {} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(tried / 10 < broken && broken < tried * 9 / 10);
 }
 
