@@ -1,6 +1,4 @@
-//! Defaults: each must fit the schema that it is in, and have no fields that the API server would drop.
-//!
-//! No CEL rule may refuse one, either.
+//! Defaults: each must fit the schema that it is in, have no fields that the API server would drop, and follow the CEL rules.
 //!
 //! Source: `pkg/apiserver/schema/defaulting/validation.go` and `pkg/apiserver/schema/pruning`.
 
@@ -43,7 +41,7 @@ pub fn check(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     });
 }
 
-/// The rules compile.
+/// All rules of the schema compile.
 pub fn check_rules(root: &JSONSchemaProps, findings: &mut Vec<Finding>) {
     each(root, &mut Vec::new(), &mut |schema, path| {
         let Some(default) = &schema.default else { return };

@@ -54,7 +54,7 @@ struct Walk<'a> {
     /// Once it is spent, nothing more is told.
     budget: Budget,
     found: Vec<Broken<'a>>,
-    /// A default is its own old value, too: the API server refuses one to which no object could be updated.
+    /// The API server evaluates rules on a default twice: as a new value, and as one that replaces the same old value.
     is_default: bool,
 }
 
