@@ -235,8 +235,8 @@ impl Comparison {
         let rules = |schema: &Value| list(&schema["x-kubernetes-validations"]).to_vec();
         let before: BTreeSet<String> = rules(old).iter().map(|rule| text(&rule["rule"]).to_owned()).collect();
         let name = self.name();
-        let has_fields = !properties(new).is_empty() || values_of(new).is_some() || new["items"].is_object();
-        let has_fields = has_fields || hides_sameness(new);
+        let has_fields =
+            !properties(new).is_empty() || values_of(new).is_some() || new["items"].is_object() || hides_sameness(new);
         for added in rules(new).iter().map(|rule| text(&rule["rule"])).filter(|rule| !before.contains(*rule)) {
             let message = format!("{name} has a new rule: `{added}`");
             if added.contains("oldSelf") {

@@ -15,8 +15,11 @@ pub struct Golden {
 
 impl Golden {
     pub fn read(name: &str) -> Self {
-        let text = fs::read_to_string(path(name)).unwrap();
-        let head = text.split("\n\n").next().unwrap();
+        Self::parse(name, &fs::read_to_string(path(name)).unwrap())
+    }
+
+    pub fn parse(name: &str, recipe: &str) -> Self {
+        let head = recipe.split("\n\n").next().unwrap();
         Self { name: name.into(), commands: commands(head) }
     }
 

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dice::Dice;
 use crate::edits::{Files, edit, files, restore};
-use crate::golden::{Golden, commands, has_what_it_needs, names_in};
+use crate::golden::{Golden, has_what_it_needs, names_in};
 use crate::sandbox::Sandbox;
 use crate::workdir::{cargo_lock, lock_cargo, sync};
 
@@ -50,8 +50,7 @@ fn recipes(folder: &Path) -> Vec<Golden> {
     let folder = folder.join("golden");
     let read = |name: String| {
         let text = fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
-        let commands = commands(text.split("\n\n").next().unwrap());
-        has_what_it_needs(&name, &text).then_some(Golden { name, commands })
+        has_what_it_needs(&name, &text).then(|| Golden::parse(&name, &text))
     };
     names_in(&folder).into_iter().filter_map(read).collect()
 }
