@@ -25,8 +25,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 pub use object::{ObjectFinding, ObjectStep, check_metadata, check_object};
-pub use typed::{cel_syntax, deployment_spec, object as decode_object, policy_rule};
+pub use typed::{cel_syntax, deployment_spec, is_same_rule, object as decode_object, policy_rule};
 pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
+pub use value::Field;
 
 use crate::diagnostic::Severity;
 use crate::model::{CrdLocation, Step};

@@ -41,3 +41,8 @@ fn decode<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
 pub fn cel_syntax(text: &str) -> Result<(), String> {
     opctl_cel::check_syntax(text).map_err(|error| error.to_string())
 }
+
+/// Two rules in CEL that differ in blanks and comments only.
+pub fn is_same_rule(one: &str, other: &str) -> bool {
+    one == other || opctl_cel::has_same_tokens(one, other)
+}

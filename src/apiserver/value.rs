@@ -41,6 +41,25 @@ impl Rule {
     }
 }
 
+/// The schema of a field.
+pub struct Field(JSONSchemaProps);
+
+impl Field {
+    /// `None` if it is not a schema.
+    pub fn parse(schema: &Value) -> Option<Self> {
+        serde_json::from_value(schema.clone()).ok().map(Self)
+    }
+
+    /// The API server accepts the value, apart from rules in CEL. `None` if opctl cannot tell.
+    pub fn accepts(&self, value: &Value) -> Option<bool> {
+        let misfits = check(value, &self.0);
+        match misfits.iter().any(|misfit| misfit.rule != Rule::Unknown) {
+            true => Some(false),
+            false => misfits.is_empty().then_some(true),
+        }
+    }
+}
+
 pub fn check(value: &Value, schema: &JSONSchemaProps) -> Vec<Misfit> {
     fit(value, schema, &mut Vec::new()).misfits
 }

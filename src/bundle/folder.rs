@@ -159,7 +159,13 @@ const ANNOTATIONS: &str = "metadata/annotations.yaml";
 
 /// Reads a bundle; `None` if it cannot be read, and then the findings say why.
 pub fn load(folder: Folder, findings: &mut Findings) -> Option<Bundle> {
-    let files: Vec<String> = folder.tree.files_below("");
+    let files = match folder.tree.files_below("") {
+        Ok(files) => files,
+        Err(error) => {
+            findings.error_without_place("bundle-folders", error.to_string());
+            return None;
+        }
+    };
     for name in ["manifests", "metadata"] {
         if !folder.tree.has_folder(name) {
             let shown = if folder.shown.is_empty() { "." } else { folder.shown };
@@ -213,7 +219,15 @@ pub fn load(folder: Folder, findings: &mut Findings) -> Option<Bundle> {
 
 /// What is behind a key at the top of a file, if it is a map or a list with something in it.
 fn entry(folder: Folder, path: &str, key: &str, findings: &mut Findings) -> Option<Node> {
-    let file = folder.file(path)?;
+    let file = match folder.tree.read(path) {
+        Ok(text) => SourceFile::new(folder.path(path), text?),
+        // The manifests are read later.
+        Err(_) if !path.starts_with("metadata/") => return None,
+        Err(error) => {
+            findings.error("metadata-yaml", &folder.place(path), format!("cannot read the file: {}", error.source));
+            return None;
+        }
+    };
     match yaml::documents(&file, Dialect::Kubectl) {
         Ok(documents) => {
             let node = documents.first()?.get(key)?;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::bundle::Folder;
 use crate::config::yaml::{self as positions, Dialect, Node};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::project::ReadError;
 
 /// What is wrong with a catalog, or a template.
 pub const CODE: &str = "OP530";
@@ -57,15 +58,20 @@ impl Catalog {
     /// Reads all files of a folder but those that `.indexignore` lists.
     pub fn read(folder: Folder) -> Result<Self, Vec<Diagnostic>> {
         let (mut documents, mut problems) = (Vec::new(), Vec::new());
-        let ignored = folder.tree.read(".indexignore").ok().flatten().unwrap_or_default();
-        for path in folder.tree.files_below("").into_iter().filter(|path| !is_ignored(path, &ignored)) {
-            let Some(file) = folder.file(&path) else {
-                problems.push(
-                    Diagnostic::error(CODE, format!("cannot read `{}`", folder.path(&path)))
-                        .help("list it in `.indexignore`"),
-                );
-                continue;
+        let unreadable = |error: ReadError| vec![Diagnostic::from(error)];
+        let ignored = folder.tree.read(".indexignore").map_err(unreadable)?.unwrap_or_default();
+        for path in
+            folder.tree.files_below("").map_err(unreadable)?.into_iter().filter(|path| !is_ignored(path, &ignored))
+        {
+            let text = match folder.tree.read(&path) {
+                Ok(text) => text.unwrap_or_default(),
+                Err(error) => {
+                    let error = ReadError { path: folder.path(&path), ..error };
+                    problems.push(Diagnostic::from(error).help("or list it in `.indexignore`"));
+                    continue;
+                }
             };
+            let file = SourceFile::new(folder.path(&path), text);
             match Self::parse(&file, &path) {
                 Ok(read) => documents.extend(read),
                 Err(problem) => problems.push(problem),

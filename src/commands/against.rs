@@ -88,7 +88,8 @@ fn on_disk(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let paths = match path.is_dir() {
         true => {
             let entries = std::fs::read_dir(path).map_err(|error| failed(path, error))?;
-            let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+            let mut paths = paths.map_err(|error| failed(path, error))?;
             paths.retain(|path| path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json"));
             paths.sort();
             paths

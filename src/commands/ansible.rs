@@ -15,7 +15,7 @@ use crate::ansible::{self, Content, Rules, Source};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::emit;
 use crate::names::Kind;
-use crate::project::{ProjectFile, Resource, Tree};
+use crate::project::{ProjectFile, ReadError, Resource, Tree};
 use crate::scaffold;
 use crate::spec::{self, Known};
 
@@ -143,7 +143,7 @@ pub fn operator(
     let mut operator = Operator::known(&source, file.find(resource).unwrap_or(resource), is_first);
     let mut api = api_of_resource(resource);
     api.ansible = Some(scaffold::Ansible { role: role.clone(), ..operator.scaffold.clone() });
-    let existing = texts(tree);
+    let existing = texts(tree)?;
     let has = |path: &str| existing.keys().any(|known| known == path || known.starts_with(&format!("{path}/")));
     let mut new = Vec::new();
     if let Some(name) = role.filter(|name| !ansible::is_in_collection(name) && !has(&ansible::role_path(name))) {
@@ -154,7 +154,7 @@ pub fn operator(
     }
     operator.files = new.into_iter().map(|file| (file.path, file.text)).collect();
     let all = existing.into_iter().chain(operator.files.clone());
-    let content = Content::new(sources(&source, &controller(tree, resource)), all);
+    let content = Content::new(sources(&source, &controller(tree, resource)?), all);
     operator.options.extend(options(&source));
     let mut found = Vec::new();
     operator.derive(&content, resource, file, &mut found);
@@ -273,10 +273,17 @@ fn known_with(file: &ProjectFile, new: &Resource) -> Known {
     chart::known(file, &[(new.full_group(), new.kind.to_string(), new.plural().to_string())])
 }
 
-/// The texts of all roles and playbooks of a project. What is no text has no tasks.
-fn texts(tree: &Tree) -> Files {
-    let paths = ["roles", "playbooks"].into_iter().flat_map(|folder| tree.files_below(folder));
-    paths.filter_map(|path| Some((path.clone(), tree.read(&path).ok()??))).collect()
+/// The texts of all roles and playbooks of a project, without binary files.
+fn texts(tree: &Tree) -> Result<Files, ReadError> {
+    let mut texts = Files::new();
+    for path in [tree.files_below("roles")?, tree.files_below("playbooks")?].concat() {
+        match tree.read(&path) {
+            Ok(text) => texts.extend(text.map(|text| (path, text))),
+            Err(error) if error.is_binary() && !path.ends_with(".yml") && !path.ends_with(".yaml") => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(texts)
 }
 
 /// The generated file: the markers that `opctl manifests` reads.
@@ -294,7 +301,11 @@ fn text(source: &Source, markers: &str) -> String {
 /// The permissions that do not match their roles and playbooks.
 pub fn stale(tree: &Tree, project: &ProjectFile) -> Vec<Stale> {
     let kinds = project.resources.iter().filter_map(|resource| Some((resource, source_of(resource)?)));
-    kinds.flat_map(|(resource, source)| stale_of(tree, project, resource, source)).collect()
+    let stale = kinds.flat_map(|(resource, source)| {
+        stale_of(tree, project, resource, source)
+            .unwrap_or_else(|error| vec![Stale { diagnostic: error.into(), fixed: None, notes: Vec::new() }])
+    });
+    stale.collect()
 }
 
 /// What a controller runs, for its finalizer as well: `.role("…")` and `.playbook("…")` in its text.
@@ -312,17 +323,17 @@ fn sources(main: &Source, controller: &str) -> Vec<Source> {
 }
 
 /// The text of a kind's controller.
-fn controller(tree: &Tree, resource: &Resource) -> String {
+fn controller(tree: &Tree, resource: &Resource) -> Result<String, ReadError> {
     let permissions = scaffold::generated_permissions(&api_of_resource(resource));
     let path = format!("{}.rs", permissions.trim_end_matches("/permissions.rs"));
-    tree.read(&path).ok().flatten().unwrap_or_default()
+    Ok(tree.read(&path)?.unwrap_or_default())
 }
 
-fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Source) -> Vec<Stale> {
+fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Source) -> Result<Vec<Stale>, ReadError> {
     let path = scaffold::generated_permissions(&api_of_resource(resource));
-    let old = tree.read(&path).ok().flatten().unwrap_or_default();
+    let old = tree.read(&path)?.unwrap_or_default();
     let what = source.path();
-    let content = Content::new(sources(&source, &controller(tree, resource)), texts(tree));
+    let content = Content::new(sources(&source, &controller(tree, resource)?), texts(tree)?);
     let mut found = Vec::new();
     for missing in content.missing() {
         let message = format!("`{}` does not exist, and the controller of `{}` runs it", missing.path(), resource.kind);
@@ -331,10 +342,10 @@ fn stale_of(tree: &Tree, project: &ProjectFile, resource: &Resource, source: Sou
     let new = text(&source, &ansible::permissions(&content, &chart::known(project, &[]), &mut found).text);
     let errors: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
     if new == old || !errors.is_empty() {
-        return errors.into_iter().map(|diagnostic| Stale { diagnostic, fixed: None, notes: Vec::new() }).collect();
+        return Ok(errors.into_iter().map(|diagnostic| Stale { diagnostic, fixed: None, notes: Vec::new() }).collect());
     }
     let at = Span { file: SourceFile::new(&path, &old), range: 0..old.lines().next().map_or(0, str::len) };
     let message = format!("the permissions are not those that `{what}` needs");
     let diagnostic = Diagnostic::error("OP485", message).at(at, "").help("run `opctl check --fix`");
-    vec![Stale { diagnostic, fixed: Some((path, new)), notes: found }]
+    Ok(vec![Stale { diagnostic, fixed: Some((path, new)), notes: found }])
 }

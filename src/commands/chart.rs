@@ -581,7 +581,7 @@ impl Changed {
 /// The files of a chart in the project, by their paths from its folder.
 fn files_of(tree: &Tree, folder: &str) -> anyhow::Result<Files> {
     let base = path_of(folder);
-    let files = tree.files_below(&base).into_iter().map(|path| {
+    let files = tree.files_below(&base)?.into_iter().map(|path| {
         let text = tree.read(&path)?.unwrap_or_default();
         Ok((path[base.len() + 1..].to_owned(), text))
     });

@@ -245,7 +245,7 @@ fn carry_out_with_manifests(
     console: &Console,
 ) -> anyhow::Result<Outcome> {
     let role = tree.read("config/rbac/role.yaml")?;
-    if project.is_some() || role.is_some_and(|text| text.starts_with(emit::HEADER)) {
+    if project.is_some() || role.is_some_and(|text| emit::is_generated(&text)) {
         manifests::add_if_sound(&mut plan, tree, &ManifestOptions::of(project), console)?;
     }
     let task = Task { again: "run `opctl check --fix`", tree, folder: "", plan, next: Vec::new() };

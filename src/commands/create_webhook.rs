@@ -11,7 +11,7 @@ use super::{Console, Next, Outcome, Task, carry_out, external, lock, manifests};
 use crate::names::{Group, Kind, Version, nearest};
 use crate::plan::Plan;
 use crate::project::builtin::Builtin;
-use crate::project::{Origin, ProjectFile, Resource, Tree, root_above};
+use crate::project::{Origin, ProjectFile, ReadError, Resource, Tree, root_above};
 use crate::scaffold::webhook::{self, Admission, Server};
 use crate::scaffold::{self, Api};
 
@@ -135,16 +135,16 @@ impl Request {
         file: &ProjectFile,
         project: &scaffold::Project,
         tree: &Tree,
-    ) -> Result<Self, Refusals> {
+    ) -> anyhow::Result<Self> {
         let mut refusals = flags(args);
         let names = match Names::parse(&named(args)) {
             Ok(names) => names,
             Err(Refusals(more)) => {
                 refusals.0.extend(more);
-                return Err(refusals);
+                return Err(refusals.into());
             }
         };
-        let Some(mut resource) = refusals.check(subject(args, &names, file)) else { return Err(refusals) };
+        let Some(mut resource) = refusals.check(subject(args, &names, file)) else { return Err(refusals.into()) };
         if let (Some(plural), known) = (&names.plural, api_of_resource(&resource).plural())
             && *plural != known
         {
@@ -152,7 +152,7 @@ impl Request {
             refusals.push(refusal.help("leave out `--plural`"));
         }
         let (api, id) = (api_of_resource(&resource), resource.clone());
-        let server = server(args, tree, &mut refusals);
+        let server = server(args, tree, &mut refusals)?;
         let mut admissions = Vec::new();
         for (admission, wanted, given_path) in [
             (Admission::Defaulting, args.defaulting, &args.defaulting_path),
@@ -256,11 +256,12 @@ fn subject(args: &CreateWebhookArgs, names: &Names, file: &ProjectFile) -> Resul
 }
 
 /// The server, unless the project has it.
-fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Option<Server> {
+fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Result<Option<Server>, ReadError> {
     if !tree.has(webhook::LIST) {
-        let kustomization = tree.read(KUSTOMIZATION).ok().flatten();
+        let kustomization = tree.read(KUSTOMIZATION)?;
         let is_certified = kustomization.is_some_and(|text| is_listed(&text, "certmanager"));
-        return Some(if args.cert_manager || is_certified { Server::CertManager } else { Server::OwnCertificate });
+        let is_certified = args.cert_manager || is_certified;
+        return Ok(Some(if is_certified { Server::CertManager } else { Server::OwnCertificate }));
     }
     if args.cert_manager {
         refusals.push(
@@ -268,7 +269,7 @@ fn server(args: &CreateWebhookArgs, tree: &Tree, refusals: &mut Refusals) -> Opt
                 .help("leave it out; `opctl edit --cert-manager` switches to it"),
         );
     }
-    None
+    Ok(None)
 }
 
 /// Why no webhook can be served there.

@@ -325,7 +325,7 @@ fn mentions(resource: &Resource, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec
 fn uses(resource: &Resource, file: &ProjectFile, plan: &Plan, tree: &Tree) -> anyhow::Result<Vec<String>> {
     let runtime = format!("{}/", Runtime::FOLDER);
     let mut sources = Vec::new();
-    for path in tree.own_files() {
+    for path in tree.own_files()? {
         if path.ends_with(".rs") && !path.starts_with(&runtime) {
             sources.extend(tree.read(&path)?.map(|text| SourceFile::new(path, text)));
         }

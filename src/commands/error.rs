@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::diagnostic::Diagnostic;
+use crate::project::is_unreadable;
 
 /// One thing that cannot be done: what and where, and the ways out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +73,13 @@ pub struct Diagnosed {
     pub diagnostics: Vec<Diagnostic>,
     /// Ways out of all of them.
     pub help: Vec<String>,
+}
+
+impl Diagnosed {
+    /// One of the files cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && is_unreadable(diagnostic))
+    }
 }
 
 impl From<Vec<Diagnostic>> for Diagnosed {

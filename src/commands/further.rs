@@ -293,7 +293,7 @@ fn with_folder(
     tree: &Tree,
 ) -> Result<Vec<String>, ReadError> {
     let mut new = Vec::new();
-    for path in tree.files_below(&format!("{source}/{module}")) {
+    for path in tree.files_below(&format!("{source}/{module}"))? {
         let Some(below) = path.strip_prefix(&format!("{source}/")).filter(|path| path.ends_with(".rs")) else {
             continue;
         };

@@ -112,7 +112,7 @@ pub const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE
 pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
     let runtime = args.runtime.as_deref().map(runtime::Choice::parse);
-    if let Some(choice) = runtime.as_ref().filter(|_| dir.join(PROJECT).exists() && is_about_the_runtime(args)) {
+    if let Some(choice) = runtime.as_ref().filter(|_| project::has_project(&dir) && is_about_the_runtime(args)) {
         return runtime::change(choice, &dir, console);
     }
     refuse_a_project(&dir)?;
@@ -202,7 +202,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
 }
 
 fn refuse_a_project(dir: &Path) -> Result<(), Refusal> {
-    if !dir.join(PROJECT).exists() {
+    if !project::has_project(dir) {
         return Ok(());
     }
     Err(Refusal::new(format!("`{}` is a project already: it has a PROJECT file", dir.display()))

@@ -14,8 +14,8 @@ use super::features::FeatureArgs;
 use super::kubectl::KubectlArgs;
 use super::message_format::MessageArgs;
 use super::{
-    Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, lock, resolve,
-    resolve_part,
+    Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
+    resolve, resolve_part,
 };
 use crate::apiserver::{self, Finding};
 use crate::compat;
@@ -310,9 +310,9 @@ fn add(
 /// that are refused stay.
 fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
     let mut crds = Vec::new();
-    for path in tree.files_below(&join(output, "crd/bases")) {
+    for path in tree.files_below(&join(output, "crd/bases"))? {
         let text = tree.read(&path)?.unwrap_or_default();
-        if text.lines().next() == Some(emit::HEADER) {
+        if emit::is_generated(&text) {
             // A file that cannot be read is skipped here, and reported by `opctl check`.
             crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
         }
@@ -351,7 +351,7 @@ fn keep_in_place(
         }
         return Ok(());
     }
-    for file in tree.files_below(output).iter().filter(|file| file.ends_with("/kustomization.yaml")) {
+    for file in tree.files_below(output)?.iter().filter(|file| file.ends_with("/kustomization.yaml")) {
         if planned(plan, tree, file)?.is_some_and(|text| text.contains("rbac/namespaces/")) {
             return Ok(());
         }
@@ -381,7 +381,7 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
     if plan.changes.contains_key(&usual) || tree.has(&usual) {
         return Ok(true);
     }
-    for path in tree.files_below(output).into_iter().filter(|path| path.ends_with(".yaml") || path.ends_with(".yml")) {
+    for path in tree.files_below(output)?.into_iter().filter(|path| path.ends_with(".yaml") || path.ends_with(".yml")) {
         if tree.read(&path)?.is_some_and(|text| text.lines().any(|line| line.trim_end() == "kind: ServiceAccount")) {
             return Ok(true);
         }
@@ -390,7 +390,7 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
 }
 
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
-/// While the source has errors the manifests stay as they are.
+/// While the source has errors the manifests stay as they are; if a file cannot be read, the whole command fails.
 pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, console: &Console) -> anyhow::Result<()> {
     let steps = resolve_part(plan, tree, options.folder, console)?;
     if steps.iter().any(Step::is_conflict) {
@@ -414,7 +414,7 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
                 console.warn(&format!("no CRD was generated for {kinds}; run `opctl manifests` to see why"));
             }
         }
-        Err(error) if error.is::<Diagnosed>() => console
+        Err(error) if error.is::<Diagnosed>() && !is_unreadable(&error) => console
             .warn("the source has errors, so the manifests were not regenerated; run `opctl manifests` to see them"),
         Err(error) => return Err(error),
     }
@@ -530,11 +530,11 @@ fn read(source: &Source) -> String {
 fn ours(tree: &Tree, output: &str, choice: &Choice) -> anyhow::Result<BTreeSet<String>> {
     let mut ours = BTreeSet::new();
     for folder in ["crd", "rbac", "webhook"] {
-        for path in tree.files_below(&join(output, folder)) {
+        for path in tree.files_below(&join(output, folder))? {
             let below = path.strip_prefix(output).unwrap_or(&path).trim_start_matches('/');
             let generated = path.ends_with(".yaml")
                 && choice.wants(part_of(below))
-                && tree.read(&path)?.is_some_and(|text| text.lines().next() == Some(emit::HEADER));
+                && tree.read(&path)?.is_some_and(|text| emit::is_generated(&text));
             if generated {
                 ours.insert(path);
             }
@@ -562,7 +562,7 @@ pub fn crate_at(path: Option<&Path>, command: &str) -> anyhow::Result<PathBuf> {
         }
         return Ok(root?);
     };
-    let has = |name| path.join(name).is_file();
+    let has = |name| path.join(name).symlink_metadata().is_ok();
     if !has("Cargo.toml") && !has(PROJECT) {
         return Err(Refusal::new(format!("no Cargo.toml in `{}`", path.display()))
             .help(format!("give the folder of a crate: `opctl {command} --path DIR`"))

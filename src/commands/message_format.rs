@@ -46,7 +46,11 @@ impl MessageArgs {
         }
         let console = console.collecting(self.message_format != MessageFormat::Short);
         let result = match command(&console) {
-            Err(error) if error.is::<Diagnosed>() || matches!(error.downcast_ref(), Some(ProjectError::Bad(_))) => {
+            Err(error)
+                if error.is::<Diagnosed>()
+                    || matches!(error.downcast_ref(), Some(ProjectError::Bad(_)))
+                    || super::unreadable(&error).is_some() =>
+            {
                 super::report(&error, &console);
                 Ok(Outcome::Refused)
             }

@@ -12,7 +12,7 @@ use super::rescaffold::{self, Texts};
 use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree};
 use crate::edit;
 use crate::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
-use crate::project::{PROJECT, ProjectFile, Tree, workspace_above};
+use crate::project::{PROJECT, ProjectFile, ReadError, Tree, workspace_above};
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime};
 
@@ -72,9 +72,9 @@ pub fn has_no_record(path: &str) -> bool {
     path == PROJECT || ["helm-charts/", "roles/", "playbooks/"].iter().any(|folder| path.starts_with(folder))
 }
 
-pub fn refusal<E: std::error::Error + 'static>(error: RecordError<E>) -> anyhow::Error {
+pub fn refusal(error: RecordError<ReadError>) -> anyhow::Error {
     match error {
-        RecordError::Read(error) => anyhow::anyhow!("{error}"),
+        RecordError::Read(error) => error.into(),
         error => Refusal::new(error.to_string())
             .help("restore `.opctl` from version control")
             .help("or delete `.opctl`, and run `opctl update --adopt` to start a new record")

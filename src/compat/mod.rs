@@ -3,8 +3,11 @@
 //! JSON in, [`Change`]s out; nothing is read or run. The rules are those of an API server with ratcheting (Kubernetes 1.30 or newer):
 //! what it does not check again while it stays as it was is no problem for stored objects.
 
+mod probe;
 mod schema;
 mod values;
+
+pub use probe::TEXTS;
 
 use std::collections::BTreeMap;
 
@@ -74,7 +77,7 @@ pub struct Change {
 /// The changes from the old CRDs to the new ones, in the order of names, versions and fields.
 pub fn compare(old: &[Value], new: &[Value]) -> Vec<Change> {
     let by_name = |crds: &[Value]| -> BTreeMap<String, Value> {
-        crds.iter().map(|crd| (text(&crd["metadata"]["name"]).to_owned(), crd.clone())).collect()
+        crds.iter().map(|crd| (text(&crd["metadata"]["name"]).to_owned(), with_whole_numbers(crd))).collect()
     };
     let (old, new) = (by_name(old), by_name(new));
     let mut changes = Vec::new();
@@ -437,6 +440,24 @@ fn list(value: &Value) -> &[Value] {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// The same value with `4` for `4.0` and `4e0`, which the API server does not distinguish.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "only whole numbers that a double represents exactly are converted"
+)]
+fn with_whole_numbers(value: &Value) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => (float as i64).into(),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(with_whole_numbers).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), with_whole_numbers(value))).collect(),
+        other => other.clone(),
+    }
 }
 
 /// `spec.servers[].size`, `spec.labels{}`.

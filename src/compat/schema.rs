@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::values;
 use super::{Change, Impact, Victim, list, shown, text};
+use crate::apiserver::is_same_rule;
 use crate::model::{CrdLocation, Step};
 
 /// The changes of a schema and of all schemas in it; name and version of the CRD are left empty.
@@ -216,6 +217,10 @@ impl Comparison {
                 values::Effect::Tighter => {
                     self.add((Breaking, "OP603"), &[Writers], message, tightened, Some(NEW_VERSION));
                 }
+                values::Effect::TighterThanTypes => {
+                    let why = "writers of such values are refused; types of the previous format could not decode them";
+                    self.add((Warning, "OP603"), &[Writers], message, why, None);
+                }
                 values::Effect::Wider => {
                     let (impact, why) = match self.is_status() {
                         true => {
@@ -233,11 +238,13 @@ impl Comparison {
     /// Rules in CEL.
     fn rules(&mut self, old: &Value, new: &Value) {
         let rules = |schema: &Value| list(&schema["x-kubernetes-validations"]).to_vec();
-        let before: BTreeSet<String> = rules(old).iter().map(|rule| text(&rule["rule"]).to_owned()).collect();
+        let before = rules(old);
         let name = self.name();
         let has_fields =
             !properties(new).is_empty() || values_of(new).is_some() || new["items"].is_object() || hides_sameness(new);
-        for added in rules(new).iter().map(|rule| text(&rule["rule"])).filter(|rule| !before.contains(*rule)) {
+        let rules = rules(new);
+        let is_old = |rule: &&str| before.iter().any(|before| is_same_rule(text(&before["rule"]), rule));
+        for added in rules.iter().map(|rule| text(&rule["rule"])).filter(|rule| !is_old(rule)) {
             let message = format!("{name} has a new rule: `{added}`");
             if added.contains("oldSelf") {
                 let why = "changes of stored objects that break it are refused";
@@ -282,6 +289,8 @@ impl Comparison {
                 list(schema).iter().all(|it| it.as_object().is_some_and(|it| it.keys().eq(["required"])))
             };
             match (key, added, removed) {
+                // In another order.
+                ("allOf" | "anyOf" | "oneOf", 0, 0) => {}
                 ("allOf", 0, _) => {
                     self.add((Note, "OP605"), &[Readers], format!("`allOf` of {name} has fewer conditions"), "", None);
                 }
@@ -312,7 +321,9 @@ impl Comparison {
         let name = self.name();
         let of = |schema: &Value, key: &str, default: &str| schema[key].as_str().unwrap_or(default).to_owned();
         let (was, is) = (of(old, "x-kubernetes-list-type", "atomic"), of(new, "x-kubernetes-list-type", "atomic"));
-        let keys = |schema: &Value| list(&schema["x-kubernetes-list-map-keys"]).to_vec();
+        let keys = |schema: &Value| -> BTreeSet<String> {
+            list(&schema["x-kubernetes-list-map-keys"]).iter().map(|key| text(key).to_owned()).collect()
+        };
         if was != is && is == "atomic" {
             let why = "server-side apply replaces the whole list, also the items of other field managers";
             let message = format!("the items of {name} are no longer merged (list type `{was}` → `atomic`)");

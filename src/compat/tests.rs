@@ -87,8 +87,7 @@ fn values() {
         let impact = if keyword == "minimum" { Warning } else { Note };
         field(of(keyword, json!(low)), of(keyword, none.clone()), "OP605", impact);
     }
-    for (keyword, value) in [("pattern", json!("^a$")), ("uniqueItems", json!(true)), ("exclusiveMaximum", json!(true))]
-    {
+    for (keyword, value) in [("pattern", json!("^a$")), ("uniqueItems", json!(true)), ("multipleOf", json!(2))] {
         field(of(keyword, none.clone()), of(keyword, value.clone()), "OP603", Breaking);
         field(of(keyword, value), of(keyword, none.clone()), "OP605", Note);
     }
@@ -108,6 +107,88 @@ fn values() {
     field(of("minimum", json!(-1)), of("minimum", json!(-2)), "OP605", Note);
     // No value is below it.
     assert_eq!(found(&crd(of("minLength", none)), &crd(of("minLength", json!(0)))), []);
+}
+
+/// What is said anew, and refuses no value.
+#[test]
+fn a_keyword_that_refuses_no_value_breaks_no_writer() {
+    let nothing = |old: Value, new: Value| assert_eq!(found(&crd(old), &crd(new)), []);
+    let note = |old: Value, new: Value| field(old, new, "OP605", Note);
+    let int32 = json!({ "type": "integer", "format": "int32" });
+    nothing(int32.clone(), json!({ "type": "integer", "format": "int32", "maximum": 2_147_483_647 }));
+    nothing(json!({ "type": "integer" }), json!({ "type": "integer", "multipleOf": 1 }));
+    nothing(json!({ "type": "boolean" }), json!({ "type": "boolean", "enum": [false, true] }));
+    nothing(
+        json!({ "type": "integer", "exclusiveMaximum": false }),
+        json!({ "type": "integer", "exclusiveMaximum": true }),
+    );
+    let limit = |maximum: i32, is_exclusive: bool| json!({ "type": "integer", "maximum": maximum, "exclusiveMaximum": is_exclusive });
+    field(limit(5, false), limit(5, true), "OP603", Breaking);
+    field(limit(5, true), limit(4, false), "OP605", Note);
+    let two = json!({ "type": "integer", "minimum": 1, "maximum": 2 });
+    let mut listed = two.clone();
+    listed["enum"] = json!([1, 2]);
+    nothing(two, listed);
+    let tiers = json!({ "type": "string", "enum": ["basic", "pro"] });
+    let mut tiers_with_pattern = tiers.clone();
+    tiers_with_pattern["pattern"] = json!("^[a-z]+$");
+    nothing(tiers.clone(), tiers_with_pattern.clone());
+    tiers_with_pattern["pattern"] = json!("^b");
+    field(tiers, tiers_with_pattern, "OP603", Breaking);
+    // The formats that the API server does not check.
+    let port = |format: &str| json!({ "type": "integer", "format": format, "minimum": 0, "maximum": 65535 });
+    note(port("uint16"), port("int32"));
+    note(port("int32"), port("uint16"));
+    note(json!({ "type": "string", "format": "ip" }), json!({ "type": "string" }));
+    note(json!({ "type": "string", "format": "ip" }), json!({ "type": "string", "format": "url" }));
+}
+
+#[test]
+fn another_order_and_other_blanks_change_nothing() {
+    let ruled = |rule: &str| json!({ "type": "string", "x-kubernetes-validations": [{ "rule": rule }] });
+    assert_eq!(found(&crd(ruled("self in ['a  b']&&true")), &crd(ruled("self in ['a  b'] // both\n && true"))), []);
+    field(ruled("self in ['a  b']"), ruled("self in ['a b']"), "OP603", Breaking);
+    let listed = |keys: Value| {
+        let fields = json!({ "a": { "type": "string" }, "b": { "type": "string" } });
+        let items = json!({ "type": "object", "required": ["a", "b"], "properties": fields });
+        json!({ "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys, "items": items })
+    };
+    assert_eq!(found(&crd(listed(json!(["a", "b"]))), &crd(listed(json!(["b", "a"])))), []);
+    let choice = |key: &str, branches: Value| json!({ "type": "object", key: branches });
+    for key in ["allOf", "anyOf", "oneOf"] {
+        let [one, other] = [json!({ "required": ["x"] }), json!({ "required": ["y"] })];
+        assert_eq!(found(&crd(choice(key, json!([one, other]))), &crd(choice(key, json!([other, one])))), []);
+    }
+}
+
+/// The ways out that OP329 shows for Rust types.
+#[test]
+fn a_known_format_with_the_range_of_the_rust_type_is_no_breaking_change() {
+    let unsigned = json!({ "type": "integer", "format": "uint32", "minimum": 0 });
+    let ranged = json!({ "type": "integer", "format": "int64", "minimum": 0, "maximum": 4_294_967_295_u64 });
+    let changes = found(&crd(unsigned), &crd(ranged));
+    assert_eq!(changes, [("OP603", Warning, "spec.a".into()), ("OP605", Note, "spec.a".into())]);
+}
+
+#[test]
+fn a_format_that_refuses_values_names_one() {
+    let of = |format: &str| crd(json!({ "type": "string", "format": format }));
+    let changes = compare(&[of("uuid")], &[of("uuid4")]);
+    assert!(
+        changes[0].message.contains(
+            "`format` changes from `uuid` to `uuid4`, which does not accept `6ba7b810-9dad-11d1-80b4-00c04fd430c8`"
+        ),
+        "{changes:?}"
+    );
+}
+
+#[test]
+fn numbers_with_a_point_are_the_same_numbers() {
+    let of = |number: Value| json!({ "type": "number", "minimum": number, "default": number, "enum": [number, 7], "multipleOf": number });
+    assert_eq!(found(&crd(of(json!(4))), &crd(of(json!(4.0)))), []);
+    assert_eq!(found(&crd(of(json!(1000))), &crd(of(serde_json::from_str("1e3").unwrap()))), []);
+    let object = |number: Value| json!({ "type": "object", "default": { "x": [number] }, "properties": {} });
+    assert_eq!(found(&crd(object(json!(4))), &crd(object(json!(4.0)))), []);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::probe::{Narrowing, Probe};
 use super::{list, text};
 
 pub struct Difference {
@@ -13,13 +14,15 @@ pub struct Difference {
 pub enum Effect {
     /// Values that were valid are refused.
     Tighter,
+    /// Values are refused that were valid, but that types of the old `format` could not decode.
+    TighterThanTypes,
     /// Values are valid that readers may not be able to decode.
     Wider,
     /// Values are valid that were refused, of the same kind.
     Looser,
 }
 
-use Effect::{Looser, Tighter, Wider};
+use Effect::{Looser, Tighter, TighterThanTypes, Wider};
 
 /// Whether this keyword is compared here.
 pub fn knows(key: &str) -> bool {
@@ -44,73 +47,114 @@ const LIMITS: [(&str, bool); 8] = [
 
 /// All differences between what two schemas of the same type say of a value.
 pub fn compare(old: &Value, new: &Value) -> Vec<Difference> {
-    let mut found = Vec::new();
-    let mut add = |effect, message: String| found.push(Difference { message, effect });
-    enumerations(old, new, &mut add);
+    let probe = Probe::of(old, new);
+    let mut found = enumerations(old, new, &probe);
+    limits(old, new, &probe, &mut found);
+    for (key, limit) in
+        [("exclusiveMaximum", "maximum"), ("exclusiveMinimum", "minimum"), ("uniqueItems", "uniqueItems")]
+    {
+        match (old[key] == true, new[key] == true) {
+            // A limit that changes with it is reported for both.
+            (false, true) if old[limit].as_f64() == new[limit].as_f64() => {
+                found.extend(tighter(&probe, &[key], format!("`{key}` is new")));
+            }
+            (true, false) => found.push(Difference { effect: Looser, message: format!("`{key}` is gone") }),
+            _ => {}
+        }
+    }
+    factors(old, new, &probe, &mut found);
+    match (old["pattern"].as_str(), new["pattern"].as_str()) {
+        (was, is) if was == is => {}
+        (_, None) => {
+            let message = format!("`pattern` is gone: `{}`", text(&old["pattern"]));
+            found.push(Difference { effect: Looser, message });
+        }
+        (None, Some(is)) => found.extend(tighter(&probe, &["pattern"], format!("`pattern` is new: `{is}`"))),
+        (Some(was), Some(is)) => {
+            let message = format!("`pattern` changes from `{was}` to `{is}`");
+            found.extend(tighter(&probe, &["pattern"], message));
+        }
+    }
+    found.extend(formats(old, new, &probe));
+    found
+}
+
+/// A difference that refuses values, unless it refuses none that the old schema accepts.
+fn tighter(probe: &Probe, keys: &[&str], message: String) -> Option<Difference> {
+    let effect = match probe.narrowing(keys) {
+        Narrowing::Nothing => return None,
+        Narrowing::Refuses(_) | Narrowing::Unknown => Tighter,
+        Narrowing::RefusesUndecodable(_) => TighterThanTypes,
+    };
+    Some(Difference { message, effect })
+}
+
+fn limits(old: &Value, new: &Value, probe: &Probe, found: &mut Vec<Difference>) {
     let narrow = narrow_types(old);
     for (key, is_upper) in LIMITS {
         let (was, is) = (old[key].as_f64(), new[key].as_f64());
         let [was_shown, is_shown] = [&old[key], &new[key]].map(number);
-        match (was, is) {
-            // No value is below it: that of a `Vec` or a text without a limit.
-            (None, Some(0.0)) if !is_upper && key != "minimum" => {}
-            (None, Some(_)) => add(Tighter, format!("`{key}` is new: {is_shown}")),
-            (Some(was), Some(is)) if was != is => {
-                let effect = match (is < was) == is_upper {
-                    true => Tighter,
-                    false if narrow.contains(&key) && (key != "minimum" || is < 0.0) => Wider,
-                    false => Looser,
-                };
-                add(effect, format!("`{key}` changes from {was_shown} to {is_shown}"));
-            }
-            (Some(_), None) => {
-                let effect = if narrow.contains(&key) { Wider } else { Looser };
-                add(effect, format!("`{key}` is gone: {was_shown}"));
-            }
-            _ => {}
+        let message = match (was, is) {
+            (Some(was), Some(is)) if was != is => format!("`{key}` changes from {was_shown} to {is_shown}"),
+            (None, Some(_)) => format!("`{key}` is new: {is_shown}"),
+            (Some(_), None) => format!("`{key}` is gone: {was_shown}"),
+            _ => continue,
+        };
+        let is_tighter = match (was, is) {
+            (Some(was), Some(is)) => (is < was) == is_upper,
+            (was, _) => was.is_none(),
+        };
+        if is_tighter {
+            let keys: &[&str] = match key {
+                "maximum" => &["maximum", "exclusiveMaximum"],
+                "minimum" => &["minimum", "exclusiveMinimum"],
+                // No value is below it: that of a `Vec` or a text without a limit.
+                _ if is == Some(0.0) && !is_upper => continue,
+                key => &[key],
+            };
+            found.extend(tighter(probe, keys, message));
+        } else {
+            let is_signed = key != "minimum" || is.is_none_or(|is| is < 0.0);
+            let effect = if narrow.contains(&key) && is_signed { Wider } else { Looser };
+            found.push(Difference { message, effect });
         }
     }
-    for key in ["exclusiveMaximum", "exclusiveMinimum", "uniqueItems"] {
-        match (old[key] == true, new[key] == true) {
-            (false, true) => add(Tighter, format!("`{key}` is new")),
-            (true, false) => add(Looser, format!("`{key}` is gone")),
-            _ => {}
-        }
+}
+
+fn factors(old: &Value, new: &Value, probe: &Probe, found: &mut Vec<Difference>) {
+    let [was, is] = [&old["multipleOf"], &new["multipleOf"]];
+    let message = match (was.as_f64(), is.as_f64()) {
+        (was, is) if was == is => return,
+        (None, _) => format!("`multipleOf` is new: {}", number(is)),
+        (_, None) => "`multipleOf` is gone".into(),
+        _ => format!("`multipleOf` changes from {} to {}", number(was), number(is)),
+    };
+    match tighter(probe, &["multipleOf"], message.clone()) {
+        Some(difference) => found.push(difference),
+        // All values are multiples of 1.
+        None if was.is_null() => {}
+        None => found.push(Difference { message, effect: Looser }),
     }
-    match (old["multipleOf"].as_f64(), new["multipleOf"].as_f64()) {
-        (None, Some(_)) => add(Tighter, format!("`multipleOf` is new: {}", number(&new["multipleOf"]))),
-        (Some(_), None) => add(Looser, "`multipleOf` is gone".into()),
-        (Some(was), Some(is)) if was != is => {
-            // What is a multiple of 6 is one of 3.
-            let effect = if was % is == 0.0 { Looser } else { Tighter };
-            add(
-                effect,
-                format!("`multipleOf` changes from {} to {}", number(&old["multipleOf"]), number(&new["multipleOf"])),
-            );
-        }
-        _ => {}
-    }
-    match (old["pattern"].as_str(), new["pattern"].as_str()) {
-        (None, Some(is)) => add(Tighter, format!("`pattern` is new: `{is}`")),
-        (Some(was), Some(is)) if was != is => add(Tighter, format!("`pattern` changes from `{was}` to `{is}`")),
-        (Some(was), None) => add(Looser, format!("`pattern` is gone: `{was}`")),
-        _ => {}
-    }
-    match (old["format"].as_str(), new["format"].as_str()) {
-        (was, is) if was == is => {}
-        (Some("int32"), Some("int64")) => add(Wider, "`format` changes from `int32` to `int64`".into()),
-        (Some("float"), Some("double")) => add(Wider, "`format` changes from `float` to `double`".into()),
-        (Some(was), Some(is)) if !is_checked(was) && !is_checked(is) => {
-            add(Wider, format!("`format` changes from `{was}` to `{is}`"));
-        }
-        (Some(was), None) => add(Wider, format!("`format` is gone: `{was}`")),
-        // Formats that the API server does not check are those of Rust's integers.
-        (None, Some(is)) if !is_checked(is) => add(Looser, format!("`format` is new: `{is}`")),
-        (None, Some(is)) => add(Tighter, format!("`format` is new: `{is}`")),
-        (Some(was), Some(is)) => add(Tighter, format!("`format` changes from `{was}` to `{is}`")),
-        (None, None) => {}
-    }
-    found
+}
+
+fn formats(old: &Value, new: &Value, probe: &Probe) -> Option<Difference> {
+    let (was, is) = (old["format"].as_str(), new["format"].as_str());
+    let message = match (was, is) {
+        (was, is) if was == is => return None,
+        (None, is) => format!("`format` is new: `{}`", is.unwrap_or_default()),
+        (Some(was), None) => format!("`format` is gone: `{was}`"),
+        (Some(was), Some(is)) => format!("`format` changes from `{was}` to `{is}`"),
+    };
+    let (effect, refused) = match probe.narrowing(&["format"]) {
+        Narrowing::Refuses(value) => (Tighter, Some(value)),
+        Narrowing::RefusesUndecodable(value) => (TighterThanTypes, Some(value)),
+        Narrowing::Unknown => (Tighter, None),
+        Narrowing::Nothing if probe.widens_format() => (Wider, None),
+        Narrowing::Nothing => (Looser, None),
+    };
+    let message =
+        message + &refused.map(|value| format!(", which does not accept `{}`", bare(&value))).unwrap_or_default();
+    Some(Difference { message, effect })
 }
 
 /// The limits that Rust types have, which decode no other values: unsigned numbers, arrays and characters.
@@ -127,31 +171,29 @@ fn narrow_types(schema: &Value) -> Vec<&'static str> {
     narrow
 }
 
-/// Formats of numbers beside `int32` and `int64` are for readers.
-fn is_checked(format: &str) -> bool {
-    !matches!(format, "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "int8" | "int16" | "int" | "float" | "double")
-}
-
-fn enumerations(old: &Value, new: &Value, add: &mut impl FnMut(Effect, String)) {
+fn enumerations(old: &Value, new: &Value, probe: &Probe) -> Vec<Difference> {
     let shown =
         |values: &[&Value]| values.iter().map(|value| format!("`{}`", bare(value))).collect::<Vec<_>>().join(", ");
+    let mut found = Vec::new();
     match (old.get("enum"), new.get("enum")) {
         (Some(was), Some(is)) => {
             let missing: Vec<&Value> = list(was).iter().filter(|value| !list(is).contains(value)).collect();
             let added: Vec<&Value> = list(is).iter().filter(|value| !list(was).contains(value)).collect();
             if !missing.is_empty() {
-                add(Tighter, format!("no longer one of the values: {}", shown(&missing)));
+                found.extend(tighter(probe, &["enum"], format!("no longer one of the values: {}", shown(&missing))));
             }
             if !added.is_empty() {
-                add(Wider, format!("new among the values: {}", shown(&added)));
+                found.push(Difference { message: format!("new among the values: {}", shown(&added)), effect: Wider });
             }
         }
         (None, Some(is)) => {
-            add(Tighter, format!("only these values are valid: {}", shown(&list(is).iter().collect::<Vec<_>>())))
+            let message = format!("only these values are valid: {}", shown(&list(is).iter().collect::<Vec<_>>()));
+            found.extend(tighter(probe, &["enum"], message));
         }
-        (Some(_), None) => add(Wider, "every value is valid".into()),
+        (Some(_), None) => found.push(Difference { message: "every value is valid".into(), effect: Wider }),
         (None, None) => {}
     }
+    found
 }
 
 fn bare(value: &Value) -> String {

@@ -48,7 +48,10 @@ pub fn check(tree: &Tree, folder: &str) -> Vec<Diagnostic> {
 fn check_by(mut renderer: Renderer, folder: &str) -> Vec<Diagnostic> {
     let tree = renderer.tree;
     let config = join(folder, "config");
-    let files = tree.files_below(&config);
+    let files = match tree.files_below(&config) {
+        Ok(files) => files,
+        Err(error) => return vec![error.into()],
+    };
     let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
     let default = join(&config, "default");
     let mut found = Vec::new();
@@ -78,13 +81,14 @@ fn check_by(mut renderer: Renderer, folder: &str) -> Vec<Diagnostic> {
             ambiguous(document, &mut found);
         }
     }
+    renderer.report_unreadable(files.iter().filter(|path| is_yaml(path)));
     let mut all = std::mem::take(&mut renderer.problems);
     all.extend(found);
     in_order(all)
 }
 
 /// The objects under `config/`: samples as they are written, which is how people apply them, and all others as kustomize
-/// renders them.
+/// renders them. What cannot be read is left out, and [`check`] reports it.
 pub fn objects(tree: &Tree, folder: &str) -> Vec<Node> {
     objects_by(Renderer::new(tree), folder)
 }
@@ -92,7 +96,7 @@ pub fn objects(tree: &Tree, folder: &str) -> Vec<Node> {
 fn objects_by(mut renderer: Renderer, folder: &str) -> Vec<Node> {
     let tree = renderer.tree;
     let config = join(folder, "config");
-    let files = tree.files_below(&config);
+    let files = tree.files_below(&config).unwrap_or_default();
     let folders: BTreeSet<String> = files.iter().filter_map(|file| kustomized(file)).map(str::to_owned).collect();
     let mut found: Vec<Node> = Vec::new();
     for root in roots(&mut renderer, &folders) {
@@ -101,12 +105,12 @@ fn objects_by(mut renderer: Renderer, folder: &str) -> Vec<Node> {
     let samples = join(&config, "samples/");
     let is_sample = |path: &str| path.starts_with(&samples) && kustomized(path).is_none();
     found.retain(|node| !is_sample(&node.span.file.path));
-    for path in files.iter().filter(|path| is_sample(path) && (path.ends_with(".yaml") || path.ends_with(".yml"))) {
+    for path in files.iter().filter(|path| is_sample(path) && is_yaml(path)) {
         // A patch is a part of an object.
         if renderer.used.contains(path) && !renderer.resources.contains(path) {
             continue;
         }
-        let text = tree.read(path).ok().flatten().unwrap_or_default();
+        let Ok(Some(text)) = tree.read(path) else { continue };
         let documents = yaml::documents(&SourceFile::new(path, text), Dialect::Kubectl).unwrap_or_default();
         found.extend(documents.into_iter().filter(|node| node.get("kind").is_some()));
     }
@@ -115,11 +119,16 @@ fn objects_by(mut renderer: Renderer, folder: &str) -> Vec<Node> {
     found
 }
 
-/// What the manifests allow by `# +opctl:allow:CODE reason`, on the line that it is about or above it.
+fn is_yaml(path: &str) -> bool {
+    path.ends_with(".yaml") || path.ends_with(".yml")
+}
+
+/// What the manifests allow by `# +opctl:allow:CODE reason`, on the line that it is about or above it. Files that cannot be read
+/// allow nothing.
 pub fn allows(tree: &Tree, folder: &str) -> Vec<Allow> {
-    let is_yaml = |file: &String| file.ends_with(".yaml") || file.ends_with(".yml");
     let mut allows = Vec::new();
-    for path in tree.files_below(&join(folder, "config")).into_iter().filter(is_yaml) {
+    let files = tree.files_below(&join(folder, "config")).unwrap_or_default();
+    for path in files.into_iter().filter(|path| is_yaml(path)) {
         let Some(text) = tree.read(&path).ok().flatten().filter(|text| text.contains(ALLOW)) else { continue };
         let file = SourceFile::new(path, text);
         let mut start = 0;

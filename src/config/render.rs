@@ -15,7 +15,7 @@ use super::yaml::{self, Dialect, Node, Value};
 use super::{follow, generate, patch, path, replace, transform};
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::names::nearest;
-use crate::project::{Tree, join};
+use crate::project::{Tree, is_unreadable, join};
 
 /// What one kustomization makes.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl<'a> Renderer<'a> {
     /// The kustomization of a folder; what is wrong with it is said, once.
     pub fn kustomization(&mut self, folder: &str) -> Option<Kustomization> {
         let is_new = self.folders.insert(folder.to_owned());
-        let mut paths = FILE_NAMES.iter().map(|name| join(folder, name)).filter(|path| self.tree.has(path));
+        let mut paths = FILE_NAMES.iter().map(|name| join(folder, name)).filter(|path| self.tree.has_file(path));
         let path = paths.next()?;
         if let Some(other) = paths.next().filter(|_| is_new) {
             self.problems.push(
@@ -128,6 +128,15 @@ impl<'a> Renderer<'a> {
         })
     }
 
+    /// Reports which of these files cannot be read. Other mistakes in a file count only if something lists it.
+    pub(super) fn report_unreadable<'b>(&mut self, paths: impl Iterator<Item = &'b String>) {
+        for path in paths {
+            if self.parsed(path).is_err_and(|problem| is_unreadable(&problem)) {
+                self.documents(path);
+            }
+        }
+    }
+
     /// The documents of a file that nobody lists; what is wrong with it is nobody's matter.
     pub fn peek(&self, path: &str) -> Option<Arc<Vec<Node>>> {
         self.parsed(path).ok()?
@@ -138,17 +147,14 @@ impl<'a> Renderer<'a> {
             Ok(None) => Ok(None),
             Ok(Some(text)) => yaml::documents(&SourceFile::new(path, text), Dialect::Kustomize)
                 .map(|documents| Some(Arc::new(documents))),
-            Err(error) => {
-                let message = format!("cannot read `{path}`: {}", error.source);
-                Err(Box::new(Diagnostic::error("OP430", message)))
-            }
+            Err(error) => Err(Box::new(error.into())),
         };
         self.files.borrow_mut().entry(path.into()).or_insert_with(parse).clone()
     }
 
     /// The folders that a kustomization lists.
     pub fn children(&self, folder: &str) -> Vec<String> {
-        let path = FILE_NAMES.iter().map(|name| join(folder, name)).find(|path| self.tree.has(path));
+        let path = FILE_NAMES.iter().map(|name| join(folder, name)).find(|path| self.tree.has_file(path));
         let documents = path.and_then(|path| self.peek(&path)).unwrap_or_default();
         let lists = documents.iter().flat_map(|node| {
             ["resources", "bases", "components", "transformers", "generators", "validators"]
@@ -258,7 +264,7 @@ impl<'a> Renderer<'a> {
         render: &mut Render,
         above: &mut Vec<String>,
     ) {
-        if let Some(file) = path::inside(&kustomization.folder, entry).filter(|file| self.tree.has(file)) {
+        if let Some(file) = path::inside(&kustomization.folder, entry).filter(|file| self.tree.has_file(file)) {
             self.used.insert(file.clone());
             self.resources.insert(file.clone());
             match self.documents(&file) {
@@ -329,11 +335,11 @@ impl<'a> Renderer<'a> {
             render.is_closed = false;
             return None;
         };
-        if FILE_NAMES.iter().any(|name| self.tree.has(&join(&target, name))) {
+        if FILE_NAMES.iter().any(|name| self.tree.has_file(&join(&target, name))) {
             return Some(target);
         }
         render.is_closed = false;
-        if self.tree.has(&target) {
+        if self.tree.has_file(&target) {
             self.problem("OP431", format!("`{entry}` is outside of this folder"), place).help(
                 "kustomize reads files below the kustomization only; list the folder of the file, which has a \
                  kustomization of its own",
@@ -350,7 +356,7 @@ impl<'a> Renderer<'a> {
     /// Says that something is not there, and what is.
     pub(super) fn absent(&mut self, entry: &str, target: &str, place: &Node) {
         let (above, name) = target.rsplit_once('/').unwrap_or(("", target));
-        let files = self.tree.files_below(above);
+        let files = self.tree.files_below(above).unwrap_or_default();
         let below = |file: &'_ str| -> Option<String> {
             let rest = if above.is_empty() { file } else { file.strip_prefix(above)?.strip_prefix('/')? };
             rest.split('/').next().map(str::to_owned)
@@ -372,7 +378,7 @@ impl<'a> Renderer<'a> {
         }
         let target = path::normal(&kustomization.folder, entry)?;
         self.used.insert(target.clone());
-        if !self.tree.has(&target) {
+        if !self.tree.has_file(&target) {
             self.absent(entry, &target, place);
             return None;
         }
@@ -395,7 +401,7 @@ impl<'a> Renderer<'a> {
             if !entry.contains('\n') && !is_folder {
                 self.file(kustomization, entry, place);
             } else if let Some(folder) = path::normal(&kustomization.folder, entry).filter(|_| is_folder) {
-                self.used.extend(self.tree.files_below(&folder));
+                self.used.extend(self.tree.files_below(&folder).unwrap_or_default());
             }
         }
     }

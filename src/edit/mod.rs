@@ -70,11 +70,15 @@ impl Edit {
     /// The text before the edit was made: the one that [`apply`](Self::apply) turns into `text`. A text without it stays as it is. `base`
     /// is what the file starts as, if the edit may have created it.
     pub fn undo(&self, text: &str, base: Option<&str>) -> Result<String, EditError> {
-        undo::undo(self, text, base)
+        behind_mark(text, |text| undo::undo(self, text, base))
     }
 
     /// The text with the edit made; equal to `text` when it is already true.
     pub fn apply(&self, text: &str) -> Result<String, EditError> {
+        behind_mark(text, |text| self.apply_to(text))
+    }
+
+    fn apply_to(&self, text: &str) -> Result<String, EditError> {
         match self {
             Self::RustMod { name } => rust::add_mod(text, name),
             Self::RustListItem { function, item } => rust::add_list_item(text, function, item),
@@ -92,5 +96,13 @@ impl Edit {
             Self::Lines { before, after } => lines::change(text, before, after),
             Self::Undo { edit, base } => undo::undo(edit, text, base.as_deref()),
         }
+    }
+}
+
+/// Edits the text behind a byte order mark, which stays.
+fn behind_mark(text: &str, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<String, EditError> {
+    match text.strip_prefix('\u{feff}') {
+        Some(text) => Ok(format!("\u{feff}{}", edit(text)?)),
+        None => edit(text),
     }
 }

@@ -20,8 +20,8 @@ pub struct Policy {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError<E: std::error::Error + 'static> {
-    #[error(transparent)]
-    Read(E),
+    #[error("{0}")]
+    Read(#[source] E),
     /// An `--overwrite` that overwrites nothing is a slip of the pen, and the file that was meant is still in the way.
     #[error("cannot overwrite `{path}`: {reason}")]
     Overwrite { path: String, reason: &'static str },
@@ -97,7 +97,7 @@ fn step(path: &str, before: Option<String>, outcome: Outcome) -> Step {
 
 fn scaffold(path: &str, before: Option<&str>, text: &str) -> Outcome {
     let Some(before) = before else { return Outcome::After(Some(text.into())) };
-    let text = with_line_endings_of(before, text);
+    let text = with_encoding_of(before, text);
     if text == before {
         return Outcome::After(Some(text));
     }
@@ -106,7 +106,7 @@ fn scaffold(path: &str, before: Option<&str>, text: &str) -> Outcome {
 
 fn generate(path: &str, before: Option<&str>, text: &str, policy: &Policy) -> Outcome {
     let Some(before) = before else { return Outcome::After(Some(text.into())) };
-    let text = with_line_endings_of(before, text);
+    let text = with_encoding_of(before, text);
     if text == before || is_ours(before, policy) {
         return Outcome::After(Some(text));
     }
@@ -174,7 +174,7 @@ fn remove(path: &str, before: Option<&str>, written: &str) -> Outcome {
 }
 
 fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, written: Option<&str>) -> Outcome {
-    let text = text.map(|text| before.map_or_else(|| text.to_owned(), |before| with_line_endings_of(before, text)));
+    let text = text.map(|text| before.map_or_else(|| text.to_owned(), |before| with_encoding_of(before, text)));
     let Some(before) = before else { return Outcome::After(text) };
     if text.as_deref() == Some(before) || written.is_some_and(|written| vendor::checksum(before) == written) {
         return Outcome::After(text);
@@ -198,8 +198,8 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
 fn merge(path: &str, base: Option<&str>, ours: Option<&str>, theirs: Option<&str>, choice: Choice) -> Outcome {
     let keep = |text: Option<&str>| Outcome::After(text.map(str::to_owned));
     let (theirs, base) =
-        (theirs.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text))), base);
-    let base = base.map(|text| ours.map_or_else(|| text.into(), |ours| with_line_endings_of(ours, text)));
+        (theirs.map(|text| ours.map_or_else(|| text.into(), |ours| with_encoding_of(ours, text))), base);
+    let base = base.map(|text| ours.map_or_else(|| text.into(), |ours| with_encoding_of(ours, text)));
     let (base, theirs) = (base.as_deref(), theirs.as_deref());
     let decide = format!("`--ours {path}` keeps your file, `--theirs {path}` takes the new one; compare with `--diff`");
     let conflict = |reason: String, wanted: Option<&str>| Outcome::Conflict {
@@ -261,8 +261,12 @@ fn without_mark(text: &str) -> &str {
     text.trim_start_matches(['\u{feff}', '#', '/', '<', '!', '-', ' '])
 }
 
-/// The text with CRLF where the file on disk has it (a checkout by git on Windows), so that it can be equal.
-fn with_line_endings_of(before: &str, text: &str) -> String {
+/// The text with CRLF and a byte order mark if the file on disk has them (a checkout by git on Windows, an editor there), so that it
+/// can be equal.
+fn with_encoding_of(before: &str, text: &str) -> String {
+    if let Some(before) = before.strip_prefix('\u{feff}') {
+        return format!("\u{feff}{}", with_encoding_of(before, text));
+    }
     if text == before {
         return before.into();
     }

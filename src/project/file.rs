@@ -102,7 +102,7 @@ pub struct Api {
 pub enum ProjectError {
     #[error("no PROJECT file in `{start}` or above", start = .0.display())]
     Missing(PathBuf),
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     #[error("the PROJECT file has errors")]
     Bad(Vec<Diagnostic>),
@@ -121,8 +121,13 @@ const HEAD: &str = "\
 
 /// The folder of the project around `start`: the nearest one, there or above, with a PROJECT file.
 pub fn root_above(start: &Path) -> Result<PathBuf, ProjectError> {
-    let root = start.ancestors().find(|folder| folder.join(PROJECT).exists());
+    let root = start.ancestors().find(|folder| has_project(folder));
     root.map(Path::to_owned).ok_or_else(|| ProjectError::Missing(start.to_owned()))
+}
+
+/// A folder has something called PROJECT, readable or not.
+pub fn has_project(folder: &Path) -> bool {
+    folder.join(PROJECT).symlink_metadata().is_ok()
 }
 
 impl ProjectFile {

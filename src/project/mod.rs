@@ -5,10 +5,14 @@ mod file;
 mod manifest;
 mod sources;
 mod tree;
+mod unreadable;
 mod workspace;
 
-pub use file::{Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, root_above};
+pub use file::{
+    Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, has_project, root_above,
+};
 pub use manifest::{Manifest, Package, Requirement};
 pub use sources::{Located, Sources};
-pub use tree::{Carried, Features, ReadError, Tree, join};
+pub use tree::{Carried, Features, Tree, join};
+pub use unreadable::{ReadError, is_unreadable};
 pub use workspace::workspace_above;

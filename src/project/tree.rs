@@ -2,11 +2,13 @@
 //! write.
 
 use std::collections::BTreeMap;
-use std::fs::FileType;
-use std::io;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
+
+use super::unreadable::{ReadError, decode};
 
 /// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
 /// is only planned. Paths are relative to the root, with `/`.
@@ -34,13 +36,6 @@ pub struct Carried {
     pub version: String,
     /// Its files, in the root.
     pub tree: Tree,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read `{path}`: {source}")]
-pub struct ReadError {
-    pub path: String,
-    pub source: io::Error,
 }
 
 impl Tree {
@@ -91,16 +86,38 @@ impl Tree {
         &self.root
     }
 
-    /// The text of a file; `None` where there is none. A folder, text that is not UTF-8 and a file that may not be read
-    /// are errors.
+    /// The text of a file; `None` if nothing has this path.
+    ///
+    /// # Errors
+    ///
+    /// If something has the path and it is not a readable file of UTF-8: a folder, a device, a link that leads nowhere.
     pub fn read(&self, path: &str) -> Result<Option<String>, ReadError> {
         if let Some(text) = self.overlay.get(path) {
             return Ok(text.clone());
         }
+        let failed = |source| ReadError { path: path.into(), source };
         match read_regular(&self.root.join(path)) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-            Err(source) => Err(ReadError { path: path.into(), source }),
+            Ok(bytes) => decode(path, bytes, || self.is_inside(path)).map(Some).map_err(failed),
+            Err(error) => self.absent(path, error).map_err(failed),
+        }
+    }
+
+    /// `None` if an error means that nothing has this path, rather than that it cannot be read.
+    fn absent<T>(&self, path: &str, error: io::Error) -> io::Result<Option<T>> {
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+            return Err(error);
+        }
+        let path = self.root.join(path);
+        let existing = path.ancestors().find_map(|path| Some((path, path.symlink_metadata().ok()?)));
+        match existing {
+            Some((link, metadata)) if metadata.is_symlink() && !link.exists() => {
+                let target = link.read_link()?;
+                Err(io::Error::new(
+                    ErrorKind::NotFound,
+                    format!("the symbolic link leads to `{}`, which does not exist", target.display()),
+                ))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -112,8 +129,18 @@ impl Tree {
         }
     }
 
+    /// Something has this path: a file, or whatever [`read`](Self::read) reports.
     pub fn has(&self, path: &str) -> bool {
-        self.overlay.get(path).map_or_else(|| self.root.join(path).is_file(), Option::is_some)
+        let on_disk = || match self.root.join(path).metadata() {
+            Ok(_) => true,
+            Err(error) => !matches!(self.absent::<()>(path, error), Ok(None)),
+        };
+        self.overlay.get(path).map_or_else(on_disk, Option::is_some)
+    }
+
+    /// The same for paths that a folder may have instead.
+    pub fn has_file(&self, path: &str) -> bool {
+        self.has(path) && !self.root.join(path).is_dir()
     }
 
     pub fn has_folder(&self, path: &str) -> bool {
@@ -121,47 +148,63 @@ impl Tree {
         self.root.join(path).is_dir() || self.overlay.iter().any(|(file, text)| text.is_some() && below(file))
     }
 
-    /// The files below a folder, at any depth, sorted; none where there is no such folder.
-    pub fn files_below(&self, folder: &str) -> Vec<String> {
+    /// The files below a folder, at any depth, sorted; none if there is no such folder. A folder in the place of a manifest is listed,
+    /// too, so that reading it is an error.
+    ///
+    /// # Errors
+    ///
+    /// If one of the folders cannot be listed.
+    pub fn files_below(&self, folder: &str) -> Result<Vec<String>, ReadError> {
         let below =
             |path: &&String| folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        let mut paths: Vec<String> = WalkDir::new(self.root.join(folder))
-            .into_iter()
-            .filter_map(Result::ok)
-            .filter(|entry| !entry.file_type().is_dir())
-            .filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")))
-            .chain(self.overlay.keys().filter(below).cloned())
-            .collect();
+        let mut paths = self.walk(folder, |_| true, |entry| !entry.file_type().is_dir() || is_manifest(entry))?;
+        paths.extend(self.overlay.keys().filter(below).cloned());
         paths.sort();
         paths.dedup();
         paths.retain(|path| self.overlay.get(path).is_none_or(Option::is_some));
-        paths
+        Ok(paths)
     }
 
     /// The files of a project that people edit, sorted: all but those of version control, of builds, and of other tools' caches.
-    pub fn own_files(&self) -> Vec<String> {
-        self.own(|kind| kind.is_file())
+    ///
+    /// # Errors
+    ///
+    /// If one of the folders cannot be listed.
+    pub fn own_files(&self) -> Result<Vec<String>, ReadError> {
+        self.walk("", is_own, |entry| entry.file_type().is_file())
     }
 
     /// Symbolic links among them, which are not followed.
-    pub fn own_links(&self) -> Vec<String> {
-        self.own(|kind| kind.is_symlink())
+    ///
+    /// # Errors
+    ///
+    /// If one of the folders cannot be listed.
+    pub fn own_links(&self) -> Result<Vec<String>, ReadError> {
+        self.walk("", is_own, DirEntry::path_is_symlink)
     }
 
-    fn own(&self, is_wanted: impl Fn(FileType) -> bool) -> Vec<String> {
-        let is_other = |entry: &DirEntry| match entry.file_name().to_str() {
-            Some(".git" | "node_modules") => true,
-            // Further down, a kind or a group may be called so.
-            Some(".opctl" | "target") => entry.depth() == 1,
-            _ => false,
-        };
-        let own = WalkDir::new(&self.root).into_iter().filter_entry(|entry| !is_other(entry));
-        let wanted = own.filter_map(Result::ok).filter(|entry| is_wanted(entry.file_type()));
-        let paths =
-            wanted.filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/")));
-        let mut paths: Vec<String> = paths.collect();
+    /// The entries on disk that are wanted, sorted; none if there is no such folder.
+    fn walk(
+        &self,
+        folder: &str,
+        enters: impl Fn(&DirEntry) -> bool,
+        is_wanted: impl Fn(&DirEntry) -> bool,
+    ) -> Result<Vec<String>, ReadError> {
+        let from_root = |path: &Path| Some(path.strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/"));
+        let mut paths = Vec::new();
+        for entry in WalkDir::new(self.root.join(folder)).into_iter().filter_entry(|entry| enters(entry)) {
+            match entry {
+                Ok(entry) if !is_wanted(&entry) || is_lock_of_editor(&entry) => {}
+                Ok(entry) => paths.extend(from_root(entry.path())),
+                Err(error) => {
+                    let path = error.path().and_then(from_root).unwrap_or_else(|| folder.to_owned());
+                    let failed = |source| ReadError { path: path.clone(), source };
+                    self.absent::<()>(&path, error.into()).map_err(failed)?;
+                }
+            }
+        }
         paths.sort();
-        paths
+        Ok(paths)
     }
 
     /// Lays a text over the file on disk.
@@ -179,15 +222,38 @@ impl Tree {
 const MAX_BYTES: u64 = 64 << 20;
 
 /// A device or a pipe would never end, or would never begin.
-fn read_regular(path: &Path) -> io::Result<String> {
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let metadata = path.metadata()?;
-    if !metadata.is_file() && !metadata.is_dir() {
+    if metadata.is_dir() {
+        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    if metadata.len() > MAX_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_BYTES)).unwrap_or_default());
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MiB", MAX_BYTES >> 20)));
     }
-    std::fs::read_to_string(path)
+    Ok(bytes)
+}
+
+fn is_own(entry: &DirEntry) -> bool {
+    match entry.file_name().to_str() {
+        Some(".git" | "node_modules") => false,
+        // Further down, a kind or a group may be called so.
+        Some(".opctl" | "target") => entry.depth() != 1,
+        _ => true,
+    }
+}
+
+fn is_manifest(entry: &DirEntry) -> bool {
+    entry.depth() > 0 && entry.path().extension().is_some_and(|it| it == "yaml" || it == "yml")
+}
+
+/// Emacs marks a file that is being edited with a link to nowhere beside it: `.#lib.rs`.
+fn is_lock_of_editor(entry: &DirEntry) -> bool {
+    entry.path_is_symlink() && entry.file_name().to_str().is_some_and(|name| name.starts_with(".#"))
 }
 
 /// `a` + `b` → `a/b`; an empty part is no part.

@@ -78,14 +78,22 @@ pub struct Sample {
 }
 
 /// The samples in the text of a file.
-pub fn samples(text: &str) -> Vec<Sample> {
-    let documents = text.split("\n---").filter_map(|document| {
+///
+/// # Errors
+///
+/// If a document is not YAML.
+pub fn samples(text: &str) -> Result<Vec<Sample>, yaml::Error> {
+    let mut samples = Vec::new();
+    for document in text.trim_start_matches('\u{feff}').split("\n---") {
         let is_head = |line: &&str| line.trim().is_empty() || line.starts_with('#') || line.starts_with("---");
         let own: String = document.lines().skip_while(is_head).map(|line| format!("{line}\n")).collect();
-        let object: Value = yaml::read(&own).ok()?;
-        Some(Sample { api_version: self::text(&object["apiVersion"]), kind: self::text(&object["kind"]), text: own })
-    });
-    documents.filter(|sample| !sample.kind.is_empty()).collect()
+        let object: Value = if own.is_empty() { Value::Null } else { yaml::read(&own)? };
+        let [api_version, kind] = ["apiVersion", "kind"].map(|key| self::text(&object[key]));
+        if !kind.is_empty() {
+            samples.push(Sample { api_version, kind, text: own });
+        }
+    }
+    Ok(samples)
 }
 
 /// The reference as Markdown.

@@ -6,14 +6,15 @@ use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
-use crate::project::Tree;
+use crate::project::{ReadError, Tree};
 
 /// `bundle.tar.gz`: the paths are relative to the bundle.
 pub fn bundle(tree: &Tree) -> io::Result<Vec<u8>> {
     let encoder: GzEncoder<Vec<u8>> = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
     let mut archive = Builder::new(encoder);
-    for path in tree.files_below("") {
-        let Some(text) = tree.read(&path).map_err(|error| io::Error::other(error.to_string()))? else { continue };
+    let failed = |error: ReadError| io::Error::other(error.to_string());
+    for path in tree.files_below("").map_err(failed)? {
+        let Some(text) = tree.read(&path).map_err(failed)? else { continue };
         let mut header = Header::new_gnu();
         header.set_entry_type(EntryType::Regular);
         header.set_mode(0o644);

@@ -11,9 +11,9 @@ use super::Source;
 use super::modules::{Modules, mentions};
 use super::package::Package;
 use super::skim::{self, KindAttribute};
-use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 use crate::lexer::{Lexer, Token};
-use crate::project::join;
+use crate::project::{ReadError, join};
 
 /// How many versions of kinds are in the source; `found` is the sum of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl Source {
                 problems.extend(fate.is_none().then(|| passed_over(file, kind.at)));
             }
         }
-        for file in self.unread(packages.iter().filter(|package| !package.is_proc_macro), &files) {
+        // Those that cannot be read are reported with the markers.
+        for file in self.unread(packages.iter().filter(|package| !package.is_proc_macro), &files).0 {
             let kinds = skim::kinds_in(&file.text);
             let is_left_out = modules.leaves_out(&file.path);
             let fate = if is_left_out { Fate::LeftOut } else { Fate::Refused };
@@ -115,16 +116,23 @@ impl Source {
         (stopped.any(is_name) || is_reported()).then_some(Fate::Refused)
     }
 
-    /// The files in `src` that no module leads to; `files` are those that were read.
+    /// The files in `src` that no module leads to; `files` are those that were read. One that cannot be read is a warning.
     pub(super) fn unread<'a>(
         &self,
         packages: impl Iterator<Item = &'a Package>,
         files: &[Arc<SourceFile>],
-    ) -> Vec<Arc<SourceFile>> {
+    ) -> (Vec<Arc<SourceFile>>, Vec<Diagnostic>) {
         let read: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        let paths = packages.flat_map(|package| self.tree.files_below(&join(&package.folder, "src")));
-        let paths = paths.filter(|path| path.ends_with(".rs") && !read.contains(path.as_str()));
-        paths.filter_map(|path| Some(SourceFile::new(path.clone(), self.tree.read(&path).ok()??))).collect()
+        let (mut unread, mut problems) = (Vec::new(), Vec::new());
+        let mut warn = |error: ReadError| problems.push(Diagnostic { severity: Severity::Warning, ..error.into() });
+        for package in packages {
+            let paths = self.tree.files_below(&join(&package.folder, "src")).map_err(&mut warn).unwrap_or_default();
+            for path in paths.into_iter().filter(|path| path.ends_with(".rs") && !read.contains(path.as_str())) {
+                let text = self.tree.read(&path).map_err(&mut warn).ok().flatten();
+                unread.extend(text.map(|text| SourceFile::new(path, text)));
+            }
+        }
+        (unread, problems)
     }
 }
 

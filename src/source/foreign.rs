@@ -247,7 +247,7 @@ mod tests {
         assert!(expected.len() > 50, "this is not the graph");
 
         let tree = own_tree();
-        let own = modules::local(&tree, &Package::read(&tree, "").unwrap());
+        let (own, _) = modules::local(&tree, &Package::read(&tree, "").unwrap());
         let own: Vec<Rc<Package>> = own.into_iter().map(|(package, _)| package).collect();
         let foreign = Foreign::read(Rc::new(tree), &own, 1).unwrap();
         let label = |index: usize| foreign.found(index).unwrap().label.clone();

@@ -53,7 +53,7 @@ use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Metric, Operator, Underivable};
-use crate::project::{Tree, join};
+use crate::project::{ReadError, Tree, is_unreadable, join};
 use crate::threads;
 
 pub use account::Account;
@@ -250,10 +250,9 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
 ///
 /// # Errors
 ///
-/// If there is no package.
+/// If there is no package, or one of its files cannot be read.
 pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagnostic>), Diagnostic> {
-    let packages = operators(tree, folder)?;
-    Ok(metrics::read(&Modules::read_as(tree, &packages, Reading::Whole)))
+    Ok(metrics::read(&whole(tree, folder)?))
 }
 
 /// The places where the source of the package names each of these: as an identifier, or as a string that is just the name; a name that
@@ -261,10 +260,18 @@ pub fn read_metrics(tree: &Tree, folder: &str) -> Result<(Vec<Metric>, Vec<Diagn
 ///
 /// # Errors
 ///
-/// If there is no package.
+/// If there is no package, or one of its files cannot be read.
 pub fn read_mentions(tree: &Tree, folder: &str, names: &[&str]) -> Result<Vec<Vec<Span>>, Diagnostic> {
-    let packages = operators(tree, folder)?;
-    Ok(mentions::read(&Modules::read_as(tree, &packages, Reading::Whole), names))
+    Ok(mentions::read(&whole(tree, folder)?, names))
+}
+
+/// All modules of the package, which need not be Rust, but must be readable.
+fn whole(tree: &Tree, folder: &str) -> Result<Modules, Diagnostic> {
+    let modules = Modules::read_as(tree, &operators(tree, folder)?, Reading::Whole);
+    match modules.take_diagnostics().into_iter().find(is_unreadable) {
+        Some(unreadable) => Err(unreadable),
+        None => Ok(modules),
+    }
 }
 
 /// Whether the source of the package can name this crate.
@@ -291,6 +298,7 @@ fn read_modules(tree: &Tree, folder: &str) -> (Vec<Package>, Modules, Source) {
     });
     let modules = Modules::read(tree, &packages);
     source.diagnostics.append(&mut modules.take_diagnostics());
+    source.diagnostics.extend(packages.first().into_iter().flat_map(|package| package.unreadable_settings(tree)));
     (packages, modules, source)
 }
 
@@ -303,18 +311,25 @@ fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
     let folders: BTreeSet<&String> = folders.filter(is_new).collect();
     let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
     let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
-    let paths = sources.flat_map(|folder| tree.files_below(&folder)).filter(|path| path.ends_with(".rs"));
-    let files = paths.filter_map(|path| Some(SourceFile::new(path.clone(), tree.read(&path).ok()??)));
-    let made = files.filter_map(|file| {
-        let range = skim::kind_made_in(&file.text)?;
+    let mut made = Vec::new();
+    for folder in sources {
+        made.extend(kinds_made_in(tree, &folder).unwrap_or_else(|error| vec![error.into()]));
+    }
+    made
+}
+
+fn kinds_made_in(tree: &Tree, folder: &str) -> Result<Vec<Diagnostic>, ReadError> {
+    let mut made = Vec::new();
+    for path in tree.files_below(folder)?.into_iter().filter(|path| path.ends_with(".rs")) {
+        let file = SourceFile::new(path.clone(), tree.read(&path)?.unwrap_or_default());
         let message = "a procedural macro makes custom resources, and opctl does not run macros";
-        Some(
+        made.extend(skim::kind_made_in(&file.text).map(|range| {
             Diagnostic::error("OP021", message)
                 .at(Span { file, range }, "")
-                .help("write the types out, or print the CRDs from the compiled types"),
-        )
-    });
-    made.collect()
+                .help("write the types out, or print the CRDs from the compiled types")
+        }));
+    }
+    Ok(made)
 }
 
 impl Source {
@@ -359,7 +374,8 @@ impl Source {
         let mut needs = runtime::needs(modules, packages);
         self.operator.rbac.append(&mut needs.rbac);
         self.diagnostics.append(&mut needs.diagnostics);
-        let unread = self.unread(packages.iter(), &files);
+        let (unread, problems) = self.unread(packages.iter(), &files);
+        self.diagnostics.extend(problems);
         self.diagnostics.extend(unread.iter().filter_map(markers::warn_of_unread));
     }
 

@@ -278,7 +278,7 @@ impl Modules {
     }
 
     pub fn read_as(tree: &Tree, packages: &[Package], reading: Reading) -> Self {
-        let enabled = local(tree, packages);
+        let (enabled, problems) = local(tree, packages);
         let mut modules = Self {
             tree: Rc::new(tree.clone()),
             all: RefCell::default(),
@@ -292,7 +292,7 @@ impl Modules {
             missing: RefCell::default(),
             files: RefCell::default(),
             included: RefCell::default(),
-            diagnostics: RefCell::default(),
+            diagnostics: RefCell::new(problems),
             reading,
             calls: RefCell::default(),
             other_names: RefCell::default(),
@@ -874,7 +874,7 @@ impl Modules {
         reader.module
     }
 
-    /// The file of a module, and where its children are looked for. What is not found is reported, and is empty.
+    /// The file of a module, and where its children are looked for. What is not found or cannot be read is reported, and is empty.
     fn find(&self, krate: &Krate, contents: Contents) -> (Arc<SourceFile>, ModuleFolders) {
         match contents {
             Contents::Inline { file, folders, .. } | Contents::Text { file, folders, .. } => (file, folders),
@@ -960,11 +960,11 @@ impl Modules {
         self.reading == Reading::Whole && (krate.foreign.is_none() || krate.is_carried())
     }
 
-    /// The text of a file of a crate; one that cannot be read is reported.
+    /// The text of a file of a crate; one that cannot be read is reported, and is empty.
     fn text(&self, krate: &Krate, path: &str) -> Option<String> {
         let text = self.tree_of(krate).read(path).unwrap_or_else(|error| {
-            self.report(Diagnostic::error("OP002", error.to_string()));
-            None
+            self.report(error.into());
+            Some(String::new())
         });
         text.map(as_rustc_reads)
     }
@@ -1001,6 +1001,7 @@ impl Modules {
         items.unwrap_or_else(|error| {
             let span = Span { range: error.span().byte_range(), file: file.clone() };
             let (line, column) = span.line_column();
+            let invisible = invisible(&span);
             let diagnostic = match krate.foreign.is_some() || self.tree.is_inside(&file.path) {
                 true => Diagnostic::error("OP001", format!("this is not Rust: {error}")).at(span, ""),
                 // Through a link or a path out of the project: the text may not be meant for those who read messages.
@@ -1012,9 +1013,8 @@ impl Modules {
                     )
                 }
             };
-            self.report(
-                diagnostic.help("run `cargo check` for details; opctl does not compile, but the source must parse"),
-            );
+            let details = "run `cargo check` for details; opctl does not compile, but the source must parse";
+            self.report(diagnostic.help(invisible.unwrap_or(details)));
             NOTHING
         })
     }
@@ -1027,8 +1027,12 @@ impl Modules {
                 .strip_prefix('"')
                 .and_then(|rest| rest.split_once('"'));
             let Some((named, _)) = named else { continue };
-            if let Ok(Some(text)) = self.tree_of(krate).read(&normalize(&join(parent(path), named))) {
-                self.included.borrow_mut().insert(normalize(&join(parent(&file.path), named)), text);
+            match self.tree_of(krate).read(&normalize(&join(parent(path), named))) {
+                Ok(None) => {}
+                Ok(Some(text)) => {
+                    self.included.borrow_mut().insert(normalize(&join(parent(&file.path), named)), text);
+                }
+                Err(error) => self.report(error.into()),
             }
         }
     }
@@ -1051,6 +1055,15 @@ impl Modules {
     }
 }
 
+/// The character that makes the line of an error invalid, if people do not see it.
+fn invisible(at: &Span) -> Option<&'static str> {
+    let line = at.file.text[at.range.start..].lines().next()?;
+    if line.contains('\u{feff}') {
+        return Some("remove the byte order mark (U+FEFF) from this line; it is valid only at the beginning of a file");
+    }
+    line.contains('\r').then_some("remove the carriage return from this line; it is valid only at its end")
+}
+
 /// To rustc, both ends of a line are one, also in literals, and identifiers are in the normal form C.
 fn as_rustc_reads(text: String) -> String {
     let mut text = if text.contains('\r') { text.replace("\r\n", "\n") } else { text };
@@ -1064,23 +1077,34 @@ fn as_rustc_reads(text: String) -> String {
     text
 }
 
-/// The packages and the path dependencies that are compiled with them, each with its features.
-pub(super) fn local(tree: &Tree, packages: &[Package]) -> Vec<(Rc<Package>, BTreeSet<String>)> {
+/// The packages and the path dependencies that are compiled with them, each with its features; and the errors of path dependencies
+/// that cannot be read.
+pub(super) fn local(tree: &Tree, packages: &[Package]) -> (Vec<(Rc<Package>, BTreeSet<String>)>, Vec<Diagnostic>) {
+    let mut problems = Vec::new();
     let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
     let roots: Vec<_> = all.iter().cloned().enumerate().collect();
     let enabled = features::enable(&roots, |_, dependency| {
         let Some(folder) = &dependency.folder else { return Ok(None) };
         let known = all.iter().position(|package| package.folder == *folder);
         let node = known.or_else(|| {
-            // A path dependency that cannot be read is reported where one of its types is needed.
-            let package = Package::read(tree, folder).ok()?.into_iter().find(|read| read.folder == *folder)?;
+            let read = match Package::read(tree, folder) {
+                Ok(read) => read,
+                Err(problem) => {
+                    // One that is missing is reported where one of its types is needed.
+                    if tree.has(&join(folder, "Cargo.toml")) && !problems.contains(&problem) {
+                        problems.push(problem);
+                    }
+                    return None;
+                }
+            };
+            let package = read.into_iter().find(|read| read.folder == *folder)?;
             all.push(Rc::new(package));
             Some(all.len() - 1)
         });
         Ok::<_, std::convert::Infallible>(node.map(|node| (node, all[node].clone())))
     });
     let Ok(enabled) = enabled;
-    enabled.into_values().filter(|(package, _)| !package.is_proc_macro).collect()
+    (enabled.into_values().filter(|(package, _)| !package.is_proc_macro).collect(), problems)
 }
 
 /// What a build script that opctl knows passes to the compiler.
@@ -1294,7 +1318,7 @@ impl Reader<'_> {
     /// What is included is not in the source: a build script may have made it.
     fn warn_of_include(&self, span: &Span) {
         let package = &self.krate.package;
-        let script = self.modules.tree.read(&join(&package.folder, "build.rs")).ok().flatten().unwrap_or_default();
+        let script = self.modules.text(&self.krate, &join(&package.folder, "build.rs")).unwrap_or_default();
         if package.has_build_script && skim::may_declare_kind(&script) {
             return self.refuse_kind(span.clone(), "a build script makes a custom resource, and opctl does not run it");
         }
@@ -1313,8 +1337,8 @@ impl Reader<'_> {
             None => join(parent(&self.module.file.path), &named),
         };
         let place = normalize(&place);
-        let text = self.modules.tree.read(&place).ok().flatten()?;
-        Some((place, as_rustc_reads(text)))
+        let text = self.modules.text(&self.krate, &place)?;
+        Some((place, text))
     }
 
     /// An item of another build.

@@ -8,7 +8,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::cfg;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::{Features, Tree, join};
+use crate::project::{Features, ReadError, Tree, join};
 
 /// One package, as far as manifests depend on it.
 #[derive(Clone, Debug)]
@@ -126,13 +126,13 @@ impl Package {
         let chosen = Some(tree.features()).filter(|_| folder.is_empty());
         if manifest.document.contains_key("package") {
             let workspace = manifest.workspace(tree)?;
-            let package = manifest.package(tree, workspace.as_ref(), chosen);
+            let package = manifest.package(tree, workspace.as_ref(), chosen)?;
             return known(chosen, slice::from_ref(&package), &manifest).map(|()| vec![package]);
         }
         let mut packages = Vec::new();
-        for member in manifest.members(tree) {
+        for member in manifest.members(tree)? {
             let member = Manifest::read(tree, &member)?;
-            packages.push(member.package(tree, Some(&manifest), chosen));
+            packages.push(member.package(tree, Some(&manifest), chosen)?);
         }
         if packages.is_empty() {
             return Err(Diagnostic::error("OP003", "this Cargo.toml has no `[package]` and no workspace members")
@@ -159,14 +159,22 @@ impl Package {
         enabled
     }
 
+    /// Errors of files with settings of cargo that cannot be read: without them, other code would be compiled.
+    pub fn unreadable_settings(&self, tree: &Tree) -> Vec<Diagnostic> {
+        let folders = std::iter::successors(Some(self.folder.clone()), |folder| Some(normalize(&join(folder, ".."))));
+        let configs = folders.take(STEPS_UP).flat_map(|folder| CONFIGS.map(|path| join(&folder, path)));
+        let lock = join(&self.workspace.folder, "Cargo.lock");
+        configs.chain([lock]).filter_map(|path| tree.read(&path).err().map(Diagnostic::from)).collect()
+    }
+
     /// The members of the workspace that the package in `folder` belongs to.
     pub fn members_beside(tree: &Tree, folder: &str) -> Vec<Self> {
         let workspace = Manifest::read(tree, folder).and_then(|manifest| manifest.workspace(tree));
         let Ok(Some(workspace)) = workspace else { return Vec::new() };
-        let members = workspace.members(tree).into_iter().chain([workspace.folder.clone()]);
+        let members = workspace.members(tree).unwrap_or_default().into_iter().chain([workspace.folder.clone()]);
         let members = members.filter_map(|member| Manifest::read(tree, &member).ok());
         let members = members.filter(|member| member.document.contains_key("package"));
-        members.map(|member| member.package(tree, Some(&workspace), None)).collect()
+        members.filter_map(|member| member.package(tree, Some(&workspace), None).ok()).collect()
     }
 }
 
@@ -218,12 +226,15 @@ pub fn omits_debug_assertions(tree: &Tree, folder: &str, package: &str, member: 
     value(&["package", package]).or(of_others).or_else(|| value(&[])) == Some(false)
 }
 
+/// The names of cargo's configuration in a folder.
+const CONFIGS: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
+
 /// Each `.cargo/config.toml` above a folder, the nearest first.
 fn configs(tree: &Tree, folder: &str) -> Vec<Document<String>> {
     let mut folder = folder.to_string();
     let mut found = Vec::new();
     for _ in 0..STEPS_UP {
-        let files = [".cargo/config.toml", ".cargo/config"].map(|path| tree.read(&join(&folder, path)).ok().flatten());
+        let files = CONFIGS.map(|path| tree.read(&join(&folder, path)).ok().flatten());
         found.extend(files.into_iter().flatten().next().and_then(|text| Document::parse(text).ok()));
         folder = normalize(&join(&folder, ".."));
     }
@@ -280,11 +291,10 @@ struct Manifest {
 impl Manifest {
     fn read(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
         let path = join(folder, "Cargo.toml");
-        let text =
-            tree.read(&path).map_err(|error| Diagnostic::error("OP003", error.to_string()))?.ok_or_else(|| {
-                Diagnostic::error("OP003", format!("there is no `{path}`"))
-                    .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
-            })?;
+        let text = tree.read(&path)?.ok_or_else(|| {
+            Diagnostic::error("OP003", format!("there is no `{path}`"))
+                .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
+        })?;
         let file = SourceFile::new(&path, &text);
         match Document::parse(text) {
             Ok(document) => Ok(Self { folder: folder.into(), file, document }),
@@ -319,11 +329,11 @@ impl Manifest {
     }
 
     /// The folders that `[workspace] members` names; `*` stands for one segment.
-    fn members(&self, tree: &Tree) -> Vec<String> {
+    fn members(&self, tree: &Tree) -> Result<Vec<String>, ReadError> {
         let Some(members) =
             self.document.get("workspace").and_then(|item| item.get("members")).and_then(Item::as_array)
         else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let mut folders = BTreeSet::new();
         for member in members.iter().filter_map(|value| value.as_str()) {
@@ -333,7 +343,7 @@ impl Manifest {
                 }
                 Some((before, after)) => {
                     let parent = normalize(&join(&self.folder, before.trim_end_matches('/')));
-                    for path in tree.files_below(&parent) {
+                    for path in tree.files_below(&parent)? {
                         let rest = path.strip_prefix(&parent).unwrap_or(&path).trim_start_matches('/');
                         let mut segments = rest.splitn(2, '/');
                         if let (Some(folder), Some(rest)) = (segments.next(), segments.next())
@@ -345,10 +355,10 @@ impl Manifest {
                 }
             }
         }
-        folders.into_iter().collect()
+        Ok(folders.into_iter().collect())
     }
 
-    fn package(&self, tree: &Tree, workspace: Option<&Self>, chosen: Option<&Features>) -> Package {
+    fn package(&self, tree: &Tree, workspace: Option<&Self>, chosen: Option<&Features>) -> Result<Package, ReadError> {
         let document = &self.document;
         let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").to_string();
         let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
@@ -380,7 +390,7 @@ impl Manifest {
                 binaries.insert(join(&self.folder, "src/main.rs"));
             }
             let folder = join(&self.folder, "src/bin");
-            for path in tree.files_below(&folder) {
+            for path in tree.files_below(&folder)? {
                 let rest = path[folder.len()..].trim_start_matches('/');
                 if rest.ends_with(".rs")
                     && (!rest.contains('/') || rest.ends_with("/main.rs") && rest.matches('/').count() == 1)
@@ -425,7 +435,7 @@ impl Manifest {
             conditional.iter().any(|(bin, features)| bin == path && !features.iter().all(|it| enabled.contains(it)))
         };
         package.binaries.retain(|path| !is_skipped(path));
-        package
+        Ok(package)
     }
 
     /// A text of `[package]`, or of the workspace's where that is said instead: `rust-version.workspace = true`.

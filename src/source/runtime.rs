@@ -137,7 +137,7 @@ impl Runtime {
         while let Some((candidates, folder)) = open.pop() {
             let mut read = |path: String| {
                 let text = self.tree.read(&path).unwrap_or_else(|error| {
-                    problems.push(Diagnostic::error("OP002", error.to_string()));
+                    problems.push(error.into());
                     Some(String::new())
                 });
                 Some((path, text?))

@@ -1,5 +1,6 @@
 //! `opctl manifests --against`: what it says of a change follows from what an API server does with an object that is stored already.
 
+use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -8,9 +9,11 @@ use opctl::apiserver;
 use opctl::compat::{self, Change, Impact, Victim};
 use opctl::diagnostic::Severity;
 use serde_json::{Value, json};
+use snapbox::{Assert, Data};
 
 use crate::api::Api;
 use crate::control_plane::ControlPlane;
+use crate::formats;
 use crate::object::crd;
 use crate::sandbox::Sandbox;
 
@@ -59,6 +62,70 @@ fn what_is_said_of_a_change_is_what_an_api_server_does() {
     eprintln!("seed {seed}: {tried} changes, {broken} of which broke the object; {without_harm} breaking ones did not");
     assert!(wrong.is_empty(), "seed {seed}, {} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(tried / 10 < broken && broken < tried * 9 / 10);
+}
+
+/// Which values an API server accepts for each type and format. `SNAPSHOTS=overwrite` records them for `cargo test --test quick compat`.
+#[test]
+fn formats_accept_the_values_that_are_recorded() {
+    let Some(cluster) = ControlPlane::start("formats", 0) else { return };
+    let mut api = Api::of(&cluster);
+    let fields: Vec<(String, &str, &str)> = formats::TYPES
+        .into_iter()
+        .flat_map(|name| formats::FORMATS.map(|format| (name, format)))
+        .enumerate()
+        .map(|(number, (name, format))| (format!("f{number}"), name, format))
+        .collect();
+    let properties: Value =
+        fields.iter().map(|(field, name, format)| (field.clone(), formats::schema(name, format))).collect();
+    let spec = json!({ "type": "object", "properties": properties });
+    let schema = json!({ "type": "object", "properties": { "spec": spec } });
+    cluster.kubectl(&["create", "-f", "-"], &crd("Format", &schema).to_string());
+    cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"], "");
+    let path = "/apis/objects.example.com/v1/namespaces/default/formats?dryRun=All";
+    let key = |name: &str, format: &str| (name.to_owned(), format.to_owned());
+    let mut accepted: formats::Accepted =
+        fields.iter().map(|(_, name, format)| (key(name, format), BTreeSet::new())).collect();
+    for value in formats::values() {
+        let spec: Value = fields.iter().map(|(field, ..)| (field.clone(), value.clone())).collect();
+        let answer = eventually(|| {
+            let answer = api.post(path, &object("Format", "one", &spec));
+            if answer["kind"] != "Status" || answer["reason"] == "Invalid" { Ok(answer) } else { Err(answer) }
+        });
+        // The ranges of numbers are refused without a field: `Checked value must be of type integer with format int32 in spec.f9`.
+        let causes = answer["details"]["causes"].as_array().into_iter().flatten();
+        let refused: Vec<&str> = causes
+            .map(|cause| ["field", "message"].map(|key| cause[key].as_str().unwrap()))
+            .filter_map(|texts| texts.into_iter().find_map(|text| Some(text.split_once("spec.")?.1)))
+            .map(|place| place.split(|letter: char| !letter.is_alphanumeric()).next().unwrap())
+            .collect();
+        for (_, name, format) in fields.iter().filter(|(field, ..)| !refused.contains(&field.as_str())) {
+            accepted.entry(key(name, format)).or_default().insert(value.to_string());
+        }
+    }
+    Assert::new()
+        .action_env("SNAPSHOTS")
+        .eq(Data::text(recorded(&accepted)), Data::read_from(&formats::path(), None).raw());
+}
+
+/// A line for each type and group of formats with the same values, so that a format that is not checked is in the group of `none`.
+fn recorded(accepted: &formats::Accepted) -> String {
+    let mut text = String::new();
+    for name in formats::TYPES {
+        let mut groups: Vec<(Vec<&str>, &BTreeSet<String>)> = Vec::new();
+        for format in formats::FORMATS {
+            let values = &accepted[&(name.to_owned(), format.to_owned())];
+            let format = if format.is_empty() { "none" } else { format };
+            match groups.iter_mut().find(|(_, known)| *known == values) {
+                Some((formats, _)) => formats.push(format),
+                None => groups.push((vec![format], values)),
+            }
+        }
+        for (formats, values) in groups {
+            let values = values.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+            text.push_str(&format!("{name}: {}\n    {values}\n", formats.join(" ")));
+        }
+    }
+    text
 }
 
 /// What the API server refuses in a CRD that replaces another one.
@@ -249,6 +316,16 @@ fn ask(cluster: &ControlPlane, api: &mut Api, cases: &[Case], first: usize) -> V
     answers
 }
 
+/// Writes all numbers of a schema with a point.
+fn respell(value: &mut Value) {
+    match value {
+        Value::Number(number) => *value = json!(number.as_f64()),
+        Value::Array(items) => items.iter_mut().for_each(respell),
+        Value::Object(map) => map.values_mut().for_each(respell),
+        _ => {}
+    }
+}
+
 fn eventually(mut ask: impl FnMut() -> Result<Value, Value>) -> Value {
     let mut last = Value::Null;
     for _ in 0..600 {
@@ -311,6 +388,12 @@ impl Random {
             (json!({ "type": "string" }), json!("abc")),
             (json!({ "type": "string", "enum": ["abc", "x"] }), json!("abc")),
             (json!({ "type": "string", "format": "date-time" }), json!("2026-01-02T03:04:05Z")),
+            (json!({ "type": "string", "format": "uuid4" }), json!("6ba7b810-9dad-41d1-80b4-00c04fd430c8")),
+            (json!({ "type": "string", "format": "ip" }), json!("10.0.0.1")),
+            (json!({ "type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535 }), json!(65535)),
+            (json!({ "type": "integer", "format": "uint32", "minimum": 0.0 }), json!(4_294_967_295_u64)),
+            (json!({ "type": "integer", "format": "int32", "enum": [4, 7.0] }), json!(4)),
+            (json!({ "type": "number", "format": "float", "multipleOf": 0.5 }), json!(1.5)),
             (json!({ "type": "string", "nullable": true }), Value::Null),
             (json!({ "type": "integer" }), json!(4)),
             (json!({ "type": "integer", "format": "int64" }), json!(40_000_000_000_u64)),
@@ -336,7 +419,7 @@ impl Random {
         {
             schema["default"] = json!("abc");
         }
-        if schema["type"] == "integer" && self.maybe() {
+        if schema["type"] == "integer" && schema.get("maximum").is_none() && self.maybe() {
             schema["maximum"] = json!(50_000_000_000_u64);
         }
         (schema, value)
@@ -344,7 +427,7 @@ impl Random {
 
     fn change_field(&mut self, schema: &mut Value) {
         let kind = schema["type"].as_str().unwrap_or("other").to_owned();
-        match self.below(14) {
+        match self.below(16) {
             0 => *schema = self.field().0,
             1 => schema["nullable"] = json!(self.maybe()),
             2 => {
@@ -380,10 +463,19 @@ impl Random {
             8 if kind == "object" && schema.get("properties").is_some() => {
                 schema["x-kubernetes-validations"] = json!([{ "rule": self.one(&["has(self.y)", "has(self.x)"]) }]);
             }
-            9 if kind == "string" => schema["format"] = json!(self.one(&["date-time", "uuid"])),
-            9 if kind == "integer" => schema["format"] = json!(self.one(&["int32", "int64"])),
+            9 if kind == "string" => schema["format"] = json!(self.one(&formats::FORMATS[1..])),
+            9 if kind == "integer" || kind == "number" => {
+                let numbers = ["int8", "int32", "int64", "uint16", "uint32", "uint64", "float", "double"];
+                schema["format"] = json!(self.one(&numbers));
+            }
             10 if kind == "integer" => schema["type"] = json!("number"),
             11 if kind == "array" => schema["uniqueItems"] = json!(false),
+            12 if kind == "integer" || kind == "number" => respell(schema),
+            13 if kind == "integer" => {
+                let limit = self.one(&[("minimum", 0.0), ("maximum", 2_147_483_647.0), ("maximum", 4_294_967_295.0)]);
+                schema[limit.0] = json!(limit.1);
+            }
+            13 if kind == "boolean" => schema["enum"] = json!(self.one(&[vec![true], vec![true, false]])),
             _ => {
                 for keyword in ["enum", "maximum", "pattern", "format", "x-kubernetes-list-type"] {
                     schema.as_object_mut().unwrap().remove(keyword);

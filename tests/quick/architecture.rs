@@ -24,7 +24,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("source", &["names", "versions", "diagnostic", "lexer", "threads", "project", "model"]),
     ("apiserver", &["names", "diagnostic", "project", "model"]),
     ("cluster", &["interrupt", "threads", "yaml"]),
-    ("compat", &["model"]),
+    ("compat", &["model", "apiserver"]),
     ("compiled", &["names", "diagnostic", "project", "interrupt", "threads", "yaml"]),
     ("config", &["names", "diagnostic", "project", "model"]),
     ("grants", &["names", "diagnostic", "project", "model"]),

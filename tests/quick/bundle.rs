@@ -19,7 +19,7 @@ struct Files(Vec<(String, String)>);
 impl Files {
     fn good() -> Self {
         let tree = Tree::at(GOOD);
-        let paths = tree.files_below("");
+        let paths = tree.files_below("").unwrap();
         assert!(paths.len() > 5, "the good bundle is not found");
         Self(paths.into_iter().map(|path| (path.clone(), tree.read(&path).unwrap().unwrap())).collect())
     }

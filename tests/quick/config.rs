@@ -67,7 +67,7 @@ fn renamed_names_are_noticed() {
     let all = text + "components:\n  - ../leader-election\n  - ../network-policy\n  - ../prometheus\n";
     project.lay_over(default, all);
     let mut table = String::new();
-    for path in project.files_below("config") {
+    for path in project.files_below("config").unwrap() {
         let text = project.read(&path).unwrap().unwrap();
         // Neither names other objects.
         if path.contains("/crd/bases/") || path.ends_with("/alerts.yaml") {

@@ -261,7 +261,7 @@ fn a_version_that_may_be_stored_goes_in_two_steps() {
     is_refused(&sandbox, &format!("delete version {kind} --version v1"), "`Zebra` v1 is used in 1 place");
     is_refused(&sandbox, &format!("delete version {kind} --version v1"), "src/user.rs:1:");
     fs::write(&user, b"// \xff\n").unwrap();
-    is_refused(&sandbox, &format!("delete version {kind} --version v1"), "cannot read `src/user.rs`");
+    is_refused(&sandbox, &format!("delete version {kind} --version v1"), "`src/user.rs` is not UTF-8");
     fs::write(&user, "use crate::api::zoo::v2::zebra as newer;\n").unwrap();
     shell(&sandbox, &format!("opctl delete version {kind} --version v1"));
     assert!(!sandbox.folder.join("src/api/zoo/v1").exists());

@@ -85,7 +85,7 @@ fn projects() -> Vec<Files> {
         })
         .collect();
     let example = Tree::at(root.join("examples/memcached"));
-    let paths = ["src", "config"].into_iter().flat_map(|folder| example.files_below(folder));
+    let paths = ["src", "config"].into_iter().flat_map(|folder| example.files_below(folder).unwrap());
     let paths = paths.chain(["Cargo.toml", "Cargo.lock", "PROJECT"].map(String::from));
     let example: Files = paths.filter_map(|path| Some((path.clone(), example.read(&path).unwrap()?))).collect();
     // It has as many files as the cases together.

@@ -140,7 +140,7 @@ fn the_time_for_many_fields_and_tags_is_not_quadratic() {
 #[test]
 fn only_regular_files_are_read() {
     let manifest = format!("{MANIFEST}[lib]\npath = \"/dev/zero\"\n");
-    assert_eq!(first(&[("Cargo.toml", &manifest)]), "OP002 cannot read `/dev/zero`: it is not a regular file");
+    assert_eq!(first(&[("Cargo.toml", &manifest)]), "OP031 cannot read `/dev/zero`: it is not a regular file");
 
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();

@@ -17,6 +17,8 @@ mod differ;
 mod edits;
 #[path = "../common/engine.rs"]
 mod engine_cases;
+#[path = "../common/formats.rs"]
+mod formats;
 #[path = "../common/golden.rs"]
 mod golden;
 #[path = "../common/guide.rs"]
@@ -70,6 +72,7 @@ mod check;
 mod cli;
 mod cli_reference;
 mod commands;
+mod compat;
 mod config;
 mod dashboards;
 mod delete;
@@ -106,6 +109,7 @@ mod scaffold;
 mod scorecard;
 mod testenv_setup;
 mod undecodable;
+mod unreadable;
 mod update;
 mod versions;
 mod webhook;

@@ -177,7 +177,7 @@ fn custom_images_run_as_pods() {
         std::fs::write(path, text).unwrap();
     };
     let good = Tree::at("tests/bundle/good");
-    for path in good.files_below("") {
+    for path in good.files_below("").unwrap() {
         write(&format!("bundle/{path}"), &good.read(&path).unwrap().unwrap());
     }
     write("bundle/tests/scorecard/config.yaml", CUSTOM);

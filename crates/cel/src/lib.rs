@@ -203,6 +203,14 @@ pub fn check_syntax(text: &str) -> Result<(), CompileError> {
     parse::parse(text).map(drop).map_err(CompileError::syntax)
 }
 
+/// Two expressions differ in blanks and comments only.
+pub fn has_same_tokens(one: &str, other: &str) -> bool {
+    let tokens = |text: &str| -> Option<Vec<lexer::Token>> {
+        lexer::tokens(text).ok().map(|tokens| tokens.into_iter().map(|(token, _)| token).collect())
+    };
+    tokens(one).is_some_and(|one| Some(one) == tokens(other))
+}
+
 impl CompileError {
     fn syntax(problem: Problem) -> Self {
         Self::of(problem, |range, message| Self::Syntax { range, message })

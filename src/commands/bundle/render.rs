@@ -73,7 +73,7 @@ pub fn rendered(dir: &str, target: &TargetArgs) -> anyhow::Result<Vec<Value>> {
 /// The objects in `manifests/`.
 fn manifests(dir: &str) -> anyhow::Result<Vec<Value>> {
     let tree = Tree::at(Path::new(dir));
-    let files = tree.files_below("manifests");
+    let files = tree.files_below("manifests")?;
     if files.is_empty() {
         return Err(Refusal::new(format!("`{dir}` is not a bundle: it has no files in `manifests`"))
             .help("`opctl generate bundle` generates the bundle of a project")

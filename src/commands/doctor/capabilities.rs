@@ -18,7 +18,7 @@ use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::emit;
 use crate::model::{Api, CrdLocation, Operator, Step};
 use crate::operator_chart;
-use crate::project::Tree;
+use crate::project::{ProjectError, ProjectFile, Tree};
 use crate::source;
 
 /// The names as they are in the annotations of bundles and charts, lowest first.
@@ -150,7 +150,12 @@ pub fn run(target: &Target, console: &Console) -> anyhow::Result<Outcome> {
 
 /// Reads the source and the manifests.
 fn facts(target: &Target) -> anyhow::Result<Facts> {
-    let Target { tree, project, .. } = target;
+    let Target { tree, .. } = target;
+    let project = match ProjectFile::read(tree) {
+        Ok(project) => Some(project),
+        Err(ProjectError::Missing(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
     let source = source::read_requests(tree, "");
     let errors: Vec<Diagnostic> = source.diagnostics.iter().filter(|it| it.is_error()).cloned().collect();
     if !errors.is_empty() {
@@ -185,9 +190,9 @@ fn facts(target: &Target) -> anyhow::Result<Facts> {
             facts.names.insert(name, first.to_string());
         }
     }
-    if let Ok(Some(project)) = project {
+    if let Some(project) = project {
         for folder in project.resources.iter().filter_map(chart::folder_of) {
-            facts.add_chart(tree, &chart::path_of(folder));
+            facts.add_chart(tree, &chart::path_of(folder))?;
         }
     }
     let (metrics, _) = source::read_metrics(tree, "").map_err(|error| Diagnosed::from(vec![error]))?;
@@ -202,9 +207,9 @@ fn facts(target: &Target) -> anyhow::Result<Facts> {
 
 impl Facts {
     /// What the templates of a chart have. A release is applied again by each version of the operator.
-    fn add_chart(&mut self, tree: &Tree, folder: &str) {
-        for path in tree.files_below(folder).into_iter().filter(|path| path.contains("/templates/")) {
-            let text = tree.read(&path).ok().flatten().unwrap_or_default();
+    fn add_chart(&mut self, tree: &Tree, folder: &str) -> anyhow::Result<()> {
+        for path in tree.files_below(folder)?.into_iter().filter(|path| path.contains("/templates/")) {
+            let text = tree.read(&path)?.unwrap_or_default();
             for (number, line) in text.lines().enumerate() {
                 let line = line.trim_start_matches(['-', ' ']).trim_end();
                 let place = || format!("{path}:{}", number + 1);
@@ -219,6 +224,7 @@ impl Facts {
         }
         // The runtime reports a release as ready when its objects are.
         self.names.entry(WAITS[0]).or_insert_with(|| folder.to_owned());
+        Ok(())
     }
 
     fn named(&self, names: &[&str]) -> Option<String> {
@@ -310,7 +316,7 @@ fn alerts(rules: &Node) -> Vec<Alert> {
 
 /// The levels that the chart of the operator and the base of its bundle claim, each with its file.
 fn claims(tree: &Tree) -> anyhow::Result<Vec<(String, String)>> {
-    let bases = tree.files_below("config/manifests/bases").into_iter();
+    let bases = tree.files_below("config/manifests/bases")?.into_iter();
     let bases = bases.filter(|path| path.ends_with(".clusterserviceversion.yaml")).map(|path| (path, "capabilities"));
     let chart = [("dist/chart/Chart.yaml".to_owned(), "artifacthub.io/operatorCapabilities")];
     let mut claims = Vec::new();

@@ -51,7 +51,8 @@ pub fn examine(target: &Target) -> Vec<Finding> {
         found.extend(unknown_kinds(project, &operator));
         found.extend(unknown_webhooks(project, &scaffolded, &operator));
     }
-    let files: BTreeSet<String> = tree.files_below("src/controller").into_iter().collect();
+    // What cannot be read is reported with the errors of the source.
+    let files: BTreeSet<String> = tree.files_below("src/controller").unwrap_or_default().into_iter().collect();
     let is_controller = |path: &str| {
         tree.read(path).ok().flatten().is_some_and(|text| text.contains("pub fn controller() -> Runnable"))
     };
@@ -166,9 +167,14 @@ fn missing_parts(rendered: Rendered, tree: &Tree) -> Vec<MissingPart> {
             Inserted::ListItem { function, item } => format!("`{item}` in the list of `fn {function}`"),
             _ => continue,
         };
-        let Ok(Some(text)) = tree.read(&path) else {
-            missing_parts.push(MissingPart::File(path));
-            continue;
+        let text = match tree.read(&path) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                missing_parts.push(MissingPart::File(path));
+                continue;
+            }
+            // It is reported with the errors of the source.
+            Err(_) => continue,
         };
         // A list that is made in another way is the user's.
         if edit(what).apply(&text).is_ok_and(|edited| edited != text) {

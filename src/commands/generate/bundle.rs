@@ -20,7 +20,7 @@ use crate::emit;
 use crate::names::Image;
 use crate::olm::{self, Bundle, Digests, Fate, Input, Labels, Options};
 use crate::plan::{Mode, Plan};
-use crate::project::{ProjectFile, Tree, join};
+use crate::project::{ProjectFile, ReadError, Tree, join};
 
 /// Generate a bundle for the Operator Lifecycle Manager (OLM)
 ///
@@ -154,7 +154,7 @@ pub fn run(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
         channels: channels.as_deref().unwrap_or("alpha"),
         default_channel: default_channel.as_deref(),
     };
-    write(&mut plan, &tree, args, &bundle, &labels, &existing);
+    write(&mut plan, &tree, args, &bundle, &labels, &existing)?;
     if console.verbosity == Verbosity::Verbose {
         console.list(&table(&bundle));
     }
@@ -424,7 +424,14 @@ fn summary(bundle: &Bundle) -> String {
     format!("{total} object{}: {}", if total == 1 { "" } else { "s" }, parts.join(", "))
 }
 
-fn write(plan: &mut Plan, tree: &Tree, args: &BundleArgs, bundle: &Bundle, labels: &Labels, existing: &Existing) {
+fn write(
+    plan: &mut Plan,
+    tree: &Tree,
+    args: &BundleArgs,
+    bundle: &Bundle,
+    labels: &Labels,
+    existing: &Existing,
+) -> Result<(), ReadError> {
     let folder = args.output_dir.trim_end_matches('/');
     let header = format!("{}`opctl generate bundle` makes it of config and the Rust types.", emit::OURS);
     for (name, value) in &bundle.manifests {
@@ -439,9 +446,10 @@ fn write(plan: &mut Plan, tree: &Tree, args: &BundleArgs, bundle: &Bundle, label
     plan.generate(DOCKERFILE, olm::dockerfile(labels, folder, &header, &existing.dockerfile));
     // The project's own lets only the sources through.
     plan.generate(format!("{DOCKERFILE}.dockerignore"), format!("{header}\n**\n!{folder}/**\n"));
-    for path in tree.files_below(&join(folder, "manifests")) {
+    for path in tree.files_below(&join(folder, "manifests"))? {
         if !plan.changes.contains_key(&path) {
             plan.prune(path);
         }
     }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use crate::emit;
 use crate::model::{Api, CrdLocation, Displayed, Operator, Step};
 use crate::olm::{self, DescriptorHint, KindHints, Metadata};
 use crate::plan::{Mode, Plan};
-use crate::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin};
+use crate::project::{Manifest, Origin, Package, ProjectFile, Resource, Tree, builtin, is_unreadable};
 use crate::source::{self, Source};
 
 #[derive(Debug, Subcommand)]
@@ -200,7 +200,8 @@ pub fn hints(tree: &Tree, project: &ProjectFile) -> (Hints, Vec<Diagnostic>) {
         }
     }
     // What a wrong marker should say is missing in the bundle.
-    let is_of_marker = |problem: &&Diagnostic| problem.is_error() && problem.code.starts_with("OP1");
+    let is_of_marker =
+        |problem: &&Diagnostic| problem.is_error() && (problem.code.starts_with("OP1") || is_unreadable(problem));
     let mut problems: Vec<Diagnostic> = requests.diagnostics.iter().filter(is_of_marker).cloned().collect();
     let displayed = &requests.operator.displayed;
     if displayed.is_empty() {

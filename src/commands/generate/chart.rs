@@ -13,7 +13,7 @@ use super::super::edit::{self, EditArgs, KUSTOMIZATION, is_listed, listed};
 use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::rendered::{self, ImageSubstitution};
-use super::super::{Console, Next, Outcome, Task, carry_out, lock, resolve, tree};
+use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, resolve, tree};
 use crate::compiled::helm::{self, HelmError, Workspace};
 use crate::config::render::Renderer;
 use crate::diagnostic::Diagnostic;
@@ -112,7 +112,7 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     quiet.overwrite.clear();
     let base = objects(tree)?;
     let mut switches = Vec::new();
-    if file.namespaces.is_empty() && offered(tree, &scope(!file.namespaced), &quiet, "rbac.namespaced", console) {
+    if file.namespaces.is_empty() && offered(tree, &scope(!file.namespaced), &quiet, "rbac.namespaced", console)? {
         switches.push((Switch::Namespaced, file.namespaced));
     }
     let has_webhooks = is_listed(&kustomization, "webhook-server");
@@ -122,7 +122,7 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
         switches.push((Switch::Webhooks, true));
     }
     let certified = is_listed(&kustomization, "certmanager");
-    if offered(tree, &certificates(!certified), &quiet, "certManager.enabled", console) {
+    if offered(tree, &certificates(!certified), &quiet, "certManager.enabled", console)? {
         switches.push((Switch::CertManager, certified));
     }
     if base.iter().any(operator_chart::serves_metrics) {
@@ -214,12 +214,13 @@ fn certificates(cert_manager: bool) -> EditArgs {
 }
 
 /// Whether a part can be switched; if not, the chart has it as it is.
-fn offered(tree: &Tree, args: &EditArgs, quiet: &Console, value: &str, console: &Console) -> bool {
+fn offered(tree: &Tree, args: &EditArgs, quiet: &Console, value: &str, console: &Console) -> anyhow::Result<bool> {
     match changed(tree, args, quiet) {
-        Ok(_) => true,
+        Ok(_) => Ok(true),
+        Err(error) if is_unreadable(&error) => Err(error),
         Err(error) => {
             console.warn(&format!("the chart has no value `{value}`: {error:#}"));
-            false
+            Ok(false)
         }
     }
 }
@@ -273,9 +274,13 @@ fn split(image: &str) -> (String, Option<String>) {
 fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[String]) -> anyhow::Result<Plan> {
     let mut plan = Plan::default();
     let at = |path: &str| format!("{folder}/{path}");
-    let templates = tree.files_below(&at("templates"));
-    let is_ours = |path: &String| tree.read(path).is_ok_and(|text| text.is_some_and(|text| text.starts_with(header)));
-    if tree.has(&at("Chart.yaml")) && !templates.iter().any(is_ours) {
+    let mut ours = Vec::new();
+    for path in tree.files_below(&at("templates"))? {
+        if tree.read(&path)?.is_some_and(|text| text.starts_with(header)) {
+            ours.push(path);
+        }
+    }
+    if tree.has(&at("Chart.yaml")) && ours.is_empty() {
         return Err(Refusal::new(format!("`{folder}` has a chart that `opctl generate chart` did not make"))
             .help("`--output-dir DIR` chooses another folder")
             .into());
@@ -283,7 +288,7 @@ fn plan(chart: &Chart, tree: &Tree, folder: &str, header: &str, overwrite: &[Str
     for (path, text) in &chart.templates {
         plan.generate(at(path), text.clone());
     }
-    for path in templates.into_iter().filter(|path| is_ours(path)) {
+    for path in ours {
         if !plan.changes.contains_key(&path) {
             plan.prune(path);
         }

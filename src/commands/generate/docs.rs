@@ -53,7 +53,7 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
     for (path, text) in reference::json_schemas(&apis, &header) {
         plan.generate(join(folder, &format!("schemas/{path}")), text);
     }
-    for path in tree.files_below(&join(folder, "schemas")) {
+    for path in tree.files_below(&join(folder, "schemas"))? {
         if !plan.changes.contains_key(&path) {
             plan.prune(path);
         }
@@ -63,7 +63,7 @@ pub fn run(args: &DocsArgs, console: &Console) -> anyhow::Result<Outcome> {
 
 fn crds(tree: &Tree) -> anyhow::Result<Vec<Value>> {
     let mut crds = Vec::new();
-    for path in tree.files_below("config/crd/bases") {
+    for path in tree.files_below("config/crd/bases")? {
         let text = tree.read(&path)?.unwrap_or_default();
         let read = reference::crds(&text).map_err(|error| {
             Refusal::new(format!("cannot read `{path}`: {error}")).help("`opctl manifests` regenerates it")
@@ -75,8 +75,11 @@ fn crds(tree: &Tree) -> anyhow::Result<Vec<Value>> {
 
 fn samples(tree: &Tree) -> anyhow::Result<Vec<Sample>> {
     let mut samples = Vec::new();
-    for path in tree.files_below("config/samples") {
-        samples.extend(reference::samples(&tree.read(&path)?.unwrap_or_default()));
+    let is_yaml = |path: &String| path.ends_with(".yaml") || path.ends_with(".yml");
+    for path in tree.files_below("config/samples")?.into_iter().filter(is_yaml) {
+        let read = reference::samples(&tree.read(&path)?.unwrap_or_default());
+        samples
+            .extend(read.map_err(|error| Refusal::new(format!("cannot read `{path}`: {error}")).help("correct it"))?);
     }
     Ok(samples)
 }

@@ -1,8 +1,9 @@
 //! `opctl import ansible-operator`: a kind for each watch of operator-sdk's Ansible operator, with the same roles and playbooks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 use serde_json::{Map, Value as Json};
@@ -18,7 +19,7 @@ use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
 use crate::config::yaml::{self, Dialect, Node};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::project::{ProjectFile, Resource};
+use crate::project::{ProjectFile, Resource, Tree};
 use crate::scaffold;
 
 /// Convert an Ansible operator of operator-sdk: its kinds, roles, playbooks, samples and watches.yaml
@@ -95,19 +96,24 @@ fn requests(
 
 /// Reads the text files below a folder.
 fn copy(dir: &Path, folder: &str, files: &mut Files, found: &mut Vec<Diagnostic>) -> Result<(), Refusal> {
-    let Ok(entries) = fs::read_dir(dir.join(folder)) else { return Ok(()) };
-    for entry in entries.flatten() {
+    let failed = |path: &Path, error: &dyn Display| {
+        Refusal::new(format!("cannot read `{}`: {error}", path.display())).help("correct its permissions, or remove it")
+    };
+    let shown = dir.join(folder);
+    let entries = match fs::read_dir(&shown) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && shown.symlink_metadata().is_err() => return Ok(()),
+        entries => entries.map_err(|error| failed(&shown, &error))?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| failed(&shown, &error))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{folder}/{name}");
         if entry.path().is_dir() {
             copy(dir, &path, files, found)?;
         } else if name != ".placeholder" && name != ".gitkeep" {
-            let bytes = fs::read(entry.path()).map_err(|error| {
-                Refusal::new(format!("cannot read `{}`: {error}", entry.path().display()))
-                    .help("correct its permissions")
-            })?;
-            match String::from_utf8(bytes) {
-                Ok(text) => _ = files.insert(path, text),
+            match Tree::at(dir).read(&path) {
+                Ok(text) => files.extend(text.map(|text| (path, text))),
+                Err(error) if !error.is_binary() => return Err(failed(&entry.path(), &error.source)),
                 Err(_) => {
                     let message = format!("`{}` is not text, and was not copied", entry.path().display());
                     let help = format!("copy it after the import, to `{path}`");
@@ -135,8 +141,8 @@ fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Di
             }
         }
         Source::Playbook(path) if files.contains_key(path) => Some(Source::Playbook(path.clone())),
-        Source::Playbook(path) => match fs::read_to_string(source.dir.join(path)) {
-            Ok(text) => {
+        Source::Playbook(path) => match Tree::at(&source.dir).read(path) {
+            Ok(Some(text)) => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let target = format!("playbooks/{name}");
                 if files.insert(target.clone(), text).is_some() {
@@ -147,7 +153,11 @@ fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Di
                 found.push(Diagnostic::warning("OP483", message).at(runs.span.clone(), "").help(help));
                 Some(Source::Playbook(target))
             }
-            Err(_) => wrong(format!("there is no playbook `{}`", source.dir.join(path).display())),
+            Err(error) => {
+                found.push(error.into());
+                None
+            }
+            Ok(None) => wrong(format!("there is no playbook `{}`", source.dir.join(path).display())),
         },
     }
 }
@@ -242,7 +252,7 @@ fn literal(value: &Json, levels: Option<usize>) -> String {
 
 /// The rules of their role that no task needs; they are not carried over.
 fn compare(source: &SdkProject, rules: &Rules, own: &BTreeSet<&str>, found: &mut Vec<Diagnostic>) {
-    let Some(file) = project::read(&source.dir.join("config/rbac/role.yaml")) else { return };
+    let Some(file) = project::read(&source.dir.join("config/rbac/role.yaml"), found) else { return };
     let documents = match yaml::documents(&file, Dialect::Kubectl) {
         Ok(documents) => documents,
         Err(error) => return found.push(*error),
@@ -284,7 +294,7 @@ fn leftovers(source: &SdkProject, found: &mut Vec<Diagnostic>) {
             );
         }
     }
-    let Some(file) = project::read(&source.dir.join("requirements.yml")) else { return };
+    let Some(file) = project::read(&source.dir.join("requirements.yml"), found) else { return };
     let documents = match yaml::documents(&file, Dialect::Kubectl) {
         Ok(documents) => documents,
         Err(error) => return found.push(*error),

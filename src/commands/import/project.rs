@@ -1,6 +1,5 @@
 //! The project of a Helm or Ansible operator of operator-sdk: what both have.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use super::watches::Subject;
 use crate::commands::error::Refusal;
 use crate::compiled::documents;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
+use crate::project::{ReadError, Tree};
 
 pub struct SdkProject {
     pub dir: PathBuf,
@@ -57,12 +57,16 @@ impl SdkProject {
     /// Everything that is wrong is added to `found`. `plugin` is that of operator-sdk.
     pub fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Self, Refusal> {
         let path = dir.join("watches.yaml");
-        let text = fs::read_to_string(&path).map_err(|error| {
-            Refusal::new(format!("cannot read `{}`: {error}", path.display()))
-                .help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
+        let text = match Tree::at("").read(&path.to_string_lossy()) {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => Err(format!("cannot read `{}`: it does not exist", path.display())),
+            Err(error) => Err(error.to_string()),
+        };
+        let text = text.map_err(|error| {
+            Refusal::new(error).help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
         })?;
         let watches = SourceFile::new(path.display().to_string(), text);
-        let names = match read(&dir.join("PROJECT")) {
+        let names = match read(&dir.join("PROJECT"), found) {
             Some(file) => {
                 let values = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
                 let names = values.into_iter().next().map(serde_json::from_value);
@@ -71,12 +75,12 @@ impl SdkProject {
             None => None,
         };
         let mut crds = Vec::new();
-        for (_, file) in files(&dir.join("config/crd/bases")) {
+        for (_, file) in files(&dir.join("config/crd/bases"), found) {
             let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
             crds.extend(objects.into_iter().map(|crd| (file.path.clone(), crd)));
         }
         let mut samples = Vec::new();
-        for (name, file) in files(&dir.join("config/samples")) {
+        for (name, file) in files(&dir.join("config/samples"), found) {
             if name != "kustomization.yaml" {
                 let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
                 samples.push((name, file.text.clone(), objects));
@@ -140,17 +144,31 @@ impl SdkProject {
     }
 }
 
-pub fn read(path: &Path) -> Option<Arc<SourceFile>> {
-    fs::read_to_string(path).ok().map(|text| SourceFile::new(path.display().to_string(), text))
+/// `None` if the file does not exist, or cannot be read, which is reported.
+pub fn read(path: &Path, found: &mut Vec<Diagnostic>) -> Option<Arc<SourceFile>> {
+    let path = path.to_string_lossy();
+    match Tree::at("").read(&path) {
+        Ok(text) => text.map(|text| SourceFile::new(path, text)),
+        Err(error) => {
+            found.push(error.into());
+            None
+        }
+    }
 }
 
 /// The YAML files in a folder, by name.
-fn files(folder: &Path) -> Vec<(String, Arc<SourceFile>)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".yaml") || name.ends_with(".yml")).collect();
-    names.sort();
-    names.into_iter().filter_map(|name| Some((name.clone(), read(&folder.join(name))?))).collect()
+fn files(folder: &Path, found: &mut Vec<Diagnostic>) -> Vec<(String, Arc<SourceFile>)> {
+    let names = Tree::at(folder).files_below("").unwrap_or_else(|error| {
+        let path = folder.join(&error.path).display().to_string();
+        found.push(ReadError { path, ..error }.into());
+        Vec::new()
+    });
+    let is_yaml = |name: &String| !name.contains('/') && (name.ends_with(".yaml") || name.ends_with(".yml"));
+    names
+        .into_iter()
+        .filter(is_yaml)
+        .filter_map(|name| Some((name.clone(), read(&folder.join(name), found)?)))
+        .collect()
 }
 
 fn parsed<T, E: std::fmt::Display>(

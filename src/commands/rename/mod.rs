@@ -212,7 +212,7 @@ pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
         let lines: String = mentions.iter().map(|line| format!("\n  {line}")).collect();
         console.note(&format!("the old name is still in these strings, comments and documents; check them:{lines}"));
     }
-    let links: Vec<String> = tree.own_links().into_iter().filter(|path| path.ends_with(".rs")).collect();
+    let links: Vec<String> = tree.own_links()?.into_iter().filter(|path| path.ends_with(".rs")).collect();
     if !links.is_empty() {
         console.note(&format!("links are not followed; what they lead to has its old names: {}", links.join(", ")));
     }
@@ -385,7 +385,7 @@ impl Renamed {
                 continue;
             }
             if is_new {
-                if text.is_none() && tree.has(path) {
+                if text.is_none() && tree.read(path)?.is_some() {
                     return Err(
                         Refusal::new(format!("`{path}` cannot be moved: it is generated, or of another tool")).into()
                     );
@@ -404,7 +404,7 @@ impl Renamed {
     fn files(&self, tree: &Tree) -> anyhow::Result<Texts> {
         let runtime = format!("{}/", Runtime::FOLDER);
         let mut files = Texts::new();
-        for path in tree.own_files() {
+        for path in tree.own_files()? {
             let is_output = OUTPUTS.iter().any(|folder| path.starts_with(folder));
             if path == PROJECT || is_output || path.starts_with(&runtime) || path.starts_with("helm-charts/") {
                 continue;
@@ -415,10 +415,12 @@ impl Renamed {
                     files.insert(path, text);
                 }
                 Ok(_) => {}
-                Err(error) if self.moves.apply(&path) != path => return Err(error.into()),
-                Err(error) if path.ends_with(".rs") => return Err(error.into()),
-                // What is no text has no names.
-                Err(_) => {}
+                // Other files than these may be anything.
+                Err(error)
+                    if error.is_binary()
+                        && self.moves.apply(&path) == path
+                        && ![".rs", ".toml", ".yaml", ".yml"].iter().any(|end| path.ends_with(end)) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(files)

@@ -1,0 +1,72 @@
+//! Changes of `format` in CRDs, compared with what an API server accepts: `tests/compat/formats.txt`.
+
+use std::collections::BTreeSet;
+
+use opctl::apiserver::Field;
+use opctl::compat::{self, Impact, Victim};
+use serde_json::{Value, json};
+
+use crate::formats::{Accepted, FORMATS, TYPES, path, schema, values};
+
+fn recorded() -> Accepted {
+    parse(&std::fs::read_to_string(path()).unwrap())
+}
+
+fn parse(text: &str) -> Accepted {
+    let lines: Vec<&str> = text.lines().collect();
+    let groups = lines.chunks_exact(2).flat_map(|pair| {
+        let (name, formats) = pair[0].split_once(": ").unwrap();
+        let values = serde_json::Deserializer::from_str(pair[1]).into_iter::<Value>();
+        let values: BTreeSet<String> = values.map(|value| value.unwrap().to_string()).collect();
+        let key = |format: &str| (name.to_owned(), if format == "none" { String::new() } else { format.to_owned() });
+        formats.split(' ').map(|format| (key(format), values.clone())).collect::<Vec<_>>()
+    });
+    groups.collect()
+}
+
+#[test]
+fn values_of_each_format_are_accepted_as_by_an_api_server() {
+    let mut wrong = Vec::new();
+    for ((name, format), accepted) in recorded() {
+        let field = Field::parse(&schema(&name, &format)).unwrap();
+        for value in values() {
+            let expected = accepted.contains(&value.to_string());
+            if field.accepts(&value).is_some_and(|accepts| accepts != expected) {
+                wrong.push(format!("{name} {format}: {value} is accepted: {expected}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each pair of formats: writers are refused if and only if a value is.
+#[test]
+fn a_change_of_format_breaks_writers_if_the_api_server_refuses_a_value() {
+    let recorded = recorded();
+    let mut wrong = Vec::new();
+    for name in TYPES {
+        for old in FORMATS {
+            for new in FORMATS {
+                let accepted = |format: &str| &recorded[&(name.to_owned(), format.to_owned())];
+                let refused: Vec<&String> = accepted(old).difference(accepted(new)).collect();
+                let changes = compat::compare(&[crd(schema(name, old))], &[crd(schema(name, new))]);
+                let breaks =
+                    |it: &compat::Change| it.victims.contains(&Victim::Writers) && it.impact >= Impact::Warning;
+                if changes.iter().any(breaks) == refused.is_empty() {
+                    wrong.push(format!("{name}: {old} → {new} refuses {refused:?}: {changes:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn crd(field: Value) -> Value {
+    let schema =
+        json!({ "type": "object", "properties": { "spec": { "type": "object", "properties": { "a": field } } } });
+    let version = json!({ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema } });
+    json!({
+        "metadata": { "name": "webs.example.com" },
+        "spec": { "group": "example.com", "names": { "kind": "Web", "plural": "webs" }, "versions": [version] },
+    })
+}
