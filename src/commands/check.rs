@@ -158,7 +158,8 @@ impl Examined {
     fn of(tree: &Tree, project: Option<&ProjectFile>) -> Self {
         let config = || (config::read(tree, ""), config::allows(tree, ""));
         let (((objects, config), allows), mut source) = threads::both(config, || source::read_requests(tree, ""));
-        source.diagnostics.retain(|diagnostic| !source::only_a_compiler_knows(diagnostic));
+        let stops_manifests = |it: &Diagnostic| source::only_a_compiler_knows(it) || it.code == source::UNDECIDED;
+        source.diagnostics.retain(|diagnostic| !stops_manifests(diagnostic));
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
         let empty = Operator::default();
         let home = home(project, if is_sound { &source.operator } else { &empty });
@@ -199,7 +200,8 @@ impl Examined {
 /// What an operator without PROJECT has is a ClusterRole.
 fn home(project: Option<&ProjectFile>, operator: &Operator) -> Home {
     let Some(project) = project else { return Home::default() };
-    let cluster_kinds = operator.apis.iter().filter(|api| api.scope == Scope::Cluster);
+    let externals = operator.externals.iter().flat_map(|external| &external.versions);
+    let cluster_kinds = operator.apis.iter().chain(externals).filter(|api| api.scope == Scope::Cluster);
     Home {
         // The namespace in `config/default` of the scaffold.
         namespace: Some(format!("{}-system", project.name)),

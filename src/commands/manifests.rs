@@ -23,11 +23,11 @@ use crate::compiled;
 use crate::diagnostic::{Diagnostic, Severity, Span};
 use crate::edit::Edit;
 use crate::emit::{self, CustomResourceDefinition, Manifest};
-use crate::model::{Api, CrdLocation};
+use crate::model::{Api, CrdLocation, External};
 use crate::names::Namespace;
 use crate::plan::{self, Change, Plan, Step, Verdict};
 use crate::project::{Descriptions, PROJECT, ProjectError, ProjectFile, Tree, join, root_above};
-use crate::source::{Account, Source};
+use crate::source::{self, Account, Source};
 use crate::threads;
 
 /// Regenerate config/crd, config/rbac and config/webhook from the Rust source
@@ -201,6 +201,7 @@ fn compare(
 ) -> anyhow::Result<Outcome> {
     let baseline = Baseline::open(what, &output.root, &output.folder, args.program.kubectl.as_deref())?;
     let mut found = engine::find(tree, options, choice, console)?;
+    keep_generated_before(&mut found, &Tree::at(&output.root), options.output, choice)?;
     let mut errors = check(&mut found, choice);
     errors.retain(Diagnostic::is_error);
     errors.extend(found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default());
@@ -251,6 +252,7 @@ fn add(
     console: &Console,
 ) -> anyhow::Result<Added> {
     let mut found = engine::find(source, options, choice, console)?;
+    keep_generated_before(&mut found, target, options.output, choice)?;
     if console.verbosity == Verbosity::Verbose {
         console.note(&read(&found.source));
     }
@@ -261,16 +263,15 @@ fn add(
         emit::shorten_descriptions(&mut found.crds, max);
     }
     if options.namespaced && !choice.wants(Part::Crd) {
-        found.crds = written(target, options.output)?;
+        found.crds = written(target, options.output)?.into_iter().map(|(_, crd)| crd).collect();
     }
     let mut diagnostics = check(&mut found, choice);
     let mut crds = found.crds;
     if let Some(refused) = &found.refused {
         // Their roles and their places in lists stay, too.
         let made: BTreeSet<Kind> = crds.iter().map(engine::kind_of).collect();
-        let mut kept = written(target, options.output)?;
-        kept.retain(|crd| !made.contains(&engine::kind_of(crd)) && refused.may_be(engine::kind_of(crd)));
-        crds.append(&mut kept);
+        let kept = written(target, options.output)?.into_iter().map(|(_, crd)| crd);
+        crds.extend(kept.filter(|crd| !made.contains(&engine::kind_of(crd)) && refused.may_be(engine::kind_of(crd))));
         crds.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     }
     let operator = &found.source.operator;
@@ -306,15 +307,42 @@ fn add(
     Ok(Added { warnings: diagnostics, refused: found.refused })
 }
 
-/// The generated CRDs as they are: where types are not read, they show which kinds are in no namespace, and those of kinds
+/// Refuses kinds that seem to be those of other projects if their CRDs were generated before: their removal could delete the CRDs of
+/// the other projects from the cluster, with all objects.
+fn keep_generated_before(found: &mut Found, target: &Tree, output: &str, choice: &Choice) -> anyhow::Result<()> {
+    let externals = found.source.operator.externals.iter().filter(|external| external.warning.is_some());
+    let externals: Vec<&External> = externals.collect();
+    if externals.is_empty() || !choice.wants(Part::Crd) {
+        return Ok(());
+    }
+    let mut errors = Vec::new();
+    for (path, crd) in written(target, output)? {
+        let (group, kind) = engine::kind_of(&crd);
+        let Some(external) = externals.iter().find(|it| (&it.group, &it.kind) == (&group, &kind)) else { continue };
+        found.source.diagnostics.retain(|diagnostic| Some(diagnostic) != external.warning.as_ref());
+        errors.push((group, kind, source::generated_before(external, &path)));
+    }
+    for (group, kind, error) in errors {
+        let refused = found.refused.get_or_insert_default();
+        refused.kinds.insert(Some((group, kind)));
+        refused.why.diagnostics.push(error);
+    }
+    match &mut found.refused {
+        Some(refused) if choice.all_or_nothing => Err(std::mem::take(&mut refused.why).into()),
+        _ => Ok(()),
+    }
+}
+
+/// The generated CRDs as they are, with their paths: where types are not read, they show which kinds are in no namespace, and those of kinds
 /// that are refused stay.
-fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<CustomResourceDefinition>> {
+fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<(String, CustomResourceDefinition)>> {
     let mut crds = Vec::new();
     for path in tree.files_below(&join(output, "crd/bases"))? {
         let text = tree.read(&path)?.unwrap_or_default();
         if emit::is_generated(&text) {
             // A file that cannot be read is skipped here, and reported by `opctl check`.
-            crds.extend(compiled::documents::read(&text, &path).unwrap_or_default());
+            let read = compiled::documents::read(&text, &path).unwrap_or_default();
+            crds.extend(read.into_iter().map(|crd| (path.clone(), crd)));
         }
     }
     Ok(crds)

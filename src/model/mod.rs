@@ -26,7 +26,9 @@ pub struct Operator {
     pub authority: Option<Authority>,
     /// In source order.
     pub allows: Vec<Allow>,
-    /// The items whose kinds are those of other projects.
+    /// In source order.
+    pub ownerships: Vec<Ownership>,
+    /// Kinds of other projects: the code may use them, and their CRDs are not generated. By group and kind.
     pub externals: Vec<External>,
     /// In source order.
     pub displayed: Vec<Displayed>,
@@ -44,7 +46,7 @@ impl Operator {
         self.webhook_configurations.append(&mut markers.webhook_configurations);
         self.conversions.append(&mut markers.conversions);
         self.allows.append(&mut markers.allows);
-        self.externals.append(&mut markers.externals);
+        self.ownerships.append(&mut markers.ownerships);
         self.displayed.append(&mut markers.displayed);
     }
 }
@@ -219,13 +221,25 @@ pub struct Allow {
     pub covers: Span,
 }
 
-/// One `// +opctl:external` marker.
+/// One `// +opctl:external` or `// +opctl:owned` marker: whether the CRD of a kind belongs to another project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct External {
+pub struct Ownership {
+    pub is_external: bool,
     /// The marker itself.
     pub span: Span,
     /// The marker's line, and the item below.
     pub covers: Span,
+}
+
+/// A kind of another project, for which the source has a type.
+#[derive(Clone, Debug)]
+pub struct External {
+    pub group: String,
+    pub kind: String,
+    /// Those that could be derived.
+    pub versions: Vec<Api>,
+    /// The evidence; `None` if a marker or PROJECT says so.
+    pub warning: Option<Diagnostic>,
 }
 
 /// One `// +operator-sdk:csv:customresourcedefinitions:…` marker: how consoles show a kind or a field.

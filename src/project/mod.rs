@@ -6,6 +6,7 @@ mod manifest;
 mod sources;
 mod tree;
 mod unreadable;
+pub mod widespread;
 mod workspace;
 
 pub use file::{

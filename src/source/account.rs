@@ -96,7 +96,7 @@ impl Source {
         if self.operator.apis.iter().any(|api| is_name(&api.span)) {
             return Some(Fate::Written);
         }
-        let externals = self.operator.externals.iter().map(|external| &external.covers);
+        let externals = self.operator.ownerships.iter().filter(|it| it.is_external).map(|it| &it.covers);
         if foreign.iter().chain(externals).any(|span| is_in(span, kind.at.start) || is_name(span)) {
             return Some(Fate::Elsewhere);
         }

@@ -9,6 +9,7 @@ mod cfg;
 mod constants;
 mod containers;
 mod conversions;
+mod crd_calls;
 mod custom_resource;
 mod defaults;
 pub mod dependencies;
@@ -30,6 +31,7 @@ mod methods;
 mod metrics;
 mod modules;
 mod numbers;
+mod ownership;
 mod package;
 mod panics;
 mod quantities;
@@ -52,13 +54,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, External, Metric, Operator, Underivable};
+use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Metric, Operator, Underivable};
 use crate::project::{ReadError, Tree, is_unreadable, join};
 use crate::threads;
 
 pub use account::Account;
 use foreign::Missing;
 use modules::{Modules, Reading};
+pub use ownership::{UNDECIDED, generated_before};
 use package::Package;
 use types::Deriver;
 
@@ -111,14 +114,14 @@ pub fn read_with(tree: &Tree, folder: &str, options: &Options) -> Source {
     if let Some(missing) = foreign::not_fetched(&part.missing) {
         part.blame(&missing);
     }
-    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, foreign, enums, .. } = part;
+    let Part { mut apis, mut unread, mut diagnostics, mut underivable, left_out, mut foreign, enums, .. } = part;
     source.diagnostics.append(&mut unread);
     let in_files = source.diagnostics.clone();
     let enums = Arc::new(enums);
     apis.iter_mut().for_each(|api| api.enums = enums.clone());
     source.diagnostics.append(&mut diagnostics);
     source.add_markers(&packages, &modules);
-    source.leave_to_others(&mut apis, &mut underivable);
+    foreign.extend(source.leave_external(&packages, &modules, &mut apis, &mut underivable));
     apis.sort_by(|a, b| (&a.group, &a.kind, &a.version).cmp(&(&b.group, &b.kind, &b.version)));
     // A file that belongs to the library and to a binary declares its kinds once, if its names mean the same in both.
     apis.dedup_by(|a, b| a.span == b.span && a.schema == b.schema);
@@ -333,28 +336,6 @@ fn kinds_made_in(tree: &Tree, folder: &str) -> Result<Vec<Diagnostic>, ReadError
 }
 
 impl Source {
-    /// Leaves out the kinds that a marker says are those of other projects, and what is wrong with them.
-    fn leave_to_others(&mut self, apis: &mut Vec<Api>, underivable: &mut Vec<Underivable>) {
-        let externals = &self.operator.externals;
-        let is_external = |span: &Span| externals.iter().any(|external| external.covers.contains(span));
-        for External { span, covers } in externals {
-            let mut names =
-                apis.iter().map(|api| &api.span).chain(underivable.iter().filter_map(|it| it.span.as_ref()));
-            if !names.any(|name| covers.contains(name)) {
-                let message = "there is no custom resource below this marker";
-                let help = "put it right above the type with `#[kube(…)]`, or remove it";
-                self.diagnostics.push(Diagnostic::warning("OP115", message).at(span.clone(), "").help(help));
-            }
-        }
-        apis.retain(|api| !is_external(&api.span));
-        let is_left = |stopped: &Underivable| stopped.span.as_ref().is_some_and(is_external);
-        let (left, own): (Vec<_>, Vec<_>) = underivable.drain(..).partition(is_left);
-        let is_reason =
-            |of: &[Underivable], problem: &Diagnostic| of.iter().any(|stopped| stopped.reasons.contains(problem));
-        self.diagnostics.retain(|problem| !is_reason(&left, problem) || is_reason(&own, problem));
-        *underivable = own;
-    }
-
     fn add_markers(&mut self, packages: &[Package], modules: &Modules) {
         let files = modules.files();
         for file in &files {

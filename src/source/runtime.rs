@@ -189,13 +189,13 @@ fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-type Tokens = [(Token, Range<usize>)];
+pub(super) type Tokens = [(Token, Range<usize>)];
 
-fn word<'a>(text: &'a str, tokens: &Tokens, at: usize) -> Option<&'a str> {
+pub(super) fn word<'a>(text: &'a str, tokens: &Tokens, at: usize) -> Option<&'a str> {
     tokens.get(at).filter(|(token, _)| *token == Token::Word).map(|(_, range)| &text[range.clone()])
 }
 
-fn sign(tokens: &Tokens, at: usize) -> Option<u8> {
+pub(super) fn sign(tokens: &Tokens, at: usize) -> Option<u8> {
     match tokens.get(at)?.0 {
         Token::Sign(sign) => Some(sign),
         _ => None,

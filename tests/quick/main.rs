@@ -95,6 +95,7 @@ mod markers;
 mod markers_reference;
 mod objects;
 mod olm;
+mod ownership;
 mod plan;
 mod rbac;
 mod readers;

@@ -3,7 +3,7 @@
 
 use super::arguments::Arguments;
 use super::{Markers, allow, csv, rbac, webhook};
-use crate::model::External;
+use crate::model::Ownership;
 
 /// A marker: `// +name:argument=value,argument=value`.
 #[derive(Debug)]
@@ -83,6 +83,11 @@ impl Marker {
 /// The marker of this name, without `+`.
 pub fn find(name: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.name == name)
+}
+
+fn ownership(arguments: &Arguments, is_external: bool) -> Ownership {
+    let (span, covers) = allow::place(arguments);
+    Ownership { is_external, span, covers }
 }
 
 /// What rows say only where it is not so.
@@ -465,10 +470,15 @@ pub const MARKERS: &[Marker] = &[
         form: Form::Positional,
         arguments: &[],
         examples: &["opctl:external"],
-        read: |arguments, markers| {
-            let (span, covers) = allow::place(arguments);
-            markers.operator.externals.push(External { span, covers });
-        },
+        read: |arguments, markers| markers.operator.ownerships.push(ownership(arguments, true)),
+    },
+    Marker {
+        name: "opctl:owned",
+        about: "says that the CRD of the custom resource that follows belongs to this crate, whatever its group suggests",
+        form: Form::Positional,
+        arguments: &[],
+        examples: &["opctl:owned"],
+        read: |arguments, markers| markers.operator.ownerships.push(ownership(arguments, false)),
     },
     Marker {
         name: "operator-sdk:csv:customresourcedefinitions",

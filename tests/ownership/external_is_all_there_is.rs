@@ -1,0 +1,1 @@
+kind Certificate cert-manager.io namespaced

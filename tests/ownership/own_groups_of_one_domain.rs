@@ -1,0 +1,2 @@
+kind Widget widgets.acme.co.uk
+kind Gadget gadgets.acme.co.uk

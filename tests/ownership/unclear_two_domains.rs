@@ -1,0 +1,3 @@
+kind Widget acme.io
+kind Lever acme.io
+kind Gadget partner.dev

@@ -1,0 +1,2 @@
+kind Widget acme.io status="WidgetStatus"
+kind Gadget partner.dev

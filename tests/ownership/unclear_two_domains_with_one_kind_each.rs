@@ -1,0 +1,2 @@
+kind Widget acme.io
+kind Gadget partner.dev
