@@ -83,11 +83,11 @@ name!(
     Version
 );
 name!(
-    /// A kind: UpperCamelCase ASCII, at most 63 characters, and legal as the name of a Rust type and module.
+    /// A kind: UpperCamelCase ASCII, at most 63 characters.
     Kind
 );
 name!(
-    /// The name of a controller beside the first one of a kind: an RFC 1035 label that is legal as a Rust module.
+    /// The name of a controller beside the first one of a kind: an RFC 1035 label.
     ControllerName
 );
 name!(
@@ -130,7 +130,11 @@ impl ProjectName {
             );
         }
         if is_rust_keyword(&text.to_snake_case()) || RESERVED_CRATES.contains(&text.to_snake_case().as_str()) {
-            return refuse("project name", text, "it is a Rust keyword or the name of a crate that the operator uses");
+            let near = format!("{text}-operator");
+            let hint =
+                if near.len() <= Self::MAX { format!(": use another one, e.g. `{near}`") } else { String::new() };
+            let rule = format!("it is a Rust keyword or the name of a crate that the operator uses{hint}");
+            return refuse("project name", text, rule);
         }
         Ok(Self(text.into()))
     }
@@ -164,13 +168,14 @@ impl Group {
         Ok(Self(text.into()))
     }
 
-    /// The Rust module: `-` and `.` become `_`; a leading digit gets `_` before it, a keyword after it.
+    /// The Rust module: `-` and `.` become `_`; a leading digit gets `_` before it, a keyword and the name of a crate that the files
+    /// which declare the module use get one after it.
     pub fn module(&self) -> String {
         let name = self.0.replace(['-', '.'], "_");
         match name {
             name if name.starts_with(|c: char| c.is_ascii_digit()) => format!("_{name}"),
-            name if is_rust_keyword(&name) => format!("{name}_"),
-            name => name,
+            name if CRATES_BESIDE_GROUPS.contains(&name.as_str()) => format!("{name}_"),
+            name => as_identifier(name),
         }
     }
 }
@@ -224,20 +229,6 @@ impl Kind {
         if text.len() > 63 {
             return refuse("kind", text, "use at most 63 characters");
         }
-        let module = text.to_snake_case();
-        if is_rust_keyword(text) || is_rust_keyword(&module) {
-            return refuse("kind", text, "its name or its module's name is a Rust keyword");
-        }
-        if PRELUDE.contains(&text) {
-            return refuse(
-                "kind",
-                text,
-                "a type or trait of Rust's prelude, or one that every controller imports, has this name",
-            );
-        }
-        if RESERVED_MODULES.contains(&module.as_str()) {
-            return refuse("kind", text, format!("its module would be `{module}`, which the project needs for itself"));
-        }
         Ok(Self(text.into()))
     }
 
@@ -245,9 +236,22 @@ impl Kind {
         text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
     }
 
-    /// The Rust module and file stem: `MemcachedCluster` → `memcached_cluster`.
+    /// The Rust module and file stem: `MemcachedCluster` → `memcached_cluster`, `Type` → `type_`.
     pub fn module(&self) -> String {
-        self.0.to_snake_case()
+        as_identifier(self.0.to_snake_case())
+    }
+
+    /// The module of the conversion of a version.
+    pub fn conversion_module(&self) -> String {
+        format!("{}_conversion", self.0.to_snake_case())
+    }
+
+    /// The Rust type: the kind, or `ResultObject` if the files of a kind use its name for something else.
+    pub fn type_name(&self) -> String {
+        match USED_TYPES.contains(&self.as_str()) {
+            true => format!("{self}Object"),
+            false => self.to_string(),
+        }
     }
 
     /// The singular name: the kind in lower case.
@@ -266,16 +270,12 @@ impl ControllerName {
         if !is_dns_1035_label(text) {
             return refuse("controller name", text, LABEL_1035_RULE);
         }
-        let name = Self(text.into());
-        if is_rust_keyword(&name.module()) || RESERVED_MODULES.contains(&text) {
-            return refuse("controller name", text, format!("its module cannot be called `{}`", name.module()));
-        }
-        Ok(name)
+        Ok(Self(text.into()))
     }
 
     /// The Rust module and file stem: `captain-backup` → `captain_backup`.
     pub fn module(&self) -> String {
-        self.0.replace('-', "_")
+        as_identifier(self.0.replace('-', "_"))
     }
 
     /// The condition that tells how far this controller is: `captain-backup` → `CaptainBackupReady`.
@@ -308,8 +308,7 @@ impl TypePath {
 impl Plural {
     /// As a Rust function or variable of several objects: `my-things` → `my_things`.
     pub fn variable(&self) -> String {
-        let name = self.0.replace('-', "_");
-        if is_rust_keyword(&name) { format!("{name}_") } else { name }
+        as_identifier(self.0.replace('-', "_"))
     }
 
     pub fn parse(text: &str) -> Result<Self, NameError> {
@@ -454,8 +453,13 @@ pub fn is_rust_keyword(text: &str) -> bool {
     KEYWORDS.contains(&text)
 }
 
-/// Names that a generated type must not shadow: the prelude, and what the generated files import.
-const PRELUDE: &[&str] = &[
+/// A name in snake case as an identifier: a keyword gets `_` after it.
+fn as_identifier(name: String) -> String {
+    if is_rust_keyword(&name) { format!("{name}_") } else { name }
+}
+
+/// Names that the type of a kind would shadow: `Self`, the prelude, and what the generated files import.
+const USED_TYPES: &[&str] = &[
     "Action",
     "Arc",
     "AsMut",
@@ -503,6 +507,7 @@ const PRELUDE: &[&str] = &[
     "ResourceExt",
     "Result",
     "Runnable",
+    "Self",
     "Send",
     "Serialize",
     "Sized",
@@ -517,8 +522,8 @@ const PRELUDE: &[&str] = &[
     "Vec",
 ];
 
-/// `mod.rs` is a folder's own file; `main` and `lib` are the crate's.
-const RESERVED_MODULES: &[&str] = &["mod", "main", "lib"];
+/// Crates that `src/api/mod.rs`, `src/controller/mod.rs` and `src/webhook/mod.rs` use beside the modules of groups.
+const CRATES_BESIDE_GROUPS: &[&str] = &["k8s_openapi", "kube", "opctl_runtime"];
 
 /// A crate of this name would shadow a dependency of the generated operator.
 const RESERVED_CRATES: &[&str] = &[
@@ -532,6 +537,7 @@ const RESERVED_CRATES: &[&str] = &[
     "k8s_openapi",
     "kube",
     "manager",
+    "opctl_runtime",
     "prometheus_client",
     "proc_macro",
     "schemars",
@@ -575,7 +581,7 @@ mod tests {
         for text in ["1", "v0", "v1.2", "banana", "v1gamma1", "v1beta", "v01", "V1", ""] {
             assert!(Version::parse(text).is_err(), "{text}");
         }
-        for text in ["memcached", "My_Kind", "Self", "Option", "Type", "Mod", "", "Käse", "1Kind"] {
+        for text in ["memcached", "My_Kind", "", "Käse", "1Kind"] {
             assert!(Kind::parse(text).is_err(), "{text}");
         }
         for text in ["", "-a", "a-", "A", "a..b", "a_b"] {
@@ -659,12 +665,36 @@ mod tests {
 
     #[test]
     fn modules_are_legal_rust() {
-        for (group, module) in
-            [("metrics-server", "metrics_server"), ("a.b", "a_b"), ("3scale", "_3scale"), ("type", "type_")]
-        {
+        for (group, module) in [
+            ("metrics-server", "metrics_server"),
+            ("a.b", "a_b"),
+            ("3scale", "_3scale"),
+            ("type", "type_"),
+            ("self", "self_"),
+            ("kube", "kube_"),
+            ("k8s-openapi", "k8s_openapi_"),
+            ("opctl-runtime", "opctl_runtime_"),
+            // Only files that use them by other paths are beside these modules.
+            ("serde", "serde"),
+            ("std", "std"),
+            ("core", "core"),
+        ] {
             assert_eq!(Group::parse(group).unwrap().module(), module);
         }
-        assert_eq!(Kind::parse("HTTPRoute").unwrap().module(), "http_route");
+        for (kind, module, type_name) in [
+            ("HTTPRoute", "http_route", "HTTPRoute"),
+            ("Type", "type_", "Type"),
+            ("Mod", "mod_", "Mod"),
+            ("Main", "main", "Main"),
+            ("Self", "self_", "SelfObject"),
+            ("Option", "option", "OptionObject"),
+            ("Condition", "condition", "ConditionObject"),
+        ] {
+            let kind = Kind::parse(kind).unwrap();
+            assert_eq!((kind.module().as_str(), kind.type_name().as_str()), (module, type_name));
+        }
+        assert_eq!(Kind::parse("Type").unwrap().conversion_module(), "type_conversion");
+        assert_eq!(ControllerName::parse("match").unwrap().module(), "match_");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod defaults;
 mod formats;
 mod lists;
 mod names;
+mod naming;
 mod object;
 mod sample;
 mod size;
@@ -24,6 +25,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 
+pub use naming::{Claim, NameConflict, Role, SHORT_NAMES, check_together, refused_names, settle};
 pub use object::{ObjectFinding, ObjectStep, check_metadata, check_object};
 pub use typed::{cel_syntax, deployment_spec, is_same_rule, object as decode_object, policy_rule};
 pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};

@@ -24,8 +24,8 @@ pub enum State {
     Served,
     /// Why it is not yet.
     Waiting(String),
-    /// Why another kind is in the way; that does not pass by itself.
-    Refused(String),
+    /// The API server does not accept its names; that does not pass by itself.
+    Refused,
 }
 
 /// An object of a kind.
@@ -93,7 +93,7 @@ impl State {
             return Self::Waiting("it is being deleted".into());
         }
         match (condition(crd, "NamesAccepted"), condition(crd, "Established")) {
-            (Some(["False", _, why]), _) => Self::Refused(why.into()),
+            (Some(["False", ..]), _) => Self::Refused,
             (Some(["True", ..]), Some(["True", ..])) if is_accepted => Self::Served,
             (Some(["True", ..]), Some(["False", _, why])) if !why.is_empty() => Self::Waiting(why.into()),
             _ => Self::Waiting("the API server has not looked at it yet".into()),
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(crd("x", &both).resource, "as.v1.b.c");
         assert!(matches!(crd("y", &both).state, State::Waiting(_)));
         let refused = json!([{"type": "NamesAccepted", "status": "False", "message": "\"x\" is taken"}]);
-        assert_eq!(crd("x", &refused).state, State::Refused("\"x\" is taken".into()));
+        assert_eq!(crd("x", &refused).state, State::Refused);
         assert!(matches!(crd("x", &json!([])).state, State::Waiting(_)));
     }
 

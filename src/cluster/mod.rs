@@ -8,6 +8,7 @@ mod crds;
 mod kubectl;
 mod manifest;
 mod migration;
+mod obstacle;
 pub mod olm;
 mod rollout;
 mod wait;
@@ -17,6 +18,7 @@ pub use crds::{Crd, PATIENCE_WITH_NAMES, RemainingObject, State};
 pub use kubectl::{Kubectl, KubectlError, KubectlOutput};
 pub use manifest::{ManifestError, Object, objects, text};
 pub use migration::{Migration, MigrationState, Storage, Sweep, VersionMigration, is_passing};
+pub use obstacle::Obstacle;
 pub use rollout::{Rollout, events, reasons};
 pub use wait::Deadline;
 

@@ -8,9 +8,9 @@ use super::allow;
 use super::console::Verbosity;
 use super::error::{Diagnosed, Refusal};
 use super::{Console, Outcome, counted, kubectl};
-use crate::apiserver::check_object;
+use crate::apiserver::{NameConflict, check_object, refused_names};
 use crate::cluster::{self, Kubectl};
-use crate::compat::{self, Change, Impact};
+use crate::compat::{self, Change, Impact, Victim};
 use crate::compiled::{documents, git};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::emit::CustomResourceDefinition;
@@ -114,7 +114,8 @@ pub fn report(
 ) -> anyhow::Result<Outcome> {
     let old = baseline.crds(crds)?;
     let new: Vec<Value> = crds.iter().map(|crd| serde_json::to_value(crd).expect("a CRD is JSON")).collect();
-    let changes = compat::compare(&old, &new);
+    let mut changes = compat::compare(&old, &new);
+    changes.extend(names(&old, crds));
     let mut diagnostics = to_diagnostics(&changes, source, &new, is_strict);
     if let Baseline::Cluster(kubectl) = baseline {
         diagnostics.extend(live(kubectl, crds, &old, &changes, source)?);
@@ -146,6 +147,27 @@ pub fn report(
         counted(notes.len(), "compatible change"),
     ));
     Ok(if errors > 0 { Outcome::Refused } else { Outcome::Done })
+}
+
+/// The new names that an API server with the old CRDs does not accept.
+fn names(old: &[Value], new: &[CustomResourceDefinition]) -> Vec<Change> {
+    let old = old.iter().filter_map(|crd| serde_json::from_value(crd.clone()).ok());
+    let to_change = |(index, NameConflict { role, name }): (usize, NameConflict)| Change {
+        code: "OP335",
+        impact: Impact::Loss,
+        victims: vec![Victim::ApiServer],
+        crd: new[index].metadata.name.clone().unwrap_or_default(),
+        version: None,
+        location: role.location(),
+        path: String::new(),
+        message: format!(
+            "the {} `{name}` is new here, but the names in the old release include it already",
+            role.words()
+        ),
+        why: "it does not accept the name, and the CRD gets NamesAccepted=False".into(),
+        help: Some("choose another name, or remove the name in one release and use it again in the next".into()),
+    };
+    refused_names(&old.collect::<Vec<_>>(), new).into_iter().map(to_change).collect()
 }
 
 /// Each change but the compatible ones, at the field in the source.
@@ -221,7 +243,7 @@ fn live(
     for crd in crds {
         let name = crd.metadata.name.as_deref().unwrap_or_default();
         let concerns_objects = |change: &Change| {
-            let hurts = |victim: &compat::Victim| matches!(victim, compat::Victim::Stored | compat::Victim::Writers);
+            let hurts = |victim: &Victim| matches!(victim, Victim::Stored | Victim::Writers);
             change.crd == name && change.impact > Impact::Note && change.victims.iter().any(hurts)
         };
         if !changes.iter().any(concerns_objects) {

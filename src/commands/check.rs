@@ -163,7 +163,7 @@ impl Examined {
         let is_sound = !source.diagnostics.iter().any(Diagnostic::is_error);
         let empty = Operator::default();
         let home = home(project, if is_sound { &source.operator } else { &empty });
-        let crds = emit::crds(&source.operator.apis).unwrap_or_default();
+        let (crds, _) = emit::crds_and_problems(&source.operator.apis);
         let decoding = decoding::check(&source, &crds);
         Self { source, is_sound, empty, home, functions: Functions::default(), objects, config, allows, crds, decoding }
     }
@@ -187,6 +187,7 @@ impl Examined {
         diagnostics.extend(grants::too_narrow(checked, &self.home));
         diagnostics.extend(grants::wildcards(checked));
         diagnostics.extend(grants::unused(checked, &self.home));
+        diagnostics.extend(manifests::name_conflicts(&self.source, &self.crds));
         // Kinds that cannot be derived are reported by `opctl manifests`.
         diagnostics.extend(self.config.iter().cloned());
         diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));

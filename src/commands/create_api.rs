@@ -250,6 +250,7 @@ pub fn fulfil(
     tree: &Tree,
     console: &Console,
 ) -> anyhow::Result<Outcome> {
+    requests.iter().try_for_each(refuse_imported_names)?;
     let project = project_of(file, tree)?;
     let mut plan = Plan::default();
     let with = scaffold::Project {
@@ -264,8 +265,17 @@ pub fn fulfil(
         true => keep_what_exists(&mut plan, tree, console)?,
         false => resources.try_for_each(|resource| refuse_what_exists(&plan, tree, file, resource, console))?,
     }
+    manifests::refuse_taken_names(&plan, tree, "", console)?;
     manifests::add_if_sound(&mut plan, tree, &manifests::ManifestOptions::of(Some(file)), console)?;
     carry_out(&Task { again: "run the same command without `--check`", tree, folder: "", plan, next }, console)
+}
+
+fn refuse_imported_names(request: &Request) -> Result<(), Refusals> {
+    let kind = &request.resource.kind;
+    let Some(option) = scaffold::option_that_imports(&api_of(request)) else { return Ok(()) };
+    let refusal =
+        Refusal::new(format!("with `{option}`, the files of the kind `{kind}` import another type of this name"));
+    Err(Refusals(vec![refusal.help(format!("choose another kind, or leave out `{option}`"))]))
 }
 
 /// Where the header of generated source files is kept.

@@ -84,6 +84,11 @@ pub fn of_crd(file: &Path, version: Option<&str>, project: &ProjectFile) -> anyh
             .help("`--external-crd` is for external kinds; write your own types in src/api");
         return Err(refusal.into());
     }
+    if kind.type_name() != kind.as_str() {
+        let refusal = Refusal::new(format!("the types of `{kind}` would not compile: kopium calls the type `{kind}`, too"))
+            .help(format!("write a type with another name, `#[kube(kind = \"{kind}\", root = \"{}\", …)]`, and use `--external-type PATH`", kind.type_name()));
+        return Err(refusal.into());
+    }
     let path = format!("crate::external::{}::{version}::{}::{kind}", group.module(), kind.module());
     let resource = external(group.as_str(), (version, kind), plural, found.namespaced, path);
     let known = project.find(&resource);

@@ -190,6 +190,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
         namespaces: &project.namespaces,
         descriptions: Descriptions::default(),
     };
+    manifests::refuse_taken_names(&plan, &tree, &folder, console)?;
     manifests::add_if_sound(&mut plan, &tree, &options, console)?;
     for path in kept {
         console.info(&format!("kept your `{path}`"));

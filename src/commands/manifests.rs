@@ -1,6 +1,6 @@
 //! `opctl manifests`: regenerates the manifests that are derived from the Rust source.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
@@ -9,7 +9,7 @@ use clap::Args;
 use super::against::{self, Baseline};
 use super::allow::{ReportedBy, without_allowed};
 use super::engine::{self, Choice, Engine, Found, Kind, Part, Refused};
-use super::error::{Diagnosed, Refusal};
+use super::error::{Diagnosed, Refusal, Refusals};
 use super::features::FeatureArgs;
 use super::kubectl::KubectlArgs;
 use super::message_format::MessageArgs;
@@ -420,19 +420,7 @@ fn has_service_account(plan: &Plan, tree: &Tree, output: &str) -> anyhow::Result
 /// The same for a command that is about something else, from the source as it will be once its plan is carried out.
 /// While the source has errors the manifests stay as they are; if a file cannot be read, the whole command fails.
 pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, console: &Console) -> anyhow::Result<()> {
-    let steps = resolve_part(plan, tree, options.folder, console)?;
-    if steps.iter().any(Step::is_conflict) {
-        // Nothing will be written: the conflicts are reported when the plan is carried out.
-        return Ok(());
-    }
-    let mut planned = tree.clone();
-    for Step { path, verdict, after, .. } in steps {
-        match after {
-            Some(text) => planned.lay_over(path, text),
-            None if verdict == Verdict::Remove => planned.hide(path),
-            None => {}
-        }
-    }
+    let Some(planned) = planned_tree(plan, tree, options.folder, console)? else { return Ok(()) };
     let choice = Choice { all_or_nothing: false, ..Choice::STATIC };
     match add(plan, &planned, tree, options, &choice, console) {
         Ok(Added { warnings, refused }) => {
@@ -447,6 +435,47 @@ pub fn add_if_sound(plan: &mut Plan, tree: &Tree, options: &ManifestOptions, con
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// The files as they will be once the plan is carried out; `None` if it has conflicts, which are reported then.
+fn planned_tree(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<Option<Tree>> {
+    let steps = resolve_part(plan, tree, folder, console)?;
+    if steps.iter().any(Step::is_conflict) {
+        return Ok(None);
+    }
+    let mut planned = tree.clone();
+    for Step { path, verdict, after, .. } in steps {
+        match after {
+            Some(text) => planned.lay_over(path, text),
+            None if verdict == Verdict::Remove => planned.hide(path),
+            None => {}
+        }
+    }
+    Ok(Some(planned))
+}
+
+/// Refuses a plan after which two kinds compete for a name.
+pub fn refuse_taken_names(plan: &Plan, tree: &Tree, folder: &str, console: &Console) -> anyhow::Result<()> {
+    let errors = |tree: &Tree| {
+        let source = source::read(tree, folder);
+        let (crds, _) = emit::crds_and_problems(&source.operator.apis);
+        let found = name_conflicts(&source, &crds).into_iter().filter(Diagnostic::is_error);
+        found.map(|error| (error.message.clone(), error)).collect::<BTreeMap<_, _>>()
+    };
+    let Some(planned) = planned_tree(plan, tree, folder, console)? else { return Ok(()) };
+    let mut new = errors(&planned);
+    if new.is_empty() {
+        return Ok(());
+    }
+    let known = errors(tree);
+    new.retain(|message, _| !known.contains_key(message));
+    let refusal = |(message, error): (String, Diagnostic)| {
+        // The line of a file that the plan creates does not help.
+        let span = error.span.map(|(span, _)| span).filter(|span| tree.has(&span.file.path));
+        let at = span.map(|span| format!(" (at {span})")).unwrap_or_default();
+        Refusal { message: format!("{message}{at}"), help: error.help }
+    };
+    Ok(Refusals(new.into_iter().map(refusal).collect()).settle()?)
 }
 
 /// What `opctl manifests` would do to the files if nothing were compiled, or what is wrong with the source.
@@ -472,27 +501,16 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
     diagnostics.extend(emit::convert(crds, &source.operator));
     let findings = crds.iter().zip(threads::map(crds, apiserver::check));
     let mut findings: Vec<_> = findings.flat_map(|(crd, found)| found.into_iter().map(move |it| (crd, it))).collect();
+    findings.extend(names_together(crds));
     for (crd, lossy) in crds.iter().filter_map(|crd| Some((crd, loses_fields(crd)?))) {
         // Which is worse than what the source shows.
         let kind = format!("`{}` ", crd.spec.names.kind);
         diagnostics.retain(|it| it.code != "OP022" || !it.message.starts_with(&kind));
         findings.push((crd, lossy));
     }
-    let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
-        source.operator.apis.iter().find(|api| {
-            (&api.group, &api.plural) == (&spec.group, &spec.names.plural)
-                && finding.version.as_ref().is_none_or(|version| *version == api.version)
-        })
-    });
-    let declared: Vec<Option<&Api>> = declared.collect();
-    let places = declared.iter().zip(&findings).filter_map(|(api, (_, finding))| Some(((*api)?, &finding.location)));
-    let mut places = source.locate(&places.collect::<Vec<_>>()).into_iter();
     let mut rejected = BTreeSet::new();
     let mut why = Vec::new();
-    for (api, (crd, finding)) in declared.into_iter().zip(findings) {
-        let span = api.and_then(|_| places.next());
-        let names = &crd.spec.names;
-        let found = to_diagnostic(finding, span, || format!("{}.{}", names.plural, crd.spec.group));
+    for (crd, found) in located(source, findings) {
         if found.is_error() && !choice.all_or_nothing {
             rejected.insert(engine::kind_of(crd));
             why.push(found);
@@ -507,6 +525,44 @@ fn check(Found { source, crds, refused }: &mut Found, choice: &Choice) -> Vec<Di
         refused.why.diagnostics.extend(why);
     }
     diagnostics
+}
+
+/// The names of these CRDs that the API server would not accept, at their arguments in the source.
+pub fn name_conflicts(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
+    located(source, names_together(crds)).into_iter().map(|(_, diagnostic)| diagnostic).collect()
+}
+
+fn names_together(crds: &[CustomResourceDefinition]) -> Vec<(&CustomResourceDefinition, Finding)> {
+    apiserver::check_together(crds).into_iter().map(|(index, finding)| (&crds[index], finding)).collect()
+}
+
+/// Findings about CRDs as diagnostics about the types that declare them: the type of the stored version unless the finding is about
+/// another one.
+fn located<'c>(
+    source: &Source,
+    findings: Vec<(&'c CustomResourceDefinition, Finding)>,
+) -> Vec<(&'c CustomResourceDefinition, Diagnostic)> {
+    let declared = findings.iter().map(|(CustomResourceDefinition { spec, .. }, finding)| {
+        let is_of_kind = |api: &&Api| (&api.group, &api.plural) == (&spec.group, &spec.names.plural);
+        let mut apis = source.operator.apis.iter().filter(is_of_kind);
+        let stored = spec.versions.iter().find(|version| version.storage).map(|version| &version.name);
+        match (&finding.version, stored) {
+            (Some(version), _) => apis.find(|api| api.version == *version),
+            (None, Some(stored)) if apis.clone().any(|api| api.version == *stored) => {
+                apis.find(|api| api.version == *stored)
+            }
+            (None, _) => apis.next(),
+        }
+    });
+    let declared: Vec<Option<&Api>> = declared.collect();
+    let places = declared.iter().zip(&findings).filter_map(|(api, (_, finding))| Some(((*api)?, &finding.location)));
+    let mut places = source.locate(&places.collect::<Vec<_>>()).into_iter();
+    let found = declared.into_iter().zip(findings).map(|(api, (crd, finding))| {
+        let span = api.and_then(|_| places.next());
+        let names = &crd.spec.names;
+        (crd, to_diagnostic(finding, span, || format!("{}.{}", names.plural, crd.spec.group)))
+    });
+    found.collect()
 }
 
 /// Without a conversion, a field that only some versions have is lost.

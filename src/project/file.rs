@@ -214,7 +214,7 @@ impl Resource {
     /// The Rust type.
     pub fn type_path(&self) -> String {
         match self.origin {
-            Origin::Own => format!("{}::{}::{}", self.path, self.kind.module(), self.kind),
+            Origin::Own => format!("{}::{}::{}", self.path, self.kind.module(), self.kind.type_name()),
             Origin::Kubernetes => format!("{}::{}", self.path, self.kind),
             Origin::External { .. } => self.path.clone(),
         }

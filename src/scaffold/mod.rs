@@ -275,7 +275,7 @@ impl Api {
     /// What `all` in `src/api/mod.rs` lists: `cache::v1alpha1::memcached::Memcached::crd()`.
     pub fn crd_item(&self) -> String {
         let Self { group, version, kind, .. } = self;
-        format!("{}::{version}::{}::{kind}::crd()", group.module(), kind.module())
+        format!("{}::{version}::{}::{}::crd()", group.module(), kind.module(), kind.type_name())
     }
 
     /// What `all` in `src/controller/mod.rs` lists: `cache::memcached::controller()`.
@@ -293,6 +293,22 @@ impl Api {
     pub fn sample(&self) -> String {
         format!("{}_{}_{}.yaml", self.group, self.version, self.kind.singular())
     }
+}
+
+/// The option for which the files of a kind import another type of the same name, so that they would not compile.
+pub fn option_that_imports(api: &Api) -> Option<&'static str> {
+    let imported: [(bool, &str, &[&str]); 4] = [
+        (api.workload.is_some(), "--image", &["BTreeMap", "Calls", "IntOrString", "LabelSelector", "ObjectMeta"]),
+        (api.chart.is_some(), "--helm-chart", &["BTreeMap", "ChartController", "Duration", "ReleaseStatus", "Value"]),
+        (
+            api.ansible.is_some(),
+            "--ansible-role",
+            &["AnsibleController", "AnsibleStatus", "BTreeMap", "Duration", "Finalizer", "Value"],
+        ),
+        (!api.wiring.watches.is_empty() && api.core.is_none(), "--watches", &["ConfigMap"]),
+    ];
+    let imports = |(is_used, _, types): &(bool, &str, &[&str])| *is_used && types.contains(&api.kind.as_str());
+    imported.into_iter().find(imports).map(|(_, option, _)| option)
 }
 
 /// Everything that does not depend on a kind, but for PROJECT, LICENSE and what is generated below `config`.
@@ -543,9 +559,12 @@ struct ApiContext<'a> {
     rbac_group: String,
     version: &'a str,
     kind: &'a str,
+    /// The Rust type, which has the kind's name unless that is taken.
+    r#type: String,
     /// Before the kind, in a sentence.
     article: &'static str,
     module: String,
+    conversion_module: String,
     singular: String,
     plural: Plural,
     /// Whether the plural has to be said, because kube would derive another, or (of `Y`) none.
@@ -584,8 +603,10 @@ impl<'a> ApiContext<'a> {
             api_group,
             version: api.version.as_str(),
             kind: api.kind.as_str(),
+            r#type: api.kind.type_name(),
             article: if api.kind.as_str().starts_with(['A', 'E', 'I', 'O']) { "an" } else { "a" },
             module: api.kind.module(),
+            conversion_module: api.kind.conversion_module(),
             singular: api.kind.singular(),
             plural: api.plural(),
             plural_differs: api.plural.is_some(),

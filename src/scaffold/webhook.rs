@@ -60,7 +60,7 @@ pub fn file(api: &Api, module: &str) -> String {
 
 /// Where a version of a kind is converted, to the one that is stored and back.
 pub fn conversion_file(kind: &Api, spoke: &Version) -> String {
-    format!("src/api/{}/{spoke}/{}_conversion.rs", kind.group.module(), kind.kind.module())
+    format!("src/api/{}/{spoke}/{}.rs", kind.group.module(), kind.kind.conversion_module())
 }
 
 /// Whose certificate it shows. Those of cert-manager need [`super::cert_manager`], too.
@@ -133,15 +133,16 @@ fn add_conversion(rendered: &mut Rendered, project: &Project, hub: &Api, spokes:
     edit(&hub.types_file(), Inserted::NoKubeArgument { kind: kind.clone(), version, argument });
     for version in spokes {
         let spoke = Api { version: version.clone(), ..hub.clone() };
-        let item = format!("Spoke::of::<api::{version}::{module}::{kind}>()");
+        let item = format!("Spoke::of::<api::{version}::{module}::{}>()", kind.type_name());
         let mut edit = |path: &str, what| rendered.insertions.push((path.to_owned(), what).into());
         edit(&file(hub, "conversion"), list("spokes", &item));
-        edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(format!("{module}_conversion")));
+        edit(&format!("src/api/{group}/{version}/mod.rs"), Inserted::Module(kind.conversion_module()));
         let storage =
             Inserted::KubeArgument { kind: kind.clone(), version: version.clone(), argument: "storage = false" };
         edit(&spoke.types_file(), storage);
         let context = SpokeContext { api: ApiContext::new(project, &spoke), hub: hub.version.as_str() };
-        let placeholders = [("_group_", group.as_str()), ("_version_", version.as_str()), ("_kind_", &module)];
+        let placeholders =
+            [("_group_", group.as_str()), ("_version_", version.as_str()), ("_conversion_", &kind.conversion_module())];
         rendered.files.extend(files("conversion-spoke", project, &placeholders, &context));
     }
 }
@@ -210,10 +211,10 @@ impl<'a> WebhookContext<'a> {
     fn new(project: &'a Project, api: &'a Api, path: &'a str) -> Self {
         let kind = api.kind.as_str();
         let is_taken = ["Defaulting", "Rejection", "Request", "Validating", "Warnings", "Webhook"].contains(&kind);
-        let name_of_type = if is_taken { format!("{kind}Object") } else { kind.into() };
+        let name_of_type = if is_taken { format!("{kind}Object") } else { api.kind.type_name() };
         let rust_path = match &api.core {
             Some(core) => core.rust_path.clone(),
-            None => format!("{}::{kind}", api.types_module()),
+            None => format!("{}::{}", api.types_module(), api.kind.type_name()),
         };
         let group = match &api.core {
             Some(_) => format!("{}.{}", api.group, project.domain),

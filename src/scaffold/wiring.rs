@@ -77,9 +77,9 @@ struct RelatedContext<'a> {
 impl<'a> WiringContext<'a> {
     pub fn new(project: &Project, api: &'a Api) -> Self {
         let Wiring { name, owns, watches } = &api.wiring;
-        let mut names = BTreeSet::from([api.kind.to_string()]);
+        let mut names = BTreeSet::from([api.kind.type_name()]);
         let mut imports = vec![match &api.core {
-            Some(core) => import(&core.rust_path, api.kind.as_str()),
+            Some(core) => import(&core.rust_path, &api.kind.type_name()),
             None => types(api),
         }];
         let mut related = |kinds: &'a [Related]| -> Vec<RelatedContext<'a>> {
@@ -108,7 +108,7 @@ impl<'a> RelatedContext<'a> {
     /// A name that is taken gets the group's before it: `WebIngress`, `web_ingresses`.
     fn new(related: &'a Related, api: &Api, names: &mut BTreeSet<String>, imports: &mut Vec<String>) -> Self {
         let group = related.group.replace(['.', '-'], "_");
-        let (mut name, mut variable) = (related.kind.to_string(), related.plural.variable());
+        let (mut name, mut variable) = (related.kind.type_name(), related.plural.variable());
         if !names.insert(name.clone()) {
             name = format!("{}{name}", group.to_pascal_case());
         }
@@ -130,10 +130,10 @@ impl<'a> RelatedContext<'a> {
 
 /// What `use` has to import of the project's own kind.
 fn types(api: &Api) -> String {
-    let (module, kind) = (api.types_module(), &api.kind);
+    let (module, kind, name) = (api.types_module(), &api.kind, api.kind.type_name());
     match api.workload {
-        Some(_) => format!("{module}::{{{kind}, {kind}Status}}"),
-        None => format!("{module}::{kind}"),
+        Some(_) => format!("{module}::{{{name}, {kind}Status}}"),
+        None => format!("{module}::{name}"),
     }
 }
 

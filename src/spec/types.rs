@@ -7,7 +7,7 @@ use heck::{ToSnakeCase, ToUpperCamelCase};
 use serde_json::Value;
 
 use super::{Kind, Object, Range, Schema, Words};
-use crate::names::is_rust_keyword;
+use crate::names::{self, is_rust_keyword};
 
 /// The parts of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub fn types(kind: &str, spec: &Object, words: Words) -> Types {
         format!("{kind}Spec"),
         format!("{kind}Status"),
     ]);
+    // The type of the kind may have another name.
+    let taken = taken.chain(names::Kind::parse(kind).ok().map(|kind| kind.type_name()));
     let mut printer = Printer { kind, words, names: taken.collect(), types: Types::default(), has_any: false };
     printer.types.fields = printer.fields(spec, &[]);
     if printer.has_any {

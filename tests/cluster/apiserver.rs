@@ -81,17 +81,17 @@ fn the_api_server_agrees_about_random_schemas() {
 }
 
 /// The same numbers in every run (xorshift).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 33).unwrap() % limit
     }
 
-    fn one_of<T: Clone>(&mut self, list: &[T]) -> T {
+    pub fn one_of<T: Clone>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())].clone()
     }
 

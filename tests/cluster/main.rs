@@ -20,6 +20,8 @@ mod formats;
 mod golden;
 #[path = "../common/kustomizations.rs"]
 mod kustomizations;
+#[path = "../common/naming.rs"]
+mod naming_cases;
 #[path = "../common/object.rs"]
 mod object;
 #[path = "../common/oracle.rs"]
@@ -49,6 +51,7 @@ mod descriptions;
 mod doctor;
 mod markers;
 mod migrate;
+mod naming;
 mod objects;
 mod olm;
 mod operator_chart;

@@ -201,11 +201,17 @@ impl<'a> Shop<'a> {
             [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
         self.cluster.kubectl(&["apply", "-f", "-"], rack);
         self.cluster.kubectl(&["wait", "--for=condition=Established", "-f", "-"], rack);
-        self.opctl(&["install"]).fails_with(&[
-            "another kind of the same group has these names: ",
-            CRD,
-            "\"shelf\" is already in use",
-        ]);
+        let words = [
+            "`shelfs.depot.example.com` is not served (NamesAccepted=False, SingularConflict: \"shelf\" is already in use); \
+            `shelf` is the singular of `racks.depot.example.com`\n",
+            "kubectl delete crd racks.depot.example.com",
+        ];
+        self.opctl(&["install"]).fails_with(&["the API server does not accept all names\n"]);
+        self.opctl(&["install"]).fails_with(&words);
+        for command in ["status", "doctor"] {
+            let said = self.opctl(&[command]);
+            words.iter().for_each(|words| assert!(said.output.contains(words), "not `{words}` in:\n{said:#?}"));
+        }
         self.cluster.kubectl(&["delete", "-f", "-"], rack);
     }
 

@@ -29,6 +29,8 @@ mod kustomizations;
 mod mirror;
 #[path = "../common/mutants.rs"]
 mod mutants;
+#[path = "../common/naming.rs"]
+mod naming_cases;
 #[path = "../common/object.rs"]
 mod object;
 #[path = "../common/oracle.rs"]
@@ -93,6 +95,7 @@ mod kubernetes_types;
 mod limits;
 mod markers;
 mod markers_reference;
+mod naming;
 mod objects;
 mod olm;
 mod ownership;

@@ -1,7 +1,8 @@
 //! Every template renders for every kind of answer, and what it makes is well formed: Rust that rustfmt would not
 //! change, YAML and TOML that parse, no trace of the template language.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -510,4 +511,46 @@ fn the_code_of_a_project_stays_short() {
     let controller = rust().find(|file| file.path == "src/controller/cache/memcached.rs").unwrap();
     let code = controller.text.split("#[cfg(test)]").next().unwrap();
     assert!(code.lines().count() <= 120, "{code}");
+}
+
+/// Names with an upper-case first letter in the `use` of a template.
+fn imported_types(template: &str) -> BTreeSet<&str> {
+    let lines = template.lines().filter_map(|line| line.split_once("use ").map(|(_, path)| path));
+    let paths = lines.filter(|path| path.contains("::") && path.contains(';') && !path.starts_with("crate::"));
+    let words = paths.flat_map(|path| path.split(|c: char| !c.is_alphanumeric()));
+    // The spec and the status of the kind itself.
+    words
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_uppercase()) && !["Spec", "Status"].contains(word))
+        .collect()
+}
+
+#[test]
+fn a_kind_has_another_type_if_its_files_import_one_of_its_name() {
+    // Files for webhooks import the type under another name themselves; those of conversions call it `Hub` and `Spoke`.
+    let by_alias = ["webhook", "defaulting", "validation", "conversion-hub", "conversion-spoke", "project"];
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let watches = vec![related("k8s_openapi::api::core::v1", "core", "Node", false, true)];
+    let mut checked = 0;
+    for entry in walkdir::WalkDir::new(&templates).into_iter().map(Result::unwrap) {
+        let path = entry.path().strip_prefix(&templates).unwrap().to_str().unwrap().replace('\\', "/");
+        let bundle = path.split('/').next().unwrap();
+        if !path.ends_with(".rs.tera") || bundle == "runtime" || by_alias.contains(&bundle) {
+            continue;
+        }
+        let text = fs::read_to_string(entry.path()).unwrap();
+        for name in imported_types(&text) {
+            let kind = Kind::parse(name).unwrap();
+            let with_options = [
+                Api { workload: workloads().pop(), ..own("a", "v1", name) },
+                Api { chart: Some(chart()), ..own("a", "v1", name) },
+                Api { ansible: Some(Ansible::default()), ..own("a", "v1", name) },
+                Api { wiring: Wiring { watches: watches.clone(), ..Wiring::default() }, ..own("a", "v1", name) },
+            ];
+            let is_refused = with_options.iter().any(|api| scaffold::option_that_imports(api).is_some());
+            // In the tests of charts, where the kind is not used.
+            assert!(kind.type_name() != name || is_refused || name == "Path", "{path}: {name}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 30, "{checked} imports");
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::environment;
 use super::{Finding, Target, numbers};
-use crate::cluster::{FailureCause, Kubectl, KubectlError, condition, items};
+use crate::cluster::{FailureCause, Kubectl, KubectlError, Obstacle, condition, items};
 use crate::config::render::Renderer;
 use crate::project::Tree;
 use crate::source::dependencies::Dependencies;
@@ -156,15 +156,21 @@ fn examine_crds(target: &Target, kubectl: &Kubectl) -> Vec<Finding> {
     let arguments = [&["get", "customresourcedefinitions", "--ignore-not-found", "--output=json", TIMEOUT], &names[..]];
     match kubectl.output(&arguments.concat(), "") {
         Ok(output) => {
-            let installed = items(&output);
-            let found = |crd: &Value| installed.iter().find(|installed| name(installed) == name(crd)).cloned();
-            crds.iter().flat_map(|crd| check_crd(crd, found(crd).as_ref())).collect()
+            let mut installed = items(&output);
+            let has_obstacle = |crd: &Value| !Obstacle::all(crd, [].iter()).is_empty();
+            if installed.iter().any(has_obstacle) {
+                // The cause may be a CRD of another project; without it, the condition is shown alone.
+                let all = kubectl.output(&["get", "customresourcedefinitions", "--output=json", TIMEOUT], "");
+                installed = all.map_or(installed, |all| items(&all));
+            }
+            let found = |crd: &Value| installed.iter().find(|installed| name(installed) == name(crd));
+            crds.iter().flat_map(|crd| check_crd(crd, found(crd), &installed)).collect()
         }
         Err(error) => vec![Finding::skipped(format!("CRDs cannot be looked at ({})", reason(&error)))],
     }
 }
 
-fn check_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
+fn check_crd(generated: &Value, installed: Option<&Value>, around: &[Value]) -> Vec<Finding> {
     let name = name(generated);
     let Some(installed) = installed else {
         return vec![Finding::warning(format!("the CRD `{name}` is not installed")).help("opctl install")];
@@ -180,14 +186,14 @@ fn check_crd(generated: &Value, installed: Option<&Value>) -> Vec<Finding> {
         );
         found.push(Finding::error(what).help("opctl migrate --yes"));
     }
-    let is_established = matches!(condition(installed, "Established"), Some(["True", ..]));
+    for obstacle in Obstacle::all(installed, around.iter()) {
+        let what = format!("the CRD `{name}` {obstacle}");
+        found.push(Finding { help: obstacle.help, ..Finding::error(what) });
+    }
     let differences = differences(generated, installed);
     if !differences.is_empty() {
         let what = format!("the CRD `{name}` of the cluster is not the generated one: {}", differences.join(", "));
         found.push(Finding::warning(what).help("opctl install"));
-    } else if !is_established {
-        let what = format!("the CRD `{name}` is installed and not served");
-        found.push(Finding::error(what).help(format!("kubectl describe crd {name}")));
     } else if found.is_empty() {
         found.push(Finding::ok(format!("the CRD `{name}` is installed, and the generated one")));
     }
@@ -380,17 +386,17 @@ mod tests {
 
     #[test]
     fn what_the_api_server_fills_in_is_no_difference() {
-        let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1"])));
+        let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1"])), &[]);
         assert_eq!(lines(&found), ["ok the CRD `as.example.com` is installed, and the generated one -> "]);
     }
 
     #[test]
     fn a_crd_that_is_missing_or_behind_is_installed() {
-        let found = check_crd(&crd(&["v1"]), None);
+        let found = check_crd(&crd(&["v1"]), None, &[]);
         assert_eq!(lines(&found), ["warning the CRD `as.example.com` is not installed -> opctl install"]);
         let mut behind = installed(&["v1", "v1beta1"], &["v1"]);
         behind["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["size"]["minimum"] = json!(2);
-        let found = check_crd(&crd(&["v1", "v2"]), Some(&behind));
+        let found = check_crd(&crd(&["v1", "v2"]), Some(&behind), &[]);
         assert_eq!(
             lines(&found),
             [
@@ -410,7 +416,7 @@ mod tests {
 
     #[test]
     fn versions_that_are_stored_and_gone_are_an_error() {
-        let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1alpha1", "v1"])));
+        let found = check_crd(&crd(&["v1"]), Some(&installed(&["v1"], &["v1alpha1", "v1"])), &[]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Error);
         assert_eq!(found[0].help, ["opctl migrate --yes"]);
@@ -420,7 +426,7 @@ mod tests {
     fn a_crd_that_is_not_served_is_an_error() {
         let mut waiting = installed(&["v1"], &["v1"]);
         waiting["status"]["conditions"] = json!([]);
-        assert_eq!(check_crd(&crd(&["v1"]), Some(&waiting))[0].severity, Severity::Error);
+        assert_eq!(check_crd(&crd(&["v1"]), Some(&waiting), &[])[0].severity, Severity::Error);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Cluster;
-use crate::cluster::{Crd, Deadline, KubectlError, Object, PATIENCE_WITH_NAMES, RemainingObject, State};
+use crate::cluster::{Crd, Deadline, KubectlError, Object, Obstacle, PATIENCE_WITH_NAMES, RemainingObject, State};
 use crate::commands::console::Verbosity;
 use crate::commands::counted;
 use crate::commands::error::{Failed, Refusal};
@@ -23,12 +23,12 @@ impl Cluster<'_> {
         loop {
             let there = Crd::all(&self.kubectl, &names).map_err(|error| self.failure("read the CRDs", &error))?;
             let mut waiting: Vec<(String, String)> = Vec::new();
-            let mut refused: Vec<(String, String)> = Vec::new();
+            let mut refused: Vec<String> = Vec::new();
             for name in &names {
                 match there.iter().find(|crd| crd.name == *name).map(|crd| &crd.state) {
                     Some(State::Served) => {}
                     Some(State::Waiting(why)) => waiting.push((name.clone(), why.clone())),
-                    Some(State::Refused(why)) => refused.push((name.clone(), why.clone())),
+                    Some(State::Refused) => refused.push(name.clone()),
                     None => waiting.push((name.clone(), "it is gone: somebody has deleted it".into())),
                 }
             }
@@ -38,21 +38,32 @@ impl Cluster<'_> {
                 return Ok(());
             }
             // A condition of an earlier CRD may still be present.
-            if !refused.is_empty() && deadline.has_waited(PATIENCE_WITH_NAMES) {
+            if !refused.is_empty() && (deadline.has_waited(PATIENCE_WITH_NAMES) || deadline.has_passed()) {
                 drop(progress);
-                return Err(Failed(names_taken(&refused)).into());
+                return Err(Failed(self.names_taken(&refused)?).into());
             }
             if deadline.has_passed() {
                 drop(progress);
-                waiting.append(&mut refused);
                 return Err(Failed(self.not_served(&waiting)).into());
             }
-            progress.show(&format!(
-                "waiting for {}",
-                waiting.iter().chain(&refused).map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
-            ));
+            let names = waiting.iter().map(|(name, _)| name).chain(&refused).cloned();
+            progress.show(&format!("waiting for {}", names.collect::<Vec<_>>().join(", ")));
             deadline.pause();
         }
+    }
+
+    /// Which names of these CRDs the API server does not accept, and which CRDs have them.
+    fn names_taken(&self, refused: &[String]) -> Result<Refusal, Failed> {
+        let obstacles =
+            Obstacle::of_each(&self.kubectl, refused).map_err(|error| self.failure("read the CRDs", &error))?;
+        let lines: String = obstacles.iter().map(|(name, obstacle)| format!("\n  `{name}` {obstacle}")).collect();
+        let mut refusal = Refusal::new(format!("the API server does not accept all names{lines}"));
+        for help in obstacles.into_iter().flat_map(|(_, obstacle)| obstacle.help) {
+            if !refusal.help.contains(&help) {
+                refusal = refusal.help(help);
+            }
+        }
+        Ok(refusal)
     }
 
     fn not_served(&self, waiting: &[(String, String)]) -> Refusal {
@@ -189,13 +200,6 @@ impl Cluster<'_> {
             None => refusal,
         })
     }
-}
-
-fn names_taken(refused: &[(String, String)]) -> Refusal {
-    let lines: Vec<String> = refused.iter().map(|(name, why)| format!("`{name}`: {why}")).collect();
-    Refusal::new(format!("another kind of the same group has these names: {}", lines.join("\n  ")))
-        .help("change the plural or the short names of the kind, then `opctl manifests`")
-        .help("or delete the CRD that is in the way; `kubectl get crd` lists them")
 }
 
 fn named(object: &RemainingObject) -> String {

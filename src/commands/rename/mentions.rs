@@ -44,7 +44,7 @@ fn words(what: &What, renamed: &Renamed) -> (BTreeSet<String>, BTreeSet<String>)
         What::Kind { kind, to, .. } => {
             for (words, kind) in [(&mut old, kind), (&mut new, to)] {
                 words.extend(["", "Spec", "Status"].map(|end| format!("{kind}{end}")));
-                words.extend([kind.module(), kind.singular()]);
+                words.extend([kind.type_name(), kind.module(), kind.singular()]);
             }
             old.extend(renamed.kinds.iter().map(|(old, _)| old.plural.clone()));
             // Which keep their names.

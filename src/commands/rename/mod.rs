@@ -207,6 +207,7 @@ pub fn run(args: &Rename, console: &Console) -> anyhow::Result<Outcome> {
     if tree.has(settings::DASHBOARD) {
         settings::dashboards(&mut plan, &tree, renamed.new_file.name.as_str(), true, console)?;
     }
+    manifests::refuse_taken_names(&plan, &tree, "", console)?;
     manifests::add_if_sound(&mut plan, &tree, &manifests::ManifestOptions::of(Some(&renamed.new_file)), console)?;
     if !mentions.is_empty() {
         let lines: String = mentions.iter().map(|line| format!("\n  {line}")).collect();
@@ -260,7 +261,11 @@ impl Renamed {
             words.insert((old.group.module(), new.group.module()));
             if old.kind != new.kind {
                 let types_with_ends = types_of(old, tree)?;
-                types.extend(types_with_ends.into_iter().map(|(path, end)| (path, format!("{}{end}", new.kind))));
+                let root = old.kind.type_name();
+                types.extend(types_with_ends.into_iter().map(|(path, end)| {
+                    let is_root = path.last() == Some(&root);
+                    (path, if is_root { new.kind.type_name() } else { format!("{}{end}", new.kind) })
+                }));
             }
         }
         words.retain(|(old, new)| old != new);

@@ -6,34 +6,35 @@ use super::super::doctor::cluster::{differences, list, name};
 use super::super::findings::Finding;
 use super::Project;
 use super::gather::Facts;
-use crate::cluster::{Storage, condition};
+use crate::cluster::{Obstacle, Storage};
 use crate::compat;
 
 pub fn examine(project: &Project, facts: &Facts) -> Vec<Finding> {
     let mut found = Vec::new();
-    for crd in project.of("CustomResourceDefinition") {
+    let kind = "CustomResourceDefinition";
+    let around: Vec<&Value> = facts.installed.of(kind).chain(facts.others.of(kind)).collect();
+    for crd in project.of(kind) {
         match facts.installed(crd) {
             Err(why) => found.push(Finding::skipped(format!("`{}` cannot be read: {why}", name(crd)))),
             Ok(None) => {
                 let what = format!("`{}` is not installed", name(crd));
                 found.push(Finding::error(what).help("opctl install"));
             }
-            Ok(Some(installed)) => found.extend(check(crd, installed)),
+            Ok(Some(installed)) => found.extend(check(crd, installed, &around)),
         }
     }
     found
 }
 
-fn check(ours: &Value, installed: &Value) -> Vec<Finding> {
+/// `around` has the CRDs of the cluster in the groups of the project.
+fn check(ours: &Value, installed: &Value, around: &[&Value]) -> Vec<Finding> {
     let name = name(ours);
     let storage = Storage::of(installed);
-    let mut found = Vec::new();
-    if storage.is_terminating {
-        let what = format!("`{name}` is being deleted, with all of its objects");
-        found.push(Finding::error(what).help(format!("kubectl get {name} --all-namespaces")));
-    } else if !matches!(condition(installed, "Established"), Some(["True", ..])) {
-        found.push(Finding::error(format!("`{name}` is not served")).help(format!("kubectl describe crd {name}")));
-    }
+    let obstacles = Obstacle::all(installed, around.iter().copied());
+    let mut found: Vec<Finding> = obstacles
+        .into_iter()
+        .map(|it| Finding { help: it.help.clone(), ..Finding::error(format!("`{name}` {it}")) })
+        .collect();
     found.extend(drift(ours, installed));
     let converts = |crd: &Value| crd["spec"]["conversion"]["strategy"] == "Webhook";
     if converts(ours) && !converts(installed) {
@@ -136,7 +137,7 @@ mod tests {
     }
 
     fn only(ours: &Value, installed: &Value) -> (Severity, String) {
-        let mut found = check(ours, installed);
+        let mut found = check(ours, installed, &[]);
         assert_eq!(found.len(), 1, "{found:?}");
         let finding = found.remove(0);
         (finding.severity, finding.what)
