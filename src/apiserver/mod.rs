@@ -7,6 +7,7 @@
 mod cel;
 mod columns;
 mod defaults;
+mod duplicates;
 mod formats;
 mod lists;
 mod names;
@@ -20,6 +21,8 @@ mod undecodable;
 mod value;
 pub mod webhooks;
 
+use std::sync::LazyLock;
+
 pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
@@ -28,7 +31,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 pub use naming::{Claim, NameConflict, Role, SHORT_NAMES, check_together, refused_names, settle};
 pub use object::{ObjectFinding, ObjectStep, check_metadata, check_object};
 pub use typed::{cel_syntax, deployment_spec, is_same_rule, object as decode_object, policy_rule};
-pub use undecodable::{Comparison, Problem, Undecodable, takes_rule, undecodable};
+pub use undecodable::{Comparison, Problem, Unchecked, Undecodable, takes_rule, undecodable};
 pub use value::Field;
 
 use crate::diagnostic::Severity;
@@ -85,6 +88,7 @@ fn of_version(version: &CustomResourceDefinitionVersion) -> Vec<Finding> {
     let has_status = version.subresources.as_ref().is_some_and(|subresources| subresources.status.is_some());
     structural::check(root, has_status, &mut findings);
     lists::check(root, &mut findings);
+    duplicates::check(root, &mut findings);
     formats::check(root, &mut findings);
     columns::check(version, root, &mut findings);
     // The API server looks at these only where the schema itself is sound.
@@ -143,6 +147,24 @@ fn values(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
 
 fn property<'a>(schema: &'a JSONSchemaProps, name: &str) -> Option<&'a JSONSchemaProps> {
     schema.properties.as_ref()?.get(name)
+}
+
+/// The schema of what the API server keeps though no schema describes it.
+static ANYTHING: LazyLock<JSONSchemaProps> = LazyLock::new(|| JSONSchemaProps {
+    x_kubernetes_preserve_unknown_fields: Some(true),
+    ..JSONSchemaProps::default()
+});
+
+/// The schema of the values one step further in that are stored.
+fn stored_at<'a>(schema: &'a JSONSchemaProps, step: &Step) -> Option<&'a JSONSchemaProps> {
+    let described = match step {
+        Step::Property(name) => property(schema, name).or_else(|| values(schema)),
+        Step::Items => items(schema),
+        Step::Values => values(schema),
+    };
+    let keeps_all = schema.x_kubernetes_preserve_unknown_fields == Some(true)
+        || schema.additional_properties == Some(JSONSchemaPropsOrBool::Bool(true));
+    described.or_else(|| keeps_all.then_some(&*ANYTHING))
 }
 
 fn text(text: &Option<String>) -> &str {

@@ -3,26 +3,39 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::{Map, Value, json};
 
-use super::{items, junctors, property, text, value, values};
+use super::{items, junctors, property, stored_at, text, value, values};
 use crate::model::Step;
 
 /// The key that is set where a map can have any.
 pub const KEY: &str = "key";
 
+/// A field that has a given value, such as the tag of an enum.
+pub struct Pin {
+    /// The object that has the field.
+    pub path: Vec<Step>,
+    pub name: String,
+    pub value: Value,
+}
+
 /// What fits the schema, as far as that is easily found, and has `wanted` where the steps lead.
-pub fn sample(schema: &JSONSchemaProps, steps: &[Step], wanted: &Value) -> Value {
-    let Some((step, rest)) = steps.split_first() else { return wanted.clone() };
-    let inner = match step {
-        Step::Property(name) => property(schema, name),
-        Step::Items => items(schema),
-        Step::Values => values(schema),
+pub fn sample(schema: &JSONSchemaProps, steps: &[Step], wanted: &Value, pins: &[Pin]) -> Value {
+    within(schema, steps, 0, wanted, pins)
+}
+
+fn within(schema: &JSONSchemaProps, steps: &[Step], depth: usize, wanted: &Value, pins: &[Pin]) -> Value {
+    let Some(step) = steps.get(depth) else { return wanted.clone() };
+    let inner = match stored_at(schema, step) {
+        Some(inner) => within(inner, steps, depth + 1, wanted, pins),
+        None => wanted.clone(),
     };
-    let inner = inner.map_or_else(|| wanted.clone(), |inner| sample(inner, rest, wanted));
+    let pinned = pins.iter().filter(|pin| pin.path == steps[..depth]);
+    let mut fields: Vec<(&str, Value)> = pinned.map(|pin| (pin.name.as_str(), pin.value.clone())).collect();
     match step {
-        Step::Property(name) => object(schema, Some((name, inner))),
-        Step::Values => object(schema, Some((KEY, inner))),
-        Step::Items => list(schema, &inner),
+        Step::Property(name) => fields.push((name, inner)),
+        Step::Values => fields.push((KEY, inner)),
+        Step::Items => return list(schema, &inner),
     }
+    object(schema, &fields)
 }
 
 /// What fits the schema, as far as that is easily found.
@@ -38,24 +51,22 @@ pub fn any(schema: &JSONSchemaProps) -> Value {
         "integer" | "number" => number(schema),
         "string" => string(schema),
         "array" => list(schema, &items(schema).map_or(Value::Null, any)),
-        "object" => object(schema, None),
+        "object" => object(schema, &[]),
         _ if schema.x_kubernetes_int_or_string == Some(true) => 1.into(),
         _ => json!({}),
     }
 }
 
-/// The fields that must be there, and this one. Which variant is meant depends on the fields that are there.
-fn object(schema: &JSONSchemaProps, wanted: Option<(&str, Value)>) -> Value {
+/// The fields that must be there, and these. Which variant is meant depends on the fields that are there.
+fn object(schema: &JSONSchemaProps, wanted: &[(&str, Value)]) -> Value {
     let mut fields = Map::new();
     require(schema, schema, &mut fields);
-    if let Some((name, value)) = &wanted {
-        fields.insert((*name).to_owned(), value.clone());
-    }
+    fields.extend(wanted.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let mut tried = vec![fields.clone()];
     for (_, variant) in junctors(schema).filter(|(word, _)| *word != "not") {
         let mut fields = fields.clone();
         for (name, restricted) in variant.properties.iter().flatten() {
-            let is_wanted = wanted.as_ref().is_some_and(|(wanted, _)| wanted == name);
+            let is_wanted = wanted.iter().any(|(wanted, _)| wanted == name);
             if let Some(only) = restricted.enum_.iter().flatten().next()
                 && !is_wanted
             {
@@ -179,9 +190,9 @@ mod tests {
         }));
         let pools = [Step::Property("pools".into()), Step::Items, Step::Property("at".into())];
         let pool = json!({"name": "a.b", "size": 6, "at": "now"});
-        let found = sample(&root, &pools, &"now".into());
+        let found = sample(&root, &pools, &"now".into(), &[]);
         assert_eq!(found, json!({"kind": "Bucket", "bucket": "a", "pools": [pool, pool]}));
-        let found = sample(&root, &[Step::Property("map".into()), Step::Values], &7.into());
+        let found = sample(&root, &[Step::Property("map".into()), Step::Values], &7.into(), &[]);
         assert_eq!(found["map"], json!({"key": 7}));
         assert!(value::check(&found, &root).is_empty(), "{found}");
     }

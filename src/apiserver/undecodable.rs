@@ -10,11 +10,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use serde_json::{Value, json};
 
 use super::object::{ObjectStep, Rejection};
-use super::sample::{KEY, any, sample};
-use super::{cel, items, object, property, shown, value, values};
+use super::sample::{KEY, Pin, any, sample};
+use super::{cel, is_empty, object, shown, stored_at, text, value};
 use crate::diagnostic::Span;
 use crate::model::Step;
-use crate::model::reads::{Part, Reads, Tag, Variant};
+use crate::model::reads::{Code, Knowledge, Part, Reads, Tag, Variant, takes};
 
 /// A place whose schema admits what the Rust type refuses.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub struct Undecodable<'a> {
     /// From there to the value.
     pub tail: Vec<Step>,
     pub problem: Problem<'a>,
+    /// No schema describes the value: it is below `x-kubernetes-preserve-unknown-fields`.
+    pub is_undescribed: bool,
     /// An object that the API server stores, and serde does not read. `None`: no values were found for the fields around
     /// the path.
     pub object: Option<Value>,
@@ -37,16 +39,34 @@ pub struct Undecodable<'a> {
 pub enum Problem<'a> {
     /// These values are admitted, and the type that reads them refuses them.
     Refused { by: &'a Reads, values: Vec<Value> },
-    /// The field may be missing, and serde requires it.
-    Missing,
+    /// Keys of a map, in the same way.
+    Key { by: &'a Reads, keys: Vec<String> },
+    /// The field may be missing, and serde requires it. `by_function`: since a function reads it.
+    Missing { by_function: bool },
+    /// A field that is stored, and that `deny_unknown_fields` refuses.
+    Unknown,
+}
+
+impl Problem<'_> {
+    /// The value or a key is refused, so that one attribute may prevent several of these.
+    pub fn is_of_value(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Key { .. })
+    }
+}
+
+/// A value of which nothing in the schema is more than a type, and which code reads that opctl cannot evaluate.
+#[derive(Debug)]
+pub struct Unchecked<'a> {
+    pub path: String,
+    pub span: Option<&'a Span>,
+    pub code: &'a Code,
 }
 
 /// What was compared.
 #[derive(Debug, Default)]
 pub struct Comparison<'a> {
     pub found: Vec<Undecodable<'a>>,
-    /// The paths of what only a run of the operator's own code decides.
-    pub unknown: Vec<String>,
+    pub unchecked: Vec<Unchecked<'a>>,
 }
 
 /// `reads`: what serde reads into objects of this version.
@@ -61,6 +81,7 @@ pub fn undecodable<'a>(crd: &CustomResourceDefinition, version: &str, reads: &'a
         path: Vec::new(),
         site: None,
         around: Vec::new(),
+        pins: Vec::new(),
         comparison: Comparison::default(),
     };
     walk.visit(reads, root, false);
@@ -76,6 +97,8 @@ struct Walk<'a, 's> {
     site: Option<(&'a Span, usize)>,
     /// What reads the values around the path, and how long the path is there.
     around: Vec<(&'a Reads, usize)>,
+    /// The tags of the variants around the path.
+    pins: Vec<Pin>,
     comparison: Comparison<'a>,
 }
 
@@ -85,15 +108,16 @@ impl<'a> Walk<'a, '_> {
         let (site, found) = (self.site, self.comparison.found.len());
         self.around.push((reads, self.path.len()));
         let mut inner = reads;
+        let mut codes = Vec::new();
         loop {
             inner = match inner {
                 Reads::At(span, inner) => {
                     self.site = Some((span, self.path.len()));
                     inner
                 }
-                Reads::AtMost(inner) => {
-                    self.comparison.unknown.push(shown(&self.path));
-                    inner
+                Reads::Code(code) => {
+                    codes.push(&**code);
+                    &code.from
                 }
                 Reads::Optional(inner) => inner,
                 inner => break self.parts(inner, schema),
@@ -103,11 +127,16 @@ impl<'a> Walk<'a, '_> {
         if own && self.comparison.found.len() == found {
             self.own(reads, schema);
         }
+        if self.comparison.found.len() == found && !is_limited(schema) {
+            let codes = codes.into_iter().filter(|code| code.knowledge == Knowledge::None);
+            let (path, span) = (shown(&self.path), self.site.map(|(span, _)| span));
+            self.comparison.unchecked.extend(codes.map(|code| Unchecked { path: path.clone(), span, code }));
+        }
         self.site = site;
     }
 
-    fn step(&mut self, step: Step, reads: &'a Reads, schema: Option<&JSONSchemaProps>) {
-        let Some(schema) = schema else { return };
+    fn step(&mut self, step: Step, reads: &'a Reads, schema: &JSONSchemaProps) {
+        let Some(schema) = stored_at(schema, &step) else { return };
         self.path.push(step);
         self.visit(reads, schema, true);
         self.path.pop();
@@ -115,33 +144,43 @@ impl<'a> Walk<'a, '_> {
 
     fn parts(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
         match reads {
-            Reads::Unknown => self.comparison.unknown.push(shown(&self.path)),
-            Reads::List { items: reads, .. } => self.step(Step::Items, reads, items(schema)),
-            Reads::Map { values: reads, .. } => {
-                self.step(Step::Values, reads, values(schema));
+            Reads::List { items: reads, .. } => self.step(Step::Items, reads, schema),
+            Reads::Map { keys, values: reads } => {
+                self.step(Step::Values, reads, schema);
                 // The keys of an enum are properties.
-                for (name, property) in schema.properties.iter().flatten() {
-                    self.step(Step::Property(name.clone()), reads, Some(property));
+                for name in schema.properties.iter().flat_map(|properties| properties.keys()) {
+                    self.step(Step::Property(name.clone()), reads, schema);
                 }
+                self.keys(keys, schema);
             }
             Reads::Struct(parts) => self.fields(parts, schema),
-            Reads::Enum { tag, variants } => {
-                for variant in variants {
-                    let Some(content) = &variant.content else { continue };
-                    let inside = match tag {
-                        _ if variant.untagged => None,
-                        Tag::External => Some(&variant.names[0]),
-                        Tag::Adjacent { content, .. } => Some(content),
-                        Tag::Internal(_) | Tag::Untagged => None,
-                    };
-                    match inside {
-                        Some(name) => self.step(Step::Property(name.clone()), content, property(schema, name)),
-                        None => self.visit(content, schema, false),
-                    }
-                }
-            }
+            Reads::Enum { tag, variants } => variants.iter().for_each(|variant| self.variant(tag, variant, schema)),
             _ => {}
         }
+    }
+
+    fn variant(&mut self, tag: &'a Tag, variant: &'a Variant, schema: &JSONSchemaProps) {
+        let Some(content) = &variant.content else { return };
+        let pinned = match tag {
+            Tag::Internal(tag) | Tag::Adjacent { tag, .. } if !variant.untagged => Some(tag),
+            _ => None,
+        };
+        let pin = pinned.map(|tag| {
+            let value = variant.names[0].clone().into();
+            Pin { path: self.path.clone(), name: tag.clone(), value }
+        });
+        let pins = self.pins.len();
+        self.pins.extend(pin);
+        match tag {
+            Tag::External if !variant.untagged => {
+                self.step(Step::Property(variant.names[0].clone()), content, schema);
+            }
+            Tag::Adjacent { content: name, .. } if !variant.untagged => {
+                self.step(Step::Property(name.clone()), content, schema);
+            }
+            _ => self.visit(content, schema, false),
+        }
+        self.pins.truncate(pins);
     }
 
     fn fields(&mut self, parts: &'a [Part], schema: &JSONSchemaProps) {
@@ -151,35 +190,92 @@ impl<'a> Walk<'a, '_> {
                 Part::Flattened(Reads::Optional(_)) => continue,
                 // What has a property of its own is a field.
                 Part::Flattened(Reads::Map { values: reads, .. }) => {
-                    self.step(Step::Values, reads, values(schema));
+                    self.step(Step::Values, reads, schema);
                     continue;
                 }
                 Part::Flattened(reads) => {
                     self.visit(reads, schema, false);
                     continue;
                 }
+                Part::NoOthers => {
+                    self.others(parts, schema);
+                    continue;
+                }
                 Part::Field(field) => field,
             };
             let site = self.site;
-            self.path.push(Step::Property(field.name.clone()));
+            let step = Step::Property(field.name.clone());
+            let property = stored_at(schema, &step);
+            self.path.push(step);
             if let Some(span) = &field.span {
                 self.site = Some((span, self.path.len()));
             }
-            let property = property(schema, &field.name);
             if let Some(property) = property {
                 self.visit(&field.reads, property, true);
             }
             let is_required = schema.required.iter().flatten().any(|required| *required == field.name);
             if field.required && !is_required {
-                self.missing(property);
+                self.missing(property, field.by_function);
             }
             self.path.pop();
             self.site = site;
         }
     }
 
+    /// Fields that the API server stores, and that the struct at the path refuses since it has no such fields.
+    fn others(&mut self, parts: &'a [Part], schema: &JSONSchemaProps) {
+        let described = schema.properties.iter().flat_map(|properties| properties.keys().cloned());
+        let tags = self.pins.iter().filter(|pin| pin.path == self.path).map(|pin| pin.name.clone()).collect::<Vec<_>>();
+        let before = self.rejections(&self.object(&self.path, &any(schema)));
+        let mut names =
+            described.chain(["unknown".to_owned()]).filter(|name| !takes(parts, name) && !tags.contains(name));
+        let found = names.find_map(|name| {
+            let step = Step::Property(name.clone());
+            let inner = stored_at(schema, &step)?;
+            self.path.push(step);
+            let object = self.object(&self.path, &any(inner));
+            let stored = self.stored(&object, &before);
+            let found = stored.filter(|(stored, _)| at(stored, &self.path).is_some() && self.is_refused(stored));
+            if found.is_none() {
+                self.path.pop();
+            }
+            found
+        });
+        if let Some((stored, is_whole)) = found {
+            self.report(Problem::Unknown, is_whole.then_some(stored), schema);
+            self.path.pop();
+        }
+    }
+
+    /// Keys of the map at the path that the API server stores, and that its type refuses.
+    fn keys(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
+        let mut keys = Vec::new();
+        let mut witness = None;
+        let before = self.rejections(&self.object(&self.path, &any(schema)));
+        for value in candidates(reads.innermost()).into_iter().chain([json!("x"), json!("a b"), json!("")]) {
+            let key = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if keys.contains(&key) || reads.reads_key(&key) != Some(false) {
+                continue;
+            }
+            let step = Step::Property(key.clone());
+            let Some(inner) = stored_at(schema, &step) else { continue };
+            self.path.push(step);
+            let object = self.object(&self.path, &any(inner));
+            let stored = self.stored(&object, &before);
+            let found = stored.filter(|(stored, _)| at(stored, &self.path).is_some() && self.is_refused(stored));
+            self.path.pop();
+            if let Some((stored, is_whole)) = found {
+                keys.push(key);
+                witness.get_or_insert(is_whole.then_some(stored));
+            }
+        }
+        if let Some(object) = witness {
+            self.report(Problem::Key { by: reads.innermost(), keys }, object, schema);
+        }
+    }
+
     /// The field at the path, which has this schema, may be missing.
-    fn missing(&mut self, property: Option<&JSONSchemaProps>) {
+    fn missing(&mut self, property: Option<&JSONSchemaProps>, by_function: bool) {
         let Some((Step::Property(name), around)) = self.path.split_last() else { return };
         let mut object = self.object(&self.path, &property.map_or(Value::Null, any));
         let before = self.rejections(&object);
@@ -188,13 +284,14 @@ impl<'a> Walk<'a, '_> {
         let Some((stored, is_whole)) = self.stored(&object, &before) else { return };
         let is_missing = at(&stored, around).is_some_and(|parent| parent.get(name).is_none());
         if is_missing && self.is_refused(&stored) {
-            self.report(Problem::Missing, is_whole.then_some(stored));
+            let schema = property.unwrap_or(&super::ANYTHING);
+            self.report(Problem::Missing { by_function }, is_whole.then_some(stored), schema);
         }
     }
 
     /// The type at the path itself.
     fn own(&mut self, reads: &'a Reads, schema: &JSONSchemaProps) {
-        let mut tried = candidates(inner_of(reads));
+        let mut tried = candidates(reads.innermost());
         tried.extend(schema.enum_.iter().flatten().map(|value| value.0.clone()));
         tried.push(any(schema));
         tried.extend([json!(null), json!(true), json!(7), json!(1.5), json!("x"), json!(""), json!([]), json!({})]);
@@ -220,7 +317,7 @@ impl<'a> Walk<'a, '_> {
             }
         }
         if let Some(object) = witness {
-            self.report(Problem::Refused { by: inner_of(reads), values }, object);
+            self.report(Problem::Refused { by: reads.innermost(), values }, object, schema);
         }
     }
 
@@ -228,22 +325,24 @@ impl<'a> Walk<'a, '_> {
     fn is_refused(&self, stored: &Value) -> bool {
         self.around.iter().all(|(reads, length)| {
             let reads_it = at(stored, &self.path[..*length]).and_then(|value| reads.reads(value));
-            match inner_of(reads) {
+            match reads.innermost() {
                 Reads::Enum { tag, variants } if has_untagged(tag, variants) => reads_it == Some(false),
                 _ => reads_it != Some(true),
             }
         })
     }
 
-    fn report(&mut self, problem: Problem<'a>, object: Option<Value>) {
+    fn report(&mut self, problem: Problem<'a>, object: Option<Value>, schema: &JSONSchemaProps) {
         let (span, from) = self.site.map_or((None, 0), |(span, from)| (Some(span), from));
         let tail = self.path.get(from..).unwrap_or_default().to_vec();
         let path = shown(&self.path);
-        self.comparison.found.push(Undecodable { path, steps: self.path.clone(), span, tail, problem, object });
+        let is_undescribed = std::ptr::eq(schema, &*super::ANYTHING);
+        let steps = self.path.clone();
+        self.comparison.found.push(Undecodable { path, steps, span, tail, problem, is_undescribed, object });
     }
 
     fn object(&self, path: &[Step], value: &Value) -> Value {
-        let mut object = sample(self.root, path, value);
+        let mut object = sample(self.root, path, value, &self.pins);
         let names = &self.crd.spec.names;
         let meta = json!({
             "apiVersion": format!("{}/{}", self.crd.spec.group, self.version.name),
@@ -294,12 +393,15 @@ pub fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], 
     findings.is_empty()
 }
 
-/// The type itself, without what may be around it.
-fn inner_of(reads: &Reads) -> &Reads {
-    match reads {
-        Reads::At(_, inner) | Reads::AtMost(inner) | Reads::Optional(inner) => inner_of(inner),
-        reads => reads,
-    }
+/// Whether a schema says more of a value than its type, so that somebody has thought of what is read.
+fn is_limited(schema: &JSONSchemaProps) -> bool {
+    // Those of types in schemars are no limits by the user.
+    let is_own = |bound: f64| ![0.0, 1.0, 127.0, 255.0, 32767.0, 65535.0].contains(&bound);
+    !is_empty(&schema.enum_)
+        || schema.pattern.is_some()
+        || [schema.minimum, schema.maximum].into_iter().flatten().any(is_own)
+        || !is_empty(&schema.x_kubernetes_validations)
+        || super::formats::is_known(text(&schema.type_), text(&schema.format)) && text(&schema.type_) == "string"
 }
 
 fn has_untagged(tag: &Tag, variants: &[Variant]) -> bool {
@@ -316,10 +418,15 @@ fn candidates(reads: &Reads) -> Vec<Value> {
             };
             near.into_iter().flatten().filter_map(|number| json(number).ok()).collect()
         }
-        Reads::IntOrText { .. } => vec![json!(i64::from(i32::MAX) + 1), json!(i64::from(i32::MIN) - 1)],
         Reads::ShortText(most) => vec!["x".repeat(most + 1).into(), "é".repeat(*most).into()],
         Reads::Char => vec!["ab".into()],
         Reads::Parsed(parsed) => parsed.refused.iter().map(|text| (*text).into()).collect(),
+        Reads::Code(code) => code.refused.iter().cloned().chain(candidates(code.from.innermost())).collect(),
+        Reads::FromText(inner) => {
+            let numbers = candidates(inner).into_iter().map(|value| value.to_string().into());
+            std::iter::once("x".into()).chain(numbers).collect()
+        }
+        Reads::Tuple(items) => vec![json!([]), json!(["a"]), Value::Array(vec![Value::Null; items.len()])],
         _ => Vec::new(),
     }
 }
@@ -360,7 +467,8 @@ mod tests {
     }
 
     fn field(name: &str, required: bool, reads: Reads) -> Part {
-        Part::Field(Field { name: name.into(), aliases: Vec::new(), span: None, required, reads })
+        let (name, aliases) = (name.into(), Vec::new());
+        Part::Field(Field { name, aliases, span: None, required, by_function: false, reads })
     }
 
     fn found(spec: Value, reads: Vec<Part>) -> Vec<(String, Option<Value>)> {

@@ -236,7 +236,7 @@ fn has_type(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
 }
 
 /// Whole numbers are equal to themselves with a point.
-fn same(allowed: &Value, value: &Value) -> bool {
+pub fn same(allowed: &Value, value: &Value) -> bool {
     allowed == value || allowed.as_f64().is_some_and(|allowed| Some(allowed) == value.as_f64())
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use super::allow::{ReportedBy, without_allowed};
 use super::ansible;
 use super::chart::{self, Stale};
-use super::decoding::{self, Decoding};
+use super::decoding;
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
@@ -84,7 +84,7 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
         Err(error) => return Err(error.into()),
     };
     let examined = Examined::of(&tree, project.as_ref());
-    let Examined { source: Source { operator, .. }, home, functions, objects, decoding, .. } = &examined;
+    let Examined { source: Source { operator, .. }, home, functions, objects, .. } = &examined;
     let checked = examined.checked();
     let missing = examined.missing();
     let mut found = examined.diagnostics(project.as_ref(), &missing);
@@ -112,10 +112,6 @@ fn run_in(args: &CheckArgs, root: &Path, console: &Console) -> anyhow::Result<Ou
         }
     }
     let passed = report(&found, args.deny_warnings, checked, home, console);
-    if console.verbosity == Verbosity::Verbose && !decoding.unknown.is_empty() {
-        let fields = decoding.unknown.join(", ");
-        console.note(&format!("not checked for values that do not decode, since their own code reads them: {fields}"));
-    }
     let outcome = match plan.changes.is_empty() {
         true => {
             console.info(&summary(&found, operator, objects.len()));
@@ -151,7 +147,8 @@ struct Examined {
     config: Vec<Diagnostic>,
     allows: Vec<Allow>,
     crds: Vec<CustomResourceDefinition>,
-    decoding: Decoding,
+    /// Values that objects may have, and that do not decode.
+    decoding: Vec<Diagnostic>,
 }
 
 impl Examined {
@@ -191,7 +188,7 @@ impl Examined {
         // Kinds that cannot be derived are reported by `opctl manifests`.
         diagnostics.extend(self.config.iter().cloned());
         diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
-        diagnostics.extend(self.decoding.diagnostics.iter().cloned());
+        diagnostics.extend(self.decoding.iter().cloned());
         samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
         let allows = [operator.allows.clone(), self.allows.clone()].concat();
         without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))

@@ -1,26 +1,20 @@
-//! The fields whose schema admits what their Rust type refuses: `source` knows the types, `apiserver` the schemas. What
-//! there is to paste is made here.
+//! The fields whose schema admits what their Rust type refuses: `source` knows the types, `apiserver` the schemas. The
+//! attributes to paste are made here.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::apiserver::{Problem, Undecodable, takes_rule, undecodable};
+use crate::apiserver::{Problem, Unchecked, Undecodable, takes_rule, undecodable};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::emit::CustomResourceDefinition;
 use crate::model::Step;
-use crate::model::reads::{Integer, Parsed, Reads, Remedy};
+use crate::model::reads::{Code, Integer, Parsed, Reads, Remedy, Tag};
 use crate::source::Source;
 
-/// What was found, and the fields of which only a run tells what they read.
-#[derive(Default)]
-pub struct Decoding {
-    pub diagnostics: Vec<Diagnostic>,
-    pub unknown: Vec<String>,
-}
-
-pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
-    let mut decoding = Decoding::default();
+pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnostic> {
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    let mut codes: Vec<(Code, Vec<String>, Option<Span>)> = Vec::new();
     for (api, reads) in source.reads() {
         let of_kind =
             |crd: &&CustomResourceDefinition| (&crd.spec.group, &crd.spec.names.kind) == (&api.group, &api.kind);
@@ -29,7 +23,10 @@ pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
             // A type that several fields have is fixed once.
-            match found.iter_mut().find(|same| one.span.is_some() && same[0].span == one.span) {
+            let is_same = |same: &&mut Vec<&Undecodable>| {
+                same[0].span == one.span && same[0].problem.is_of_value() == one.problem.is_of_value()
+            };
+            match found.iter_mut().find(is_same).filter(|_| one.span.is_some()) {
                 Some(same) => same.push(one),
                 None => found.push(vec![one]),
             }
@@ -37,36 +34,78 @@ pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Decoding {
         let takes_rule = |path: &[Step], rule: &str| takes_rule(crd, &api.version, path, rule);
         for diagnostic in found.iter().map(|found| report(found, &takes_rule)) {
             let is_same = |other: &Diagnostic| other.span == diagnostic.span && other.help == diagnostic.help;
-            if diagnostic.span.is_none() || !decoding.diagnostics.iter().any(is_same) {
-                decoding.diagnostics.push(diagnostic);
+            if diagnostic.span.is_none() || !diagnostics.iter().any(is_same) {
+                diagnostics.push(diagnostic);
             }
         }
-        let unknown = comparison.unknown.iter().map(|path| format!("{path} of {} {}", api.kind, api.version));
-        decoding.unknown.extend(unknown);
+        for Unchecked { path, span, code } in &comparison.unchecked {
+            let path = format!("{path} of `{}`", api.kind);
+            match codes.iter_mut().find(|(same, ..)| (&same.name, &same.span) == (&code.name, &code.span)) {
+                Some((_, paths, _)) if paths.contains(&path) => {}
+                Some((_, paths, _)) => paths.push(path),
+                None => codes.push(((*code).clone(), vec![path], span.cloned())),
+            }
+        }
     }
-    decoding
+    diagnostics.extend(codes.iter().map(|(code, paths, field)| unchecked(code, paths, field.as_ref())));
+    diagnostics
+}
+
+/// Code that may refuse what the API server accepts, once for all fields that it reads.
+fn unchecked(code: &Code, paths: &[String], field: Option<&Span>) -> Diagnostic {
+    let more = match paths.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let name = &code.name;
+    let message = format!("{}{more}: opctl cannot determine which values `{name}` refuses", paths[0]);
+    let diagnostic = Diagnostic::warning("OP471", message)
+        .help("limit the schema to the values that it reads, for example with `#[schemars(regex(pattern = \"…\"))]`")
+        .help("if it reads every value that the schema accepts, add `// +opctl:allow:OP471 reason` above it");
+    match code.span.as_ref().or(field) {
+        Some(span) => diagnostic.at(span.clone(), ""),
+        None => diagnostic,
+    }
 }
 
 /// What was found at one place of the source.
 fn report(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Diagnostic {
     let first = found[0];
     let path = &first.path;
-    let diagnostic = match &first.problem {
-        Problem::Missing => {
-            let message = format!("{path}: the API server accepts an object without this field, and serde requires it");
-            Diagnostic::warning("OP470", message).help("make the field an `Option`, or add `#[serde(default)]`")
-        }
-        Problem::Refused { by, values } => {
-            let message = format!("{path}: the API server accepts {}, which {} refuses", shown(&values[0]), name(by));
-            Diagnostic::warning("OP470", message)
-                .help(fix(found, takes_rule).unwrap_or_else(|| otherwise(by, &values[0])))
-        }
+    let (problem, help) = match &first.problem {
+        Problem::Missing { by_function } => (
+            "the API server accepts an object without this field, and serde requires it".to_owned(),
+            match by_function {
+                true => "add `#[serde(default)]`: serde requires every field that a function deserializes, even an `Option`".into(),
+                false => "make the field an `Option`, add `#[serde(default)]`, or let the schema require it".into(),
+            },
+        ),
+        Problem::Unknown => (
+            "the API server keeps this field, which `#[serde(deny_unknown_fields)]` refuses".to_owned(),
+            "remove `deny_unknown_fields`, or describe all fields in the schema: without `x-kubernetes-preserve-unknown-fields`, the API server drops the others".into(),
+        ),
+        Problem::Key { by, keys } => (
+            format!("the API server accepts the key {}, which {} refuses", shown(&keys[0].as_str().into()), name(by)),
+            rules_fix(found, takes_rule).unwrap_or_else(|| {
+                "use `String` as the key, and parse it in the reconciler, which can report an error in the status".into()
+            }),
+        ),
+        Problem::Refused { by, values } => (
+            format!("the API server accepts {}, which {} refuses", shown(&values[0]), name(by)),
+            match first.is_undescribed {
+                true => UNDESCRIBED.to_owned(),
+                false => fix(found, takes_rule).unwrap_or_else(|| otherwise(by, &values[0])),
+            },
+        ),
     };
+    let diagnostic = Diagnostic::warning("OP470", format!("{path}: {problem}")).help(help);
     match first.span {
         Some(span) => diagnostic.at(span.clone(), ""),
         None => diagnostic,
     }
 }
+
+const UNDESCRIBED: &str = "describe the value in the schema, or use `serde_json::Value` and deserialize it in the reconciler: with `x-kubernetes-preserve-unknown-fields`, the API server accepts every value";
 
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 60;
@@ -83,8 +122,7 @@ fn name(reads: &Reads) -> String {
     let name = match reads {
         Reads::Integer(integer) => &integer.name,
         Reads::Parsed(parsed) => parsed.name,
-        Reads::IntOrText { narrow: true } => "IntOrString",
-        Reads::IntOrText { narrow: false } => "Quantity",
+        Reads::IntOrText(name) => name,
         Reads::Char => "char",
         Reads::Bool => "bool",
         Reads::Text => "String",
@@ -95,6 +133,9 @@ fn name(reads: &Reads) -> String {
         Reads::Map { .. } => return "a map".into(),
         Reads::Struct(_) => return "the struct".into(),
         Reads::Enum { .. } => return "the enum".into(),
+        Reads::Tuple(items) => return format!("a tuple of {}", items.len()),
+        Reads::Code(code) => &code.name,
+        Reads::FromText(inner) => return format!("the parser of {}", name(inner)),
         _ => return "the type".into(),
     };
     format!("`{name}`")
@@ -111,15 +152,21 @@ fn fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Op
         let verb = if has_bounds(first.span?) { "change the bounds to" } else { "add" };
         return Some(format!("{verb} `#[schemars({attribute})]`"));
     }
-    let mut rules: Vec<String> = found.iter().map(|one| rule(one)).collect::<Option<_>>().unwrap_or_default();
-    rules.dedup();
-    let site = &first.steps[..first.steps.len() - first.tail.len()];
-    if !rules.is_empty() && rules.iter().all(|rule| takes_rule(site, rule)) {
-        return Some(format!("add `#[schemars({})]`", validations(&rules)));
+    if let Some(rules) = rules_fix(found, takes_rule) {
+        return Some(rules);
     }
     let Problem::Refused { by, values } = &first.problem else { return None };
     let arguments = arguments(by, values)?;
     Some(format!("use a type of your own for the value: `struct Name(#[schemars({arguments})] …);`"))
+}
+
+/// The CEL rules for all of these, if the API server accepts them at the place.
+fn rules_fix(found: &[&Undecodable], takes_rule: &dyn Fn(&[Step], &str) -> bool) -> Option<String> {
+    let first = found[0];
+    let mut rules: Vec<String> = found.iter().map(|one| rule(one)).collect::<Option<_>>()?;
+    rules.dedup();
+    let site = &first.steps[..first.steps.len() - first.tail.len()];
+    rules.iter().all(|rule| takes_rule(site, rule)).then(|| format!("add `#[schemars({})]`", validations(&rules)))
 }
 
 fn validations(rules: &[String]) -> String {
@@ -173,12 +220,12 @@ fn arguments(reads: &Reads, values: &[Value]) -> Option<String> {
         Reads::List { length: Some(length), .. } if values.iter().all(Value::is_array) => {
             format!("length(equal = {length})")
         }
-        Reads::IntOrText { .. } => {
-            // kube makes what is not required nullable.
-            let nullable = values.contains(&Value::Null).then_some("\"nullable\" = false");
-            let bounds = values.iter().any(Value::is_i64).then_some("\"minimum\" = i32::MIN, \"maximum\" = i32::MAX");
-            format!("extend({})", nullable.into_iter().chain(bounds).collect::<Vec<_>>().join(", "))
+        Reads::Code(code) if values.iter().all(|value| code.from.reads(value) == Some(false)) => {
+            return self::arguments(code.from.innermost(), &values);
         }
+        Reads::FromText(inner) if is_text => validations(&[text_condition(inner, "self")?]),
+        // kube makes what is not required nullable.
+        Reads::IntOrText(_) if values.contains(&Value::Null) => "extend(\"nullable\" = false)".into(),
         _ => return None,
     };
     Some([Some(limit), no_lists].into_iter().flatten().collect::<Vec<_>>().join(", "))
@@ -191,12 +238,18 @@ fn reads_text(reads: &Reads) -> bool {
 /// The bounds that the values are beyond.
 fn range(integer: &Integer, values: &[Value]) -> Option<String> {
     let plain = integer.name.trim_start_matches("NonZero").trim_start_matches("Atomic").to_lowercase();
+    let is_type = plain.starts_with(['i', 'u']) && plain[1..].parse::<u8>().is_ok() || plain.ends_with("size");
+    let bound = |name: &str, number: i128| match is_type {
+        true => format!("{plain}::{name}"),
+        false => format!("{number}i64"),
+    };
     let positive = !integer.zero && integer.min == 0;
-    let least = if positive { format!("1{plain}") } else { format!("{plain}::MIN") };
+    let least = if positive { format!("1{plain}") } else { bound("MIN", integer.min) };
+    let most = bound("MAX", integer.max);
     match beyond(integer, values)? {
-        (true, true) => Some(format!("range(min = {least}, max = {plain}::MAX)")),
+        (true, true) => Some(format!("range(min = {least}, max = {most})")),
         (true, false) => Some(format!("range(min = {least})")),
-        (false, true) => Some(format!("range(max = {plain}::MAX)")),
+        (false, true) => Some(format!("range(max = {most})")),
         // Zero alone.
         (false, false) => None,
     }
@@ -212,9 +265,19 @@ fn beyond(Integer { min, max, zero, .. }: &Integer, values: &[Value]) -> Option<
 
 /// A CEL rule for the place, which holds for what the type reads.
 fn rule(found: &Undecodable) -> Option<String> {
-    let Problem::Refused { by, values } = &found.problem else { return None };
-    condition(by, values, "self")?;
-    about("self".into(), &found.tail, 0, &|variable| condition(by, values, variable).unwrap_or_default())
+    match &found.problem {
+        Problem::Refused { by, values } => {
+            condition(by, values, "self")?;
+            let of_value = |variable: &str| condition(by, values, variable).unwrap_or_default();
+            about("self".into(), &found.tail, 0, &of_value)
+        }
+        Problem::Key { by, keys } => {
+            let keys: Vec<Value> = keys.iter().map(|key| key.as_str().into()).collect();
+            let rule = text_condition(by, "key").or_else(|| condition(by, &keys, "key"))?;
+            about("self".into(), &found.tail, 0, &|map| format!("{map}.all(key, {rule})"))
+        }
+        Problem::Missing { .. } | Problem::Unknown => None,
+    }
 }
 
 fn condition(reads: &Reads, values: &[Value], variable: &str) -> Option<String> {
@@ -240,6 +303,29 @@ fn condition(reads: &Reads, values: &[Value], variable: &str) -> Option<String> 
         }
         Reads::Parsed(Parsed { remedy: Remedy::Rule(rule, longest), .. }) if is_text => {
             format!("size({variable}) <= {longest} && {}", rule.replace("self", variable))
+        }
+        Reads::FromText(inner) if is_text => text_condition(inner, variable)?,
+        _ => return None,
+    })
+}
+
+/// A CEL expression that holds for the texts that are parsed as a type.
+fn text_condition(reads: &Reads, variable: &str) -> Option<String> {
+    Some(match reads {
+        Reads::Integer(Integer { min, max, .. }) => {
+            let (sign, most) = (if *min < 0 { "-?" } else { "" }, (*max).min(i64::MAX.into()));
+            let bounds = match min {
+                0 => format!("int({variable}) <= {most}"),
+                min => format!("int({variable}) >= {} && int({variable}) <= {most}", (*min).max(i64::MIN.into())),
+            };
+            let digits = most.to_string().len().min(18);
+            format!("{variable}.matches('^{sign}[0-9]{{1,{digits}}}$') && {bounds}")
+        }
+        Reads::Bool => format!("{variable} in ['true', 'false']"),
+        Reads::Float => format!("{variable}.matches('^-?[0-9]+([.][0-9]+)?$')"),
+        Reads::Enum { tag: Tag::External, variants } if variants.iter().all(|variant| variant.content.is_none()) => {
+            let names = variants.iter().flat_map(|variant| &variant.names).map(|name| format!("'{name}'"));
+            format!("{variable} in [{}]", names.collect::<Vec<_>>().join(", "))
         }
         _ => return None,
     })
@@ -267,10 +353,21 @@ fn about(variable: String, tail: &[Step], depth: usize, rule: &dyn Fn(&str) -> S
 /// The way out where no schema helps.
 fn otherwise(reads: &Reads, value: &Value) -> String {
     match reads {
+        Reads::Code(code) => {
+            let (limit, ty) = match value.is_string() {
+                true => (r#"regex(pattern = "…")"#, "String"),
+                false => ("range(…)", "i64"),
+            };
+            format!(
+                "limit the schema to what `{}` reads, for example with `#[schemars({limit})]`; or use `{ty}`, and convert it in the reconciler, which can report an error in the status",
+                code.name
+            )
+        }
         Reads::Parsed(parsed) if value.is_string() => format!(
             "use `String`, and parse it as `{}` in the reconciler, which can report an error in the status",
             parsed.name
         ),
+        Reads::Tuple(_) => "use a struct or an array such as `[T; 2]`, which a schema can describe".into(),
         _ if value.is_null() => "make it an `Option`".into(),
         _ => "give the field the schema of its type: remove the `#[schemars(…)]` that makes them differ".into(),
     }

@@ -9,10 +9,10 @@ use crate::diagnostic::Span;
 pub enum Reads {
     /// Every value, such as `serde_json::Value`.
     Anything,
-    /// Decided by code that opctl does not run.
+    /// Nothing is known, and nothing is to be reported: the types of Kubernetes.
     Unknown,
-    /// Refuses at least what the inner type refuses, such as `#[serde(try_from = "…")]`.
-    AtMost(Box<Reads>),
+    /// Code reads the value, such as `#[serde(deserialize_with = "…")]`.
+    Code(Box<Code>),
     Null,
     Bool,
     Text,
@@ -21,10 +21,9 @@ pub enum Reads {
     Char,
     Float,
     Integer(Integer),
-    /// A text or an integer, of 32 bits only: the `Quantity` and the `IntOrString` of Kubernetes.
-    IntOrText {
-        narrow: bool,
-    },
+    /// A text or an integer: the `Quantity` or `IntOrString` of Kubernetes. The latter has 32 bits in Go, too, so larger integers
+    /// are not reported.
+    IntOrText(&'static str),
     Parsed(&'static Parsed),
     Optional(Box<Reads>),
     List {
@@ -32,11 +31,13 @@ pub enum Reads {
         /// The length of an array.
         length: Option<usize>,
     },
+    Tuple(Vec<Reads>),
     Map {
+        keys: Box<Reads>,
         values: Box<Reads>,
-        /// Every key is read.
-        any_key: bool,
     },
+    /// A text that is parsed as the inner type, as the keys of maps are.
+    FromText(Box<Reads>),
     Struct(Vec<Part>),
     Enum {
         tag: Tag,
@@ -53,6 +54,30 @@ pub struct Integer {
     pub min: i128,
     pub max: i128,
     pub zero: bool,
+}
+
+/// Code that deserializes a value, or converts one that was deserialized.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// As users write it: `parse_schedule`, `cron::Schedule`.
+    pub name: String,
+    /// Its declaration in the source of the package.
+    pub span: Option<Span>,
+    /// What the code deserializes first; it refuses at least what this refuses.
+    pub from: Reads,
+    /// Values that the code refuses.
+    pub refused: Vec<Value>,
+    pub knowledge: Knowledge,
+}
+
+/// How much is known of the values that code refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// The code cannot fail.
+    All,
+    /// The code was evaluated for many values.
+    Tried,
+    None,
 }
 
 /// A type that parses a text.
@@ -82,6 +107,8 @@ pub enum Part {
     Field(Field),
     /// `#[serde(flatten)]`
     Flattened(Reads),
+    /// `#[serde(deny_unknown_fields)]`
+    NoOthers,
 }
 
 #[derive(Clone, Debug)]
@@ -93,6 +120,8 @@ pub struct Field {
     pub span: Option<Span>,
     /// An object without the field is refused.
     pub required: bool,
+    /// A function reads it, so serde requires even an `Option`.
+    pub by_function: bool,
     pub reads: Reads,
 }
 
@@ -123,7 +152,7 @@ impl Reads {
         match self {
             Self::Anything => Some(true),
             Self::Unknown => None,
-            Self::AtMost(inner) => inner.reads(value).filter(|reads| !reads),
+            Self::Code(code) => code.verdict(value, code.from.reads(value)),
             Self::Null => Some(value.is_null()),
             Self::Bool => Some(value.is_boolean()),
             Self::Text => Some(value.is_string()),
@@ -131,10 +160,7 @@ impl Reads {
             Self::Char => Some(value.as_str().is_some_and(|text| text.chars().count() == 1)),
             Self::Float => Some(value.is_number()),
             Self::Integer(integer) => Some(integer.reads(value)),
-            Self::IntOrText { narrow } => {
-                let is_read = |number: i64| !narrow || i32::try_from(number).is_ok();
-                Some(value.is_string() || value.as_i64().is_some_and(is_read))
-            }
+            Self::IntOrText(_) => Some(value.is_string() || value.is_i64()),
             Self::Parsed(parsed) => match value.as_str() {
                 Some(text) if !parsed.refused.contains(&text) => None,
                 _ => Some(false),
@@ -153,11 +179,18 @@ impl Reads {
                 }
                 all(list.iter().map(|item| items.reads(item)))
             }
-            Self::Map { values, any_key } => {
-                let Value::Object(map) = value else { return Some(false) };
-                let values = all(map.values().map(|value| values.reads(value)));
-                values.filter(|reads| !reads || *any_key)
+            Self::Tuple(items) => {
+                let Value::Array(list) = value else { return Some(false) };
+                if items.len() != list.len() {
+                    return Some(false);
+                }
+                all(items.iter().zip(list).map(|(item, value)| item.reads(value)))
             }
+            Self::Map { keys, values } => {
+                let Value::Object(map) = value else { return Some(false) };
+                all(map.iter().flat_map(|(key, value)| [keys.reads_key(key), values.reads(value)]))
+            }
+            Self::FromText(inner) => value.as_str().map_or(Some(false), |text| inner.reads_key(text)),
             Self::Struct(parts) => match value {
                 Value::Object(map) => read_struct(parts, map),
                 // The fields in order, which nobody writes.
@@ -169,16 +202,58 @@ impl Reads {
         }
     }
 
-    /// Whether serde reads a field of this type that is missing.
-    pub fn reads_missing(&self) -> bool {
-        matches!(self, Self::Optional(_))
+    /// Whether the value is read as a key of a map, which serde_json parses.
+    pub fn reads_key(&self, key: &str) -> Option<bool> {
+        match self {
+            Self::Integer(integer) => Some(key.parse().is_ok_and(|number| integer.has(number))),
+            Self::Float => Some(key.parse::<f64>().is_ok()),
+            Self::Bool => Some(matches!(key, "true" | "false")),
+            Self::Optional(inner) | Self::At(_, inner) => inner.reads_key(key),
+            Self::Code(code) => code.verdict(&key.into(), code.from.reads_key(key)),
+            reads => reads.reads(&key.into()),
+        }
+    }
+
+    /// The type itself, without what may be around it.
+    pub fn innermost(&self) -> &Self {
+        match self {
+            Self::At(_, inner) | Self::Optional(inner) => inner.innermost(),
+            Self::Code(code) if code.refused.is_empty() => code.from.innermost(),
+            reads => reads,
+        }
+    }
+
+    /// Whether serde reads a field of this type that is missing; `None`: only a run tells.
+    pub fn reads_missing(&self) -> Option<bool> {
+        match self {
+            Self::Optional(_) => Some(true),
+            Self::Unknown => None,
+            Self::At(_, inner) => inner.reads_missing(),
+            Self::Code(code) => code.from.reads_missing().filter(|reads| !reads || code.knowledge == Knowledge::All),
+            _ => Some(false),
+        }
+    }
+}
+
+impl Code {
+    /// `read`: whether the code deserializes the value.
+    fn verdict(&self, value: &Value, read: Option<bool>) -> Option<bool> {
+        match read {
+            Some(false) => Some(false),
+            _ if self.refused.contains(value) => Some(false),
+            read => read.filter(|_| self.knowledge == Knowledge::All),
+        }
     }
 }
 
 impl Integer {
     fn reads(&self, value: &Value) -> bool {
         let integer = value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
-        integer.is_some_and(|integer| (self.min..=self.max).contains(&integer) && (self.zero || integer != 0))
+        integer.is_some_and(|integer| self.has(integer))
+    }
+
+    fn has(&self, integer: i128) -> bool {
+        (self.min..=self.max).contains(&integer) && (self.zero || integer != 0)
     }
 }
 
@@ -214,11 +289,14 @@ fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
             _ => Some(false),
         });
     }
+    if parts.iter().any(|part| matches!(part, Part::NoOthers)) {
+        answers.push(Some(rest.keys().all(|name| takes(parts, name))));
+    }
     let rest = Value::Object(rest);
     for part in parts {
         match part {
             // What does not fit is `None`.
-            Part::Field(_) | Part::Flattened(Reads::Optional(_)) => {}
+            Part::Field(_) | Part::NoOthers | Part::Flattened(Reads::Optional(_)) => {}
             Part::Flattened(reads) => answers.push(match reads.reads(&rest) {
                 // Which fields it is given depends on the other flattened ones.
                 Some(false) if matches!(reads, Reads::Map { .. }) => None,
@@ -227,6 +305,18 @@ fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
         }
     }
     all(answers.into_iter())
+}
+
+/// Whether a struct has a place for a field of this name.
+pub fn takes(parts: &[Part], name: &str) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Field(field) => field.name == name || field.aliases.iter().any(|alias| alias == name),
+        Part::Flattened(reads) => match reads.innermost() {
+            Reads::Struct(parts) => takes(parts, name),
+            _ => true,
+        },
+        Part::NoOthers => false,
+    })
 }
 
 fn read_enum(tag: &Tag, variants: &[Variant], value: &Value) -> Option<bool> {
@@ -278,7 +368,7 @@ fn read_tagged(tag: &Tag, variants: &[&Variant], value: &Value) -> Option<bool> 
                 Some(None) => Some(true),
                 Some(Some(reads)) => match map.get(content) {
                     Some(value) => reads.reads(value),
-                    None => Some(reads.reads_missing()),
+                    None => reads.reads_missing(),
                 },
             }
         }
@@ -299,7 +389,8 @@ mod tests {
     }
 
     fn field(name: &str, required: bool, reads: Reads) -> Part {
-        Part::Field(Field { name: name.into(), aliases: vec![format!("{name}Alias")], span: None, required, reads })
+        let aliases = vec![format!("{name}Alias")];
+        Part::Field(Field { name: name.into(), aliases, span: None, required, by_function: false, reads })
     }
 
     fn variant(name: &str, content: Option<Reads>) -> Variant {
@@ -366,12 +457,39 @@ mod tests {
     }
 
     #[test]
+    fn reads_keys_as_serde_json_parses_them() {
+        let of = |keys| Reads::Map { keys: Box::new(keys), values: Box::new(Reads::Anything) };
+        let unit = Reads::Enum { tag: Tag::External, variants: vec![variant("A", None)] };
+        for (keys, read, refused) in
+            [(u8(), "7", "256"), (Reads::Bool, "true", "yes"), (Reads::Char, "é", "ab"), (unit, "A", "a")]
+        {
+            let map = of(keys);
+            assert_eq!(map.reads(&json!({read: 1})), Some(true), "{read}");
+            assert_eq!(map.reads(&json!({refused: 1})), Some(false), "{refused}");
+        }
+        assert_eq!(Reads::FromText(Box::new(u8())).reads(&json!(7)), Some(false));
+    }
+
+    #[test]
+    fn refuses_the_fields_that_no_part_takes() {
+        let inner = Part::Flattened(Reads::Struct(vec![field("b", false, u8())]));
+        let reads = Reads::Struct(vec![field("a", false, u8()), inner, Part::NoOthers]);
+        let read = [json!({"a": 1, "b": 1}), json!({"a": 1, "c": 1})].map(|value| reads.reads(&value));
+        assert_eq!(read, [Some(true), Some(false)]);
+    }
+
+    #[test]
     fn does_not_guess_what_only_a_run_tells() {
         assert_eq!(Reads::Unknown.reads(&json!(1)), None);
-        let positive = Reads::AtMost(Box::new(u8()));
-        assert_eq!((positive.reads(&json!(1)), positive.reads(&json!(256))), (None, Some(false)));
-        let map = Reads::Map { values: Box::new(u8()), any_key: false };
-        assert_eq!((map.reads(&json!({"a": 1})), map.reads(&json!({"a": 256}))), (None, Some(false)));
+        let code = |knowledge| {
+            let refused = vec![json!(3)];
+            Reads::Code(Box::new(Code { name: "even".into(), span: None, from: u8(), refused, knowledge }))
+        };
+        for (knowledge, otherwise) in [(Knowledge::None, None), (Knowledge::Tried, None), (Knowledge::All, Some(true))]
+        {
+            let read = [json!(1), json!(3), json!(256)].map(|value| code(knowledge).reads(&value));
+            assert_eq!(read, [otherwise, Some(false), Some(false)]);
+        }
         let option = Reads::Struct(vec![Part::Flattened(Reads::Optional(Box::new(Reads::Struct(vec![field(
             "a",
             true,

@@ -268,6 +268,9 @@ impl Deriver<'_> {
             {
                 return Ok(None);
             }
+            if matches!(value, Value::Option(None)) && self.serializes_none(with, context.scope) {
+                return Ok(Some(Json::Null));
+            }
             let span = self.span(context.scope, with);
             return self.refuse(
                 Diagnostic::error(

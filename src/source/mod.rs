@@ -11,6 +11,7 @@ mod containers;
 mod conversions;
 mod crd_calls;
 mod custom_resource;
+mod decoders;
 mod defaults;
 pub mod dependencies;
 mod derives;

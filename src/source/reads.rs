@@ -1,16 +1,20 @@
 //! Rust type → what serde reads into it ([`Reads`]), by serde's own attributes: those of schemars, which may differ, are
 //! for the schema. Asked by `opctl check` only, so the source is read again.
 
+use std::rc::Rc;
+
 use quote::ToTokens;
 use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Data, Field as SerdeField, Style, Variant as SerdeVariant};
 use serde_derive_internals::attr::TagType;
+use serde_json::Value;
 use syn::{Attribute, DeriveInput, Type};
 
 use super::attributes::{self, Common};
+use super::decoders::values_in;
 use super::known::parsed;
 use super::locate::{declaration, has_spec, status_type};
-use super::modules::{ModuleId, Modules};
+use super::modules::{ModuleId, Modules, name};
 use super::numbers::range_of;
 use super::package::Package;
 use super::types::{Deriver, Resolved, Scope, Typed};
@@ -18,7 +22,7 @@ use super::values::is_pointer;
 use super::{Options, Source};
 use crate::diagnostic::Span;
 use crate::model::Api;
-use crate::model::reads::{Field, Integer, Part, Reads, Tag, Variant};
+use crate::model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Variant};
 
 /// Types within types; a type that contains itself with ever larger arguments has no end.
 const DEEPEST: usize = 48;
@@ -32,23 +36,29 @@ impl Source {
         }
         let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
-        let mut walk = Walk { deriver: Deriver::new(&modules, &options), open: Vec::new(), detached: 0 };
+        let deriver = Deriver::new(&modules, &options);
+        let mut walk = Walk { deriver, open: Vec::new(), detached: 0, is_flattened: false, values: Vec::new() };
         apis.iter().map(|api| (api, walk.resource(&modules, api))).collect()
     }
 }
 
-struct Walk<'m> {
-    deriver: Deriver<'m>,
-    /// The types that are being read, outermost first.
-    open: Vec<String>,
+pub(super) struct Walk<'m> {
+    pub deriver: Deriver<'m>,
+    /// The types and functions that are being read, outermost first.
+    pub open: Vec<String>,
     /// How many types and fields around have a schema from elsewhere: attributes inside of them have no effect.
     detached: usize,
+    /// The type at hand is a flattened field: serde gives it only the fields that it has.
+    is_flattened: bool,
+    /// The values in the schema of the kind.
+    pub values: Vec<Value>,
 }
 
 impl Walk<'_> {
     fn resource(&mut self, modules: &Modules, api: &Api) -> Reads {
         let Some((module, input)) = declaration(modules, api) else { return Reads::Unknown };
         let scope = Scope::of(module);
+        self.values = api.schema.as_ref().map(values_in).unwrap_or_default();
         let spec = self.data(module, &input, &scope, &[]);
         let mut parts = match spec {
             Reads::Struct(parts) if !has_spec(&input) => parts,
@@ -62,7 +72,7 @@ impl Walk<'_> {
         Reads::Struct(parts)
     }
 
-    fn value(&mut self, ty: &Type, scope: &Scope) -> Reads {
+    pub fn value(&mut self, ty: &Type, scope: &Scope) -> Reads {
         if self.open.len() >= DEEPEST {
             return Reads::Unknown;
         }
@@ -76,25 +86,40 @@ impl Walk<'_> {
                     None => Reads::Unknown,
                 }
             }
+            Ok(Resolved::Tuple(types)) if types.is_empty() => Reads::Null,
+            Ok(Resolved::Tuple(types)) => Reads::Tuple(types.iter().map(|ty| self.typed(ty)).collect()),
+            Ok(Resolved::Slice(item)) => Reads::List { items: Box::new(self.typed(&item)), length: None },
+            // Its schema is specified elsewhere.
+            Err(_) => self.foreign(ty, scope),
+        }
+    }
+
+    /// A type whose source is not read.
+    fn foreign(&mut self, ty: &Type, scope: &Scope) -> Reads {
+        match self.deriver.foreign_type(ty, scope) {
+            Some(path) if !matches!(path[0].as_str(), "kube" | "kube_core" | "k8s_openapi") => {
+                parsed::find(&path).unwrap_or_else(|| opaque(path.join("::"), Reads::Unknown))
+            }
             _ => Reads::Unknown,
         }
     }
 
-    fn typed(&mut self, (ty, scope): &Typed) -> Reads {
+    pub fn typed(&mut self, (ty, scope): &Typed) -> Reads {
         self.value(ty, scope)
     }
 
     /// A type that is not in the source.
     fn known(&mut self, path: &[String], arguments: &[Typed]) -> Reads {
-        if let Some(parsed) = parsed::find(path) {
-            return Reads::Parsed(parsed);
+        if let Some(reads) = parsed::find(path) {
+            return reads;
         }
         let last = path.last().map(String::as_str).unwrap_or_default();
         match path[0].as_str() {
             "k8s_openapi" => {
                 return match last {
-                    "IntOrString" => Reads::IntOrText { narrow: true },
-                    "Quantity" => Reads::IntOrText { narrow: false },
+                    "IntOrString" => Reads::IntOrText("IntOrString"),
+                    "Quantity" => Reads::IntOrText("Quantity"),
+                    "Time" | "MicroTime" => time(last),
                     _ => Reads::Unknown,
                 };
             }
@@ -105,7 +130,6 @@ impl Walk<'_> {
             let zero = !last.starts_with("NonZero");
             return Reads::Integer(Integer { name: last.to_owned(), min: *range.start(), max: *range.end(), zero });
         }
-        let any_key = |walk: &mut Self| matches!(arguments.first().map(|key| walk.typed(key)), Some(Reads::Text));
         match (last, arguments) {
             ("bool" | "AtomicBool", _) => Reads::Bool,
             ("char", _) => Reads::Char,
@@ -127,11 +151,15 @@ impl Walk<'_> {
                 Ok(Resolved::Array(item, _)) => Reads::List { items: Box::new(self.typed(&item)), length: None },
                 _ => Reads::Unknown,
             },
-            ("BTreeMap" | "HashMap" | "IndexMap" | "Map", [_, value, ..]) => {
-                Reads::Map { values: Box::new(self.typed(value)), any_key: any_key(self) }
+            ("BTreeMap" | "HashMap" | "IndexMap" | "Map", [key, value, ..]) => {
+                Reads::Map { keys: Box::new(self.typed(key)), values: Box::new(self.typed(value)) }
             }
             // `serde_json::Map` has its arguments by default.
-            ("Map", []) => Reads::Map { values: Box::new(Reads::Anything), any_key: true },
+            ("Map", []) => Reads::Map { keys: Box::new(Reads::Text), values: Box::new(Reads::Anything) },
+            ("TimeDelta", _) => Reads::Tuple(vec![
+                integer("i64", i64::MIN.into(), i64::MAX.into()),
+                integer("i32", i32::MIN.into(), i32::MAX.into()),
+            ]),
             ("Range" | "RangeInclusive", [bound, ..]) => {
                 let bound = self.typed(bound);
                 Reads::Struct(vec![part("start", None, bound.clone()), part("end", None, bound)])
@@ -158,24 +186,65 @@ impl Walk<'_> {
     fn data(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, arguments: &[Typed]) -> Reads {
         let arguments: Vec<String> = arguments.iter().map(|(ty, _)| ty.to_token_stream().to_string()).collect();
         let identity = format!("{module:?} {}<{}>", input.ident, arguments.join(","));
-        let derives = |name: &str| self.deriver.derives(&input.attrs, name, module);
-        let is_own = derives("Deserialize");
-        if !is_own || self.open.contains(&identity) || self.open.len() >= DEEPEST {
+        if self.open.contains(&identity) || self.open.len() >= DEEPEST {
             return Reads::Unknown;
         }
+        let derives = |name: &str| self.deriver.derives(&input.attrs, name, module);
+        if !derives("Deserialize") {
+            return self.by_hand(module, input, scope, identity);
+        }
+        let input = &*self.deriver.with_serde_with(&Rc::new(input.clone()), scope);
         let Ok(container) = attributes::container(input, Derive::Deserialize) else { return Reads::Unknown };
         let has_own_schema = derives("JsonSchema") || derives("KubeSchema");
         let is_detached = !has_own_schema || self.deriver.modules.is_foreign(module) || has_other_schema(&input.attrs);
         self.open.push(identity);
         self.detached += usize::from(is_detached);
-        let reads = self.container(&container, scope);
+        let reads = self.container(&container, (module, input), scope);
         self.detached -= usize::from(is_detached);
         self.open.pop();
         reads
     }
 
-    fn container(&mut self, container: &Container, scope: &Scope) -> Reads {
+    /// A type with a `Deserialize` that serde's derive does not make.
+    fn by_hand(&mut self, module: ModuleId, input: &DeriveInput, scope: &Scope, identity: String) -> Reads {
+        let ident = name(&input.ident);
+        if self.deriver.derives(&input.attrs, "Deserialize_repr", module) {
+            return self.numbered(input, scope);
+        }
+        let derive = self.deriver.other_derive(&input.attrs, module);
+        let decoder = match derive.as_deref().and_then(|derive| derive.rsplit("::").next()) {
+            Some("DeserializeFromStr") => self.conversion(("FromStr", "from_str"), module, input, scope, Reads::Text),
+            _ => self.deserialize(module, input, scope),
+        };
+        self.open.push(identity);
+        let reads = match decoder {
+            Some(decoder) => self.decoded(&decoder),
+            None if self.deriver.modules.is_kubernetes(module) => Reads::Unknown,
+            None if self.deriver.modules.is_foreign(module) => opaque(ident, Reads::Unknown),
+            None => {
+                let span = self.deriver.span(scope, &input.ident);
+                let code = Code { span: Some(span), ..code(ident, Reads::Unknown, Knowledge::None) };
+                Reads::Code(Box::new(code))
+            }
+        };
+        self.open.pop();
+        reads
+    }
+
+    /// The numbers of an enum's variants.
+    fn numbered(&mut self, input: &DeriveInput, scope: &Scope) -> Reads {
+        let Ok(shape) = self.deriver.repr_enum(input, scope) else { return Reads::Unknown };
+        let read = shape.schema.get("enum").and_then(Value::as_array).cloned().unwrap_or_default();
+        let near =
+            read.iter().filter_map(Value::as_i64).flat_map(|number| [number.checked_add(1), number.checked_sub(1)]);
+        let refused = near.flatten().map(Value::from).filter(|number| !read.contains(number)).collect();
+        let from = integer("integer", i64::MIN.into(), i64::MAX.into());
+        Reads::Code(Box::new(Code { refused, ..code(name(&input.ident), from, Knowledge::Tried) }))
+    }
+
+    fn container(&mut self, container: &Container, (module, input): (ModuleId, &DeriveInput), scope: &Scope) -> Reads {
         let attributes = &container.attrs;
+        let is_flattened = std::mem::take(&mut self.is_flattened);
         if attributes.remote().is_some() {
             return Reads::Unknown;
         }
@@ -183,7 +252,11 @@ impl Walk<'_> {
             return self.value(from, scope);
         }
         if let Some(from) = attributes.type_try_from() {
-            return Reads::AtMost(Box::new(self.value(from, scope)));
+            let from = self.value(from, scope);
+            return match self.conversion(("TryFrom", "try_from"), module, input, scope, from.clone()) {
+                Some(decoder) => self.decoded(&decoder),
+                None => opaque(format!("TryFrom of {}", input.ident), from),
+            };
         }
         match &container.data {
             Data::Struct(Style::Unit, _) => Reads::Null,
@@ -192,9 +265,13 @@ impl Walk<'_> {
                 field.map_or(Reads::Unknown, |field| self.unnamed(field, scope))
             }
             Data::Struct(Style::Newtype, fields) => self.unnamed(&fields[0], scope),
-            Data::Struct(Style::Tuple, _) => Reads::Unknown,
+            Data::Struct(Style::Tuple, fields) => self.tuple(fields, scope),
             Data::Struct(Style::Struct, fields) => {
-                Reads::Struct(self.fields(fields, scope, !attributes.default().is_none()))
+                let mut parts = self.fields(fields, scope, !attributes.default().is_none());
+                if attributes.deny_unknown_fields() && !is_flattened {
+                    parts.push(Part::NoOthers);
+                }
+                Reads::Struct(parts)
             }
             Data::Enum(variants) => {
                 let tag = match attributes.tag() {
@@ -204,20 +281,33 @@ impl Walk<'_> {
                     TagType::None => Tag::Untagged,
                 };
                 let read = variants.iter().filter(|variant| !variant.attrs.skip_deserializing());
-                Reads::Enum { tag, variants: read.map(|variant| self.variant(variant, scope)).collect() }
+                let denies = attributes.deny_unknown_fields() && !is_flattened;
+                Reads::Enum { tag, variants: read.map(|variant| self.variant(variant, scope, denies)).collect() }
             }
         }
     }
 
-    fn variant(&mut self, variant: &SerdeVariant, scope: &Scope) -> Variant {
+    fn tuple(&mut self, fields: &[SerdeField], scope: &Scope) -> Reads {
+        let read = fields.iter().filter(|field| !field.attrs.skip_deserializing());
+        Reads::Tuple(read.map(|field| self.unnamed(field, scope)).collect())
+    }
+
+    /// `denies`: unknown fields are refused.
+    fn variant(&mut self, variant: &SerdeVariant, scope: &Scope, denies: bool) -> Variant {
         let own = &variant.attrs.name().deserialize_name().value;
         let aliases = variant.attrs.aliases().iter().map(|name| &name.value).filter(|name| *name != own);
         let content = match variant.style {
-            _ if variant.attrs.deserialize_with().is_some() => Some(Reads::Unknown),
+            _ if variant.attrs.deserialize_with().is_some() => {
+                variant.attrs.deserialize_with().map(|function| self.by_function(function, None, scope))
+            }
             Style::Unit => None,
             Style::Newtype => Some(self.unnamed(&variant.fields[0], scope)),
-            Style::Tuple => Some(Reads::Unknown),
-            Style::Struct => Some(Reads::Struct(self.fields(&variant.fields, scope, false))),
+            Style::Tuple => Some(self.tuple(&variant.fields, scope)),
+            Style::Struct => {
+                let mut parts = self.fields(&variant.fields, scope, false);
+                parts.extend(denies.then_some(Part::NoOthers));
+                Some(Reads::Struct(parts))
+            }
         };
         Variant {
             names: std::iter::once(own).chain(aliases).cloned().collect(),
@@ -245,13 +335,14 @@ impl Walk<'_> {
             let name = &field.attrs.name().deserialize_name().value;
             let aliases = field.attrs.aliases().iter().map(|alias| alias.value.clone());
             let has_default = default || !field.attrs.default().is_none();
-            // What is unknown may read a missing field.
-            let is_optional = reads.reads_missing() || matches!(reads, Reads::Unknown);
+            let by_function = field.attrs.deserialize_with().is_some();
+            let is_optional = !by_function && reads.reads_missing() != Some(false);
             Part::Field(Field {
                 name: name.clone(),
                 aliases: aliases.filter(|alias| alias != name).collect(),
                 span: self.span(field, scope),
                 required: !has_default && !is_optional,
+                by_function,
                 reads,
             })
         })
@@ -259,12 +350,14 @@ impl Walk<'_> {
     }
 
     fn field(&mut self, field: &SerdeField, scope: &Scope) -> Reads {
-        if field.attrs.deserialize_with().is_some() {
-            return Reads::Unknown;
-        }
         let is_detached = has_other_schema(&field.original.attrs);
         self.detached += usize::from(is_detached);
-        let reads = self.value(field.ty, scope);
+        self.is_flattened = field.attrs.flatten();
+        let reads = match field.attrs.deserialize_with() {
+            Some(function) => self.by_function(function, Some(field.ty), scope),
+            None => self.value(field.ty, scope),
+        };
+        self.is_flattened = false;
         self.detached -= usize::from(is_detached);
         reads
     }
@@ -285,15 +378,35 @@ fn has_other_schema(attributes: &[Attribute]) -> bool {
 }
 
 fn part(name: &str, span: Option<Span>, reads: Reads) -> Part {
-    let required = !reads.reads_missing() && !matches!(reads, Reads::Unknown);
-    Part::Field(Field { name: name.to_owned(), aliases: Vec::new(), span, required, reads })
+    let required = reads.reads_missing() == Some(false);
+    Part::Field(Field { name: name.to_owned(), aliases: Vec::new(), span, required, by_function: false, reads })
 }
 
 /// A time of std: seconds and nanoseconds.
 fn seconds(seconds: &str, nanos: &str) -> Reads {
-    let integer = |name: &str, max: i128| Reads::Integer(Integer { name: name.to_owned(), min: 0, max, zero: true });
     Reads::Struct(vec![
-        part(seconds, None, integer("u64", u64::MAX.into())),
-        part(nanos, None, integer("u32", u32::MAX.into())),
+        part(seconds, None, integer("u64", 0, u64::MAX.into())),
+        part(nanos, None, integer("u32", 0, u32::MAX.into())),
     ])
+}
+
+/// A time of Kubernetes. It refuses some times that the API server accepts, as clients in Go do; these are not reported.
+fn time(name: &str) -> Reads {
+    let refused =
+        ["x", ""].map(Value::from).into_iter().chain([7.into(), true.into(), Value::Object(Default::default())]);
+    let code = Code { refused: refused.collect(), ..code(name.to_owned(), Reads::Unknown, Knowledge::Tried) };
+    Reads::Code(Box::new(code))
+}
+
+pub(super) fn integer(name: &str, min: i128, max: i128) -> Reads {
+    Reads::Integer(Integer { name: name.to_owned(), min, max, zero: true })
+}
+
+pub(super) fn code(name: String, from: Reads, knowledge: Knowledge) -> Code {
+    Code { name, span: None, from, refused: Vec::new(), knowledge }
+}
+
+/// Code of which nothing is known.
+pub(super) fn opaque(name: String, from: Reads) -> Reads {
+    Reads::Code(Box::new(code(name, from, Knowledge::None)))
 }

@@ -183,7 +183,7 @@ impl Deriver<'_> {
         {
             return self.written_by_hand(ident, &scope);
         }
-        let input = self.with_skips(&input, &scope);
+        let input = self.with_serde_with(&input, &scope);
         let container = self.parsed(&scope, super::attributes::container(&input, Derive::Serialize))?;
         if container.attrs.type_into().is_some() {
             return self.not_evident(ident, &scope);

@@ -525,7 +525,7 @@ impl<'a> Deriver<'a> {
             }
         }
         self.check_attribute_macros(input, scope)?;
-        let input = &self.with_skips(input, scope);
+        let input = &self.with_serde_with(input, scope);
         self.check_schemars(module, input, scope)?;
         if self.derives(&input.attrs, "JsonSchema", module) {
             self.container(input, scope)
@@ -620,9 +620,11 @@ impl<'a> Deriver<'a> {
                 || resolve(self.modules, scope.module, &UsePath::of(path), Namespace::Macro)
                     .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
         };
-        let found = attribute_macros(&input.attrs).into_iter().rfind(|(attribute, is_behind_derive)| {
-            if *is_behind_derive { is_macro(attribute.path()) } else { !self.skips_none(attribute, scope.module) }
-        });
+        let found =
+            attribute_macros(&input.attrs).into_iter().rfind(|(attribute, is_behind_derive)| match is_behind_derive {
+                true => is_macro(attribute.path()),
+                false => self.of_serde_with(attribute, scope.module).is_none(),
+            });
         let Some((attribute, _)) = found else { return Ok(()) };
         let span = self.span(scope, attribute);
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
@@ -630,24 +632,44 @@ impl<'a> Deriver<'a> {
         self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help))
     }
 
-    /// Whether an attribute is serde_with's `skip_serializing_none`.
-    fn skips_none(&self, attribute: &syn::Attribute, module: ModuleId) -> bool {
+    /// The macro of serde_with that an attribute is: `skip_serializing_none`, `serde_as`.
+    fn of_serde_with(&self, attribute: &syn::Attribute, module: ModuleId) -> Option<&'static str> {
         let found = resolve(self.modules, module, &UsePath::of(attribute.path()), Namespace::Macro);
-        let Some(Target::Foreign(Foreign { path, .. })) = found else { return false };
-        matches!(
-            path.iter().map(String::as_str).collect::<Vec<_>>()[..],
-            ["serde_with" | "serde_with_macros", "skip_serializing_none"]
-        )
+        let Some(Target::Foreign(Foreign { path, .. })) = found else { return None };
+        match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["serde_with" | "serde_with_macros", last] => {
+                ["skip_serializing_none", "serde_as"].into_iter().find(|known| *known == last)
+            }
+            _ => None,
+        }
     }
 
-    /// A type with what `skip_serializing_none` makes of it for the derives that follow.
-    pub fn with_skips(&self, input: &Rc<DeriveInput>, scope: &Scope) -> Rc<DeriveInput> {
-        let macros = attribute_macros(&input.attrs);
-        if !macros.iter().any(|(attribute, is_behind)| !is_behind && self.skips_none(attribute, scope.module)) {
+    /// The canonical path of a type of another crate.
+    pub fn foreign_type(&self, ty: &Type, scope: &Scope) -> Option<Vec<String>> {
+        let Type::Path(TypePath { qself: None, path, .. }) = ty else { return None };
+        if let Some((bound, outer)) = path.get_ident().and_then(|ident| scope.generics.get(&name(ident))) {
+            return self.foreign_type(bound, outer);
+        }
+        match resolve(self.modules, scope.module, &UsePath::of(path), Namespace::Type) {
+            Some(Target::Foreign(foreign)) => Some(foreign.path),
+            _ => None,
+        }
+    }
+
+    /// A type with what the macros of serde_with make of it for the derives that follow.
+    pub fn with_serde_with(&self, input: &Rc<DeriveInput>, scope: &Scope) -> Rc<DeriveInput> {
+        let macros = attribute_macros(&input.attrs).into_iter().filter(|(_, is_behind)| !is_behind);
+        let macros: Vec<_> = macros.filter_map(|(attribute, _)| self.of_serde_with(attribute, scope.module)).collect();
+        if macros.is_empty() {
             return input.clone();
         }
         let mut input = (**input).clone();
-        super::attributes::skip_none(&mut input);
+        for found in macros {
+            match found {
+                "serde_as" => super::attributes::serde_as(&mut input),
+                _ => super::attributes::skip_none(&mut input),
+            }
+        }
         Rc::new(input)
     }
 

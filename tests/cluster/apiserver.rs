@@ -293,10 +293,13 @@ fn say<'a>(cluster: &ControlPlane, crds: impl Iterator<Item = &'a CustomResource
     for (index, crd) in crds.enumerate() {
         fs::write(folder.join(format!("{index}.json")), serde_json::to_string(crd).unwrap()).unwrap();
     }
-    let output = cluster.run(&["create", "--dry-run=server", "-f", folder.to_str().unwrap()], "");
+    // Server-side apply rejects what `create` rejects, and duplicate keys of lists.
+    let arguments = ["apply", "--server-side", "--dry-run=server", "-f", folder.to_str().unwrap()];
+    let output = cluster.run(&arguments, "");
     let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    let accepted = stdout.lines().filter_map(|line| Some(line.split_once('/')?.1.split_once(" created")?.0.to_owned()));
+    let accepted =
+        stdout.lines().filter_map(|line| Some(line.split_once('/')?.1.split_once(" serverside-applied")?.0.to_owned()));
     let formats = stderr.lines().filter_map(|line| {
         let (_, format) = line.strip_prefix("Warning: ")?.split_once("unrecognized format ")?;
         Some(format.trim_matches('"').to_owned())

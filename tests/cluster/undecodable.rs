@@ -32,7 +32,7 @@ fn the_api_server_stores_what_is_reported_until_the_attribute_is_added() {
         if name == "bounds_too_wide" {
             continue;
         }
-        let (after, left) = objects(&name, &fixed(&text, &check(&name, &text).diagnostics));
+        let (after, left) = objects(&name, &fixed(&text, &check(&name, &text)));
         install(&after);
         let is_left = |path: &String| left.iter().any(|(left, _)| left == path);
         for (path, object) in reported.iter().filter(|(path, _)| !is_left(path)) {

@@ -172,6 +172,16 @@ const CASES: &[(&str, &str, &str)] = &[
         r#"#[kube(status = T, scale(spec_replicas_path = ".spec.y.z", status_replicas_path = ".status.x"))] struct S { y: BTreeMap<String, i32> } #[derive(JsonSchema)] struct T { x: i32 }"#,
     ),
     (
+        "OP352",
+        r#"struct S { #[schemars(extend("x-kubernetes-validations" = [{"rule": "self.y != ''"}, {"rule": "self.y != ''"}]))] x: T } #[derive(JsonSchema)] struct T { y: String }"#,
+        r#"#[x_kube(validation = "self.x.y != ''")] struct S { x: T } #[derive(KubeSchema)] #[x_kube(validation = "self.y != ''")] struct T { y: String }"#,
+    ),
+    (
+        "OP353",
+        r#"struct S { x: E } #[derive(JsonSchema)] enum E { #[serde(rename = "a")] A, #[serde(rename = "a")] B }"#,
+        r#"struct S { x: Option<E> } #[derive(JsonSchema)] enum E { #[serde(rename = "a")] A, B }"#,
+    ),
+    (
         "OP313",
         "struct S { x: serde_json::Value }",
         r#"struct S { #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))] x: serde_json::Value }"#,
@@ -652,6 +662,23 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
         "OP327",
         r#"{"type": "object", "additionalProperties": true, "default": {"y": {"z": 1}}}"#,
         r#"{"type": "object", "additionalProperties": true, "default": {"y": 1}}"#,
+    ),
+    (
+        "OP352",
+        r#"{"type": "string", "x-kubernetes-validations": [{"rule": "self != ''", "message": "a"}, {"rule": "self != ''", "message": "b"}]}"#,
+        r#"{"type": "string", "x-kubernetes-validations": [{"rule": "self != ''"}, {"rule": "self != \"\""}]}"#,
+    ),
+    ("OP353", r#"{"type": "string", "enum": ["a", "b", "a"]}"#, r#"{"type": "string", "enum": ["a", "b", "A"]}"#),
+    ("OP353", r#"{"type": "number", "enum": [1, 1.0]}"#, r#"{"type": "number", "enum": [1, 1.5]}"#),
+    (
+        "OP353",
+        r#"{"type": "string", "nullable": true, "enum": ["a", null, null]}"#,
+        r#"{"type": "string", "nullable": true, "enum": ["a", null]}"#,
+    ),
+    (
+        "OP353",
+        r#"{"type": "string", "anyOf": [{"enum": ["a", "a"]}]}"#,
+        r#"{"type": "string", "anyOf": [{"enum": ["a"]}, {"enum": ["a"]}]}"#,
     ),
     (
         "OP329",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use opctl::commands::decoding::{self, Decoding};
+use opctl::commands::decoding;
 use opctl::diagnostic::{Diagnostic, Severity, render};
 use opctl::emit::{self, CustomResourceDefinition};
 use opctl::project::Tree;
@@ -28,7 +28,7 @@ pub fn read(name: &str, text: &str) -> (Source, CustomResourceDefinition) {
 }
 
 /// What opctl says of a case.
-pub fn check(name: &str, text: &str) -> Decoding {
+pub fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     let (source, crd) = read(name, text);
     decoding::check(&source, &[crd])
 }

@@ -42,7 +42,7 @@ fn the_compiled_types_refuse_what_is_reported_and_have_the_bounds_that_are_added
         let before = check(&name, &text);
         let mut variants = vec![(name.clone(), text.clone())];
         if name != "bounds_too_wide" {
-            variants.push((format!("{name}_fixed"), fixed(&text, &before.diagnostics)));
+            variants.push((format!("{name}_fixed"), fixed(&text, &before)));
         }
         for (module, text) in variants {
             fs::write(folder.join(format!("src/{module}.rs")), &text).unwrap();

@@ -1,7 +1,8 @@
-//! `IntOrString` has a number of 32 bits. What the types of Kubernetes have inside is not looked at.
+//! Kubernetes' own types need no attention: clients in Go refuse the same values. But kube makes what is not required
+//! nullable, and another schema takes other values.
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, MicroTime, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -19,6 +20,10 @@ pub struct Spec {
     f: IntOrString,
     #[serde(default)]
     g: Quantity,
+    h: Option<Time>,
+    i: Option<Vec<MicroTime>>,
+    #[schemars(with = "Option<String>")]
+    j: Option<Time>,
 }
 
 fn a_quarter() -> IntOrString {

@@ -1,5 +1,4 @@
 //! The API server takes times that no type for them does.
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,8 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "times.example.com", version = "v1", kind = "K")]
 pub struct Spec {
-    a: Option<Time>,
-    b: Option<MicroTime>,
     c: Option<chrono::DateTime<chrono::Utc>>,
     d: Option<jiff::Timestamp>,
     e: Option<chrono::NaiveDate>,
