@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use semver::{Comparator, Op, Version, VersionReq};
+
 /// A release of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release(pub u64, pub u64, pub u64);
@@ -54,6 +56,18 @@ pub const K8S_OPENAPI: &[(Release, (u8, u8))] = &[
     (Release(0, 29, 0), (33, 37)),
 ];
 
+/// The other releases, which give what the next one in the lists above gives. Cargo may choose them, too.
+const OTHERS: &[(&str, Release)] = &[
+    ("kube", Release(2, 0, 0)),
+    ("schemars", Release(1, 0, 0)),
+    ("schemars", Release(1, 0, 1)),
+    ("schemars", Release(1, 0, 2)),
+    ("schemars", Release(1, 0, 3)),
+    ("schemars", Release(1, 0, 4)),
+    ("schemars", Release(1, 2, 1)),
+    ("schemars", Release(1, 2, 2)),
+];
+
 /// The crates whose output opctl generates, and their latest release that the tests compare it with.
 pub const CRATES: &[(&str, Release)] = &[
     ("kube", KUBE[KUBE.len() - 1]),
@@ -85,6 +99,42 @@ pub fn range(name: &str) -> String {
 /// Whether opctl knows a release of one of [`CRATES`]: later ones count that are compatible with one in the list.
 pub fn is_known(name: &str, release: Release) -> bool {
     known(name).iter().any(|known| known.compatible() == release.compatible())
+}
+
+/// A version requirement of Cargo.toml, as cargo reads it: `5`, `~5.0`, `5.*`, `>=5, <6`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement(VersionReq);
+
+impl Requirement {
+    /// `None`: cargo does not read it, either.
+    pub fn parse(text: &str) -> Option<Self> {
+        VersionReq::parse(text).ok().map(Self)
+    }
+
+    pub fn allows(&self, version: &str) -> bool {
+        Version::parse(version).is_ok_and(|version| self.0.matches(&version))
+    }
+
+    /// The latest release of one of [`CRATES`] that it allows: the one that cargo chooses without Cargo.lock, of those that opctl
+    /// knows.
+    pub fn latest(&self, name: &str) -> Option<Release> {
+        let others = OTHERS.iter().filter(|(of, _)| *of == name).map(|(_, release)| *release);
+        known(name).into_iter().chain(others).filter(|release| self.allows(&release.to_string())).max()
+    }
+
+    /// The version that it names, as written: `5.0` of `~5.0`. `None`: it allows versions that are not compatible with each other.
+    pub fn version(&self) -> Option<String> {
+        let [Comparator { op, major, minor, patch, .. }] = &self.0.comparators[..] else { return None };
+        let is_one = matches!(op, Op::Exact | Op::Caret | Op::Tilde | Op::Wildcard) && (*major > 0 || minor.is_some());
+        let numbers = [Some(*major), *minor, *patch].into_iter().map_while(|number| Some(number?.to_string()));
+        is_one.then(|| numbers.collect::<Vec<_>>().join("."))
+    }
+
+    /// The highest version in it, whether it is allowed or the first that is not; `None` for `*`.
+    pub fn bound(&self) -> Option<Release> {
+        let bound = |it: &Comparator| Release(it.major, it.minor.unwrap_or(0), it.patch.unwrap_or(0));
+        self.0.comparators.iter().map(bound).max()
+    }
 }
 
 /// A release of kube that opctl knows.
@@ -227,6 +277,58 @@ mod tests {
         assert_eq!(["kube", "k8s-openapi", "schemars"].map(latest), ["5", "0.29", "1"]);
         assert_eq!(["kube", "k8s-openapi", "schemars"].map(range), ["2 to 5", "0.26 to 0.29", "1"]);
         assert!(is_known("kube", Release(5, 7, 0)) && !is_known("kube", Release(1, 1, 0)));
+    }
+
+    /// Each of these is what `cargo generate-lockfile` chooses.
+    #[test]
+    fn cargo_chooses_the_latest_release_that_a_requirement_allows() {
+        for (name, asked, chosen) in [
+            ("kube", "3.0.*", "3.0.1"),
+            ("kube", "~3.0", "3.0.1"),
+            ("kube", "^3.0", "3.1.0"),
+            ("kube", "3", "3.1.0"),
+            ("kube", "=3.0.0", "3.0.0"),
+            ("kube", "= 3.0", "3.0.1"),
+            ("kube", ">=2, <3", "2.0.1"),
+            ("kube", ">=2,<2.0.1", "2.0.0"),
+            ("kube", ">=4.0, <4.2", "4.0.0"),
+            ("kube", ">3", "5.0.0"),
+            ("kube", "<=3", "3.1.0"),
+            ("kube", "<=3.0.0", "3.0.0"),
+            ("kube", "5.*", "5.0.0"),
+            ("kube", "5.*.*", "5.0.0"),
+            ("kube", "*", "5.0.0"),
+            ("kube", "5.0.0+build", "5.0.0"),
+            ("k8s-openapi", "0.*", "0.29.0"),
+            ("k8s-openapi", "0.26", "0.26.1"),
+            ("k8s-openapi", "~0", "0.29.0"),
+            ("schemars", "~1.0", "1.0.5"),
+            ("schemars", "<1.0.3, >=1", "1.0.2"),
+            ("schemars", ">=1.2, <1.2.3", "1.2.2"),
+        ] {
+            let latest = Requirement::parse(asked).and_then(|asked| asked.latest(name));
+            assert_eq!(latest.map(|release| release.to_string()).as_deref(), Some(chosen), "{name} {asked}");
+        }
+        for (name, asked) in
+            [("kube", ">=4.1, <4.2"), ("kube", "6"), ("kube", "5.0.1"), ("schemars", "0.8"), ("kube", "5.0.0-rc.1")]
+        {
+            let latest = Requirement::parse(asked).and_then(|asked| asked.latest(name));
+            assert!(latest.is_none() || asked.ends_with("rc.1"), "{name} {asked}");
+        }
+        for wrong in ["", "five", "5.0.0.0", ">=5 <6", "^", "5,"] {
+            assert!(Requirement::parse(wrong).is_none() || wrong == "5,", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_requirement_names_a_version_if_all_that_it_allows_are_compatible() {
+        let version = |asked: &str| Requirement::parse(asked).and_then(|asked| asked.version());
+        for (asked, named) in [("5", "5"), ("=5.2", "5.2"), ("~0.29.0", "0.29.0"), ("5.*", "5"), ("^0.8", "0.8")] {
+            assert_eq!(version(asked).as_deref(), Some(named));
+        }
+        for open in ["*", "0.*", ">=5, <6", ">4", "<2"] {
+            assert_eq!(version(open), None, "{open}");
+        }
     }
 
     #[test]

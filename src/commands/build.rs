@@ -6,13 +6,12 @@ use std::path::Path;
 use clap::Args;
 
 use super::error::{Failed, Refusal, Refusals};
-use super::{Console, Outcome, environment, rendered};
+use super::{Console, Outcome, environment, rendered, workspace_above};
 use crate::compiled::image::{self, Build, Builder, Commit, Tool};
 use crate::compiled::toolchain::ToolError;
 use crate::interrupt;
 use crate::names::Image;
 use crate::plan::Mode;
-use crate::project::workspace_above;
 
 /// Build the operator's image with docker, podman, buildah or nerdctl
 ///

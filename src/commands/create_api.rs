@@ -10,12 +10,14 @@ use super::error::{Refusal, Refusals};
 use super::external::ExternalArgs;
 use super::request::{self, Request};
 use super::wiring::WiringArgs;
-use super::{Console, Next, Outcome, Task, carry_out, external, further, lock, manifests, resolve_part};
+use super::{
+    Console, Next, Outcome, Task, carry_out, external, further, lock, manifests, resolve_part, workspace_above,
+};
 use crate::edit::Edit;
 use crate::names::{Group, Plural};
 use crate::plan::{Change, Plan, Step};
 use crate::project::builtin::Builtin;
-use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above, workspace_above};
+use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, root_above};
 use crate::scaffold::{self, CoreType, Inserted, Insertion, Rendered, RuntimeSource, Wiring};
 
 /// Create a custom resource, its controller, or both

@@ -10,13 +10,13 @@ use clap::{ArgAction, Args};
 use super::ansible::{self, AnsibleArgs};
 use super::chart::{self, ChartArgs, Fetched};
 use super::create_api::CreateApiArgs;
-use super::error::{Refusal, Refusals};
+use super::error::{Diagnosed, Refusal, Refusals};
 use super::request::{Request, ask_for};
-use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime};
+use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime, workspace_above};
 use crate::edit::Edit;
 use crate::names::{Domain, Namespace, ProjectName};
 use crate::plan::Plan;
-use crate::project::{self, Descriptions, PROJECT, ProjectFile, Tree};
+use crate::project::{self, Descriptions, PROJECT, ProjectFile, Tree, Workspaces};
 use crate::scaffold::{self, License};
 
 /// Create an operator project: a kube-rs crate with everything to build, test and deploy it
@@ -144,7 +144,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
     if args.project_name.is_none() && dir.file_name() != Some(OsStr::new(answers.name.as_str())) {
         console.note(&format!("the folder `{}` becomes the project `{}`", args.dir.display(), answers.name));
     }
-    let workspace = project::workspace_above(dir)?;
+    let workspace = workspace_above(dir)?;
     let root = workspace.as_deref().unwrap_or(dir);
     let _lock = lock(root, console)?;
     // Again: another opctl may have been at work while this one asked or waited.
@@ -178,7 +178,7 @@ fn create(args: &InitArgs, dir: &Path, answers: Answers, console: &Console) -> a
     let kept = keep(&mut plan, &tree, &folder, console);
     let mut plan = moved(plan, &folder);
     plan.changes.extend(of_root.changes);
-    if !folder.is_empty() {
+    if !folder.is_empty() && !is_listed(&tree, &folder)? {
         plan.edit("Cargo.toml", Edit::CargoMember { path: folder.clone() });
     }
 
@@ -402,6 +402,13 @@ pub fn relative(root: &Path, dir: &Path) -> anyhow::Result<String> {
     let rest = dir.strip_prefix(root).expect("the root is an ancestor");
     let parts: Option<Vec<&str>> = rest.iter().map(OsStr::to_str).collect();
     Ok(parts.with_context(|| format!("the path `{}` is not UTF-8", dir.display()))?.join("/"))
+}
+
+/// The workspace at the tree's root lists the folder, or has a pattern that matches it.
+fn is_listed(tree: &Tree, folder: &str) -> Result<bool, Diagnosed> {
+    let mut planned = tree.clone();
+    planned.lay_over(project::join(folder, "Cargo.toml"), "");
+    Workspaces::of(&planned).lists("", folder).map_err(|problem| Diagnosed::from(vec![problem]))
 }
 
 /// Takes out of the plan what the user has already and may keep; gives those paths.

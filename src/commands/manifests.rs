@@ -20,7 +20,7 @@ use super::{
 use crate::apiserver::{self, Finding};
 use crate::compat;
 use crate::compiled;
-use crate::diagnostic::{Diagnostic, Severity, Span};
+use crate::diagnostic::{Diagnostic, Severity, SourceFile, Span};
 use crate::edit::Edit;
 use crate::emit::{self, CustomResourceDefinition, Manifest};
 use crate::model::{Api, CrdLocation, External};
@@ -286,7 +286,7 @@ fn add(
     // What comes from the compiled types has no place where it could be allowed.
     let is_whole = !operator.apis.is_empty() && operator.underivable.is_empty();
     let is_sound = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
-    let diagnostics = without_allowed(diagnostics, &operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
+    let mut diagnostics = without_allowed(diagnostics, &operator.allows, is_whole.then_some(ReportedBy::OtherCommands));
     if !is_sound {
         let others = found.refused.map(|refused| refused.why.diagnostics).unwrap_or_default();
         return Err(Diagnosed::from([others, diagnostics].concat()).into());
@@ -300,6 +300,7 @@ fn add(
         stale.remove(&path);
         plan.generate(path, manifest.text);
     }
+    diagnostics.extend(removed(&stale, target, &crds)?);
     stale.into_iter().for_each(|path| plan.prune(path));
     if choice.wants(Part::Rbac) && !has_service_account(plan, target, options.output)? {
         plan.scaffold(join(options.output, SERVICE_ACCOUNT), emit::service_account());
@@ -346,6 +347,41 @@ fn written(tree: &Tree, output: &str) -> anyhow::Result<Vec<(String, CustomResou
         }
     }
     Ok(crds)
+}
+
+const PRUNED: &str = "where manifests are applied with pruning (Argo CD, Flux, `kubectl apply --prune`), the cluster deletes the CRD, and with \
+                      it all objects of the kind";
+
+/// A warning for each CRD in files that are no longer generated: `crds` are those that are.
+fn removed(
+    stale: &BTreeSet<String>,
+    tree: &Tree,
+    crds: &[CustomResourceDefinition],
+) -> anyhow::Result<Vec<Diagnostic>> {
+    let mut warnings = Vec::new();
+    for path in stale {
+        let text = tree.read(path)?.unwrap_or_default();
+        for crd in compiled::documents::read(&text, path).unwrap_or_default() {
+            let name = crd.metadata.name.unwrap_or_default();
+            if crds.iter().any(|other| other.metadata.name.as_deref() == Some(&name)) {
+                continue;
+            }
+            let kind = &crd.spec.names.kind;
+            let renamed =
+                crds.iter().find(|other| other.spec.names.kind == *kind).and_then(|it| it.metadata.name.as_ref());
+            let label = match renamed {
+                Some(new) => format!("`{kind}` is in the CRD `{new}` now"),
+                None => format!("no kind in the source is `{kind}` of this group"),
+            };
+            let start = text.find(&format!("name: {name}")).map_or(0, |at| at + "name: ".len());
+            let range = start..(start + name.len()).min(text.len());
+            let span = Span { file: SourceFile::new(path, &text), range };
+            let warning = Diagnostic::warning("OP350", format!("the CRD `{name}` is removed from the manifests"));
+            warnings
+                .push(warning.at(span, label).help(PRUNED).help("if it should stay, restore its kind in the source"));
+        }
+    }
+    Ok(warnings)
 }
 
 /// The part that a generated file belongs to, by its path below the output folder.

@@ -7,10 +7,10 @@ use std::convert::Infallible;
 use super::create_api::{self, add_rendered, api_of_resource, project_of};
 use super::edit::{KUSTOMIZATION, listed};
 use super::request::Request;
-use super::{ansible, chart, delete_webhook, further};
+use super::{ansible, chart, delete_webhook, further, workspace_above};
 use crate::edit;
 use crate::plan::{self, Change, Plan, Policy};
-use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks, workspace_above};
+use crate::project::{Manifest, Origin, PROJECT, ProjectFile, Resource, Tree, Webhooks};
 use crate::scaffold::webhook::{self, Server};
 use crate::scaffold::{self, Runtime, RuntimeSource};
 

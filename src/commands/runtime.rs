@@ -3,10 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::error::Refusal;
-use super::{Console, Outcome, Task, carry_out, doctor, lock};
+use super::{Console, Outcome, Task, carry_out, doctor, lock, workspace_above};
 use crate::edit::Edit;
 use crate::plan::{Plan, SUMS, Sums};
-use crate::project::{self, Carried, Manifest, ReadError, Tree, join};
+use crate::project::{Carried, Manifest, ReadError, Tree, join};
 use crate::scaffold::{Runtime, RuntimeSource};
 
 /// What `--runtime` asks for.
@@ -118,7 +118,7 @@ pub fn add(plan: &mut Plan, folder: &str, sums: Option<&str>) {
 
 /// Brings the runtime of an existing project up to date, or takes it from elsewhere.
 pub fn change(choice: &Choice, dir: &Path, console: &Console) -> anyhow::Result<Outcome> {
-    let workspace = project::workspace_above(dir)?;
+    let workspace = workspace_above(dir)?;
     let root = workspace.as_deref().unwrap_or(dir);
     let _lock = lock(root, console)?;
     let tree = super::tree(root);

@@ -9,10 +9,10 @@ use clap::Args;
 
 use super::error::{Refusal, Refusals};
 use super::rescaffold::{self, Texts};
-use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree};
+use super::{Console, Next, Outcome, Task, carry_out, lock, rendered, runtime, tree, workspace_above};
 use crate::edit;
 use crate::plan::{self, Change, Choice, LIST, Mode, Plan, Record, RecordError};
-use crate::project::{PROJECT, ProjectFile, ReadError, Tree, workspace_above};
+use crate::project::{PROJECT, ProjectFile, ReadError, Tree};
 use crate::scaffold::revisions::Reason;
 use crate::scaffold::{self, Runtime};
 

@@ -11,7 +11,7 @@ use super::Failure;
 use crate::diagnostic::Diagnostic;
 use crate::interrupt::Child;
 use crate::names::nearest;
-use crate::project::Features;
+use crate::project::{Features, PROJECT};
 
 /// A binary of a package, as cargo knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub struct Program {
     options: Vec<String>,
 }
 
-/// The binaries of this name, or of this name behind the package's, of the package in `folder`; a workspace without a package
-/// of its own has those of its members. At least one.
+/// The binaries of this name, or of this name behind the package's, of the package in `folder`, and of all members of the
+/// workspace whose root is there. At least one.
 pub fn programs(folder: &Path, name: &str, features: &Features) -> Result<Vec<Program>, Box<Failure>> {
     let mut command = cargo(folder);
     command.args(["metadata", "--no-deps", "--format-version", "1", "--color", "always"]);
@@ -70,14 +70,21 @@ fn not_started(error: io::Error) -> Box<Failure> {
     Box::new(diagnostic.into())
 }
 
-/// All binaries of the package in `folder`, or, where there is none, of the workspace's members.
+/// All binaries of the package in `folder`, or of the workspace whose root is there. In a project, a member that is a project of its own
+/// prints other CRDs.
 fn binaries(metadata: &Value, folder: &Path, chosen: &Features) -> Vec<Program> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (here, packages) = (folder.join("Cargo.toml"), list(&metadata["packages"]));
-    let own = packages.iter().find(|package| package["manifest_path"].as_str().map(Path::new) == Some(&here));
+    let manifest = |package: &Value| package["manifest_path"].as_str().map(PathBuf::from).unwrap_or_default();
+    let is_root = metadata["workspace_root"].as_str().map(Path::new) == Some(folder);
+    let is_project = folder.join(PROJECT).is_file();
+    let is_asked = |package: &&Value| {
+        let manifest = manifest(package);
+        manifest == here || is_root && !(is_project && manifest.with_file_name(PROJECT).is_file())
+    };
     let mut binaries = Vec::new();
-    for package in own.map_or(&packages[..], std::slice::from_ref) {
+    for package in packages.iter().filter(is_asked) {
         for target in list(&package["targets"]) {
             if list(&target["kind"]).iter().any(|kind| kind == "bin") {
                 binaries.push(Program {
@@ -238,7 +245,7 @@ mod tests {
                 {"kind": ["bin"], "name": "crdgen", "required-features": ["schema"]},
             ]})
         };
-        let metadata = json!({"packages": [package("a", "/w/a"), package("b", "/w/b")]});
+        let metadata = json!({"workspace_root": "/w", "packages": [package("w", "/w"), package("a", "/w/a"), package("b", "/w/b")]});
         let packages = |folder: &str| -> Vec<String> {
             binaries(&metadata, Path::new(folder), &Features::default())
                 .into_iter()
@@ -250,7 +257,7 @@ mod tests {
         assert_eq!(names.map(|name| program(name).is("crdgen")), [true, true, false, false]);
         assert!(program("shop-crdgen").is("shop-crdgen"));
         assert_eq!(packages("/w/b"), ["b"]);
-        assert_eq!(packages("/w"), ["a", "b"]);
+        assert_eq!(packages("/w"), ["w", "a", "b"]);
         let options = |chosen| binaries(&metadata, Path::new("/w/a"), &chosen).remove(0).options;
         assert_eq!(options(Features::default()), ["--features", "schema"]);
         let some = Features { features: vec!["extra".into(), "other".into()], ..Features::default() };

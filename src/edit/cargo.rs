@@ -8,25 +8,14 @@ use toml_edit::{Document, DocumentMut, Item, TableLike, Value};
 use super::EditError;
 use super::brackets::List;
 use super::text::{insert, line_end, line_start, newline, replace};
+use crate::versions::{Release, Requirement};
 
-/// Adds `path` to `[workspace] members`, unless it or a glob that matches it is there.
+/// Adds `path` to `[workspace] members`, unless it is there.
 pub fn add_member(text: &str, path: &str) -> Result<String, EditError> {
     let members = WorkspaceList { text, key: "members", path };
     let document = members.document()?;
     let workspace = members.workspace(&document)?;
-    let listed = strings(workspace, "members");
-    if listed.iter().any(|member| plain(member) == plain(path)) {
-        return Ok(text.into());
-    }
-    // Cargo compares excluded paths by their beginning, knows no globs there, and lets them overrule a glob in `members`.
-    if let Some(excluded) = strings(workspace, "exclude").iter().find(|folder| starts_with(path, folder)) {
-        return Err(EditError {
-            at: None,
-            reason: format!("`{path}` is kept out of the workspace by `exclude = [\"{excluded}\"]`"),
-            help: format!("take `{excluded}` out of `exclude`, or use a folder outside of the workspace"),
-        });
-    }
-    if listed.iter().any(|member| glob_matches(member, path)) {
+    if strings(workspace, "members").iter().any(|member| plain(member) == plain(path)) {
         return Ok(text.into());
     }
     members.add(&document)
@@ -229,32 +218,6 @@ fn starts_with(path: &str, folder: &str) -> bool {
     plain(path).strip_prefix(plain(folder)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a member with `*`, `?` or `**` matches the path, folder by folder, as cargo does.
-fn glob_matches(glob: &str, path: &str) -> bool {
-    fn folders(globs: &[&str], path: &[&str]) -> bool {
-        match (globs, path) {
-            ([], path) => path.is_empty(),
-            (["**", rest @ ..], path) => (0..=path.len()).any(|skipped| folders(rest, &path[skipped..])),
-            ([glob, globs @ ..], [name, path @ ..]) => characters(glob, name) && folders(globs, path),
-            (_, []) => false,
-        }
-    }
-    fn characters(glob: &str, name: &str) -> bool {
-        let Some(first) = glob.chars().next() else { return name.is_empty() };
-        let rest = &glob[first.len_utf8()..];
-        let mut tails = name.char_indices().map(|(at, _)| &name[at..]).chain([""]);
-        match first {
-            '*' => tails.any(|tail| characters(rest, tail)),
-            _ => name
-                .chars()
-                .next()
-                .is_some_and(|c| (first == '?' || first == c) && characters(rest, &name[c.len_utf8()..])),
-        }
-    }
-    let parts = |path| plain(path).split('/').collect::<Vec<_>>();
-    folders(&parts(glob), &parts(path))
-}
-
 /// Adds `feature` to the features of `dependency`, unless it is there.
 pub fn add_feature(text: &str, dependency: &str, feature: &str) -> Result<String, EditError> {
     let refuse = |reason: String| EditError {
@@ -329,16 +292,16 @@ fn merge_tables(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn Tab
                     own.push(value.clone());
                 }
             }
-        } else if numbers(own.as_str()?)? < numbers(new.as_str()?)? {
+        } else if version(own.as_str()?)? < version(new.as_str()?)? {
             *own = new.clone();
         }
     }
     Some(())
 }
 
-/// Those of a version.
-fn numbers(version: &str) -> Option<Vec<u64>> {
-    version.trim_start_matches(['^', '~', '=', ' ']).split('.').map(|part| part.parse().ok()).collect()
+/// The version that a requirement names.
+fn version(requirement: &str) -> Option<Release> {
+    Release::parse(&Requirement::parse(requirement)?.version()?)
 }
 
 /// All values of a file with the keys that lead to them, and the headers of its tables, in their order.
@@ -434,21 +397,5 @@ mod tests {
             assert_eq!(add_excluded(text, "runtime").unwrap(), expected);
         }
         assert!(add_excluded("[package]\n", "runtime").is_err());
-    }
-
-    #[test]
-    fn globs_match_folder_by_folder() {
-        for (glob, path, matches) in [
-            ("crates/*", "crates/a", true),
-            ("crates/*", "crates/a/b", false),
-            ("crates/**", "crates/a/b", true),
-            ("**/operator", "operator", true),
-            ("op?-*", "op1-x", true),
-            ("op?-*", "op-x", false),
-            ("./crates/*/", "crates/ä", true),
-            ("*", "a/b", false),
-        ] {
-            assert_eq!(glob_matches(glob, path), matches, "{glob} {path}");
-        }
     }
 }

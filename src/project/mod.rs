@@ -16,4 +16,4 @@ pub use manifest::{Manifest, Package, Requirement};
 pub use sources::{Located, Sources};
 pub use tree::{Carried, Features, Tree, join};
 pub use unreadable::{ReadError, is_unreadable};
-pub use workspace::workspace_above;
+pub use workspace::{CargoToml, Workspace, Workspaces, inherits, workspace_above};

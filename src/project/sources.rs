@@ -68,6 +68,11 @@ impl Sources {
 
     /// The package that Cargo.lock pins by `source`, e.g. `registry+https://…` or `git+https://…#commit`.
     pub fn find(&self, name: &str, version: &str, source: &str) -> Option<Located> {
+        let Located { tree, folder } = self.locate(name, version, source)?;
+        Some(Located { tree: tree.with_cargo_home(self.cargo_home.clone()), folder })
+    }
+
+    fn locate(&self, name: &str, version: &str, source: &str) -> Option<Located> {
         let (kind, url) = source.split_once('+')?;
         let (url, commit) = url.split_once('#').unwrap_or((url, ""));
         let address = url.split('?').next().unwrap_or(url);

@@ -148,6 +148,37 @@ impl Tree {
         self.root.join(path).is_dir() || self.overlay.iter().any(|(file, text)| text.is_some() && below(file))
     }
 
+    /// The names in a folder, and whether each is a folder, too; symbolic links are followed.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be listed.
+    pub fn children(&self, folder: &str) -> Result<BTreeMap<String, bool>, ReadError> {
+        let failed = |source| ReadError { path: folder.into(), source };
+        let listed = match std::fs::read_dir(self.root.join(folder)) {
+            Ok(entries) => Some(entries),
+            Err(error) => self.absent(folder, error).map_err(failed)?,
+        };
+        let mut children = BTreeMap::new();
+        for entry in listed.into_iter().flatten() {
+            let entry = entry.map_err(failed)?;
+            children.extend(entry.file_name().into_string().ok().map(|name| (name, entry.path().is_dir())));
+        }
+        for (path, text) in &self.overlay {
+            let below = if folder.is_empty() {
+                Some(&**path)
+            } else {
+                path.strip_prefix(folder).and_then(|it| it.strip_prefix('/'))
+            };
+            match (below.map(|below| below.split_once('/').unwrap_or((below, ""))), text) {
+                (Some((name, rest)), Some(_)) => _ = children.insert(name.into(), !rest.is_empty()),
+                (Some((name, "")), None) => _ = children.remove(name),
+                _ => {}
+            }
+        }
+        Ok(children)
+    }
+
     /// The files below a folder, at any depth, sorted; none if there is no such folder. A folder in the place of a manifest is listed,
     /// too, so that reading it is an error.
     ///

@@ -92,5 +92,5 @@ fn locked(tree: &Tree, package: &Package) -> Locked {
 }
 
 fn needed_by(Located { tree, folder }: &Located) -> Option<String> {
-    Package::read(tree, folder).ok()?.into_iter().find_map(|package| package.rust_version)
+    Package::at(tree, folder).ok()?.rust_version
 }

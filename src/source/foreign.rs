@@ -160,8 +160,8 @@ impl Foreign {
                 (None, patches.get(&locked.name).cloned().ok_or_else(missing)?)
             }
         };
-        let packages = Package::read(tree.as_deref().unwrap_or(&self.tree), &folder).unwrap_or_default();
-        let package = packages.into_iter().find(|package| package.name == locked.name);
+        let package = Package::at(tree.as_deref().unwrap_or(&self.tree), &folder).ok();
+        let package = package.filter(|package| package.name == locked.name);
         let package = package.ok_or(Missing::Library { package: label.clone() })?;
         Ok(Found { package: Rc::new(package), tree, label })
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn the_kinds_of_kubernetes_are_the_same_when_they_are_read_from_source() {
         let tree = own_tree();
-        let modules = Modules::read(&tree, &Package::read(&tree, "").unwrap());
+        let modules = Modules::read(&tree, &[Package::at(&tree, "").unwrap()]);
         let options = crate::source::Options::default();
         let mut deriver = Deriver::new(&modules, &options);
         let (_, via) = modules.dependency(modules.local()[0], "k8s_openapi").unwrap();
@@ -252,7 +252,7 @@ mod tests {
         assert!(expected.len() > 50, "this is not the graph");
 
         let tree = own_tree();
-        let (own, _) = modules::local(&tree, &Package::read(&tree, "").unwrap());
+        let (own, _) = modules::local(&tree, &[Package::at(&tree, "").unwrap()]);
         let own: Vec<Rc<Package>> = own.into_iter().map(|(package, _)| package).collect();
         let foreign = Foreign::read(Rc::new(tree), &own, 1).unwrap();
         let label = |index: usize| foreign.found(index).unwrap().label.clone();

@@ -4,13 +4,11 @@
 //! use it, or to its own tests.
 
 use std::collections::BTreeSet;
-use std::path::{Component, PathBuf};
 use std::rc::Rc;
 
 use thiserror::Error;
 
 use super::known::Minor;
-use super::lock;
 use super::package::{Dependency, Package, environment};
 use crate::project::Tree;
 use crate::versions::{K8S_OPENAPI, Release, is_known, range};
@@ -59,9 +57,8 @@ pub fn of(tree: &Tree, package: &Package, read: &[Rc<Package>], release: Release
     let mut build = Build::of(tree, package, read, release);
     if !build.asked.iter().any(|feature| chooses(feature)) {
         let others = Package::members_beside(tree, &package.folder).into_iter();
-        let place = place(tree, package);
-        let using =
-            others.map(|other| Build::of(tree, &other, read, release)).filter(|other| other.places.contains(&place));
+        let others = others.map(|other| Build::of(tree, &other, read, release));
+        let using = others.filter(|other| other.folders.contains(&package.folder));
         build.asked = using.flat_map(|other| other.asked).collect();
     }
     if !build.asked.iter().any(|feature| chooses(feature)) {
@@ -97,19 +94,19 @@ fn chooses(feature: &str) -> bool {
 /// A package and its path dependencies, and what they ask for together.
 struct Build {
     release: Release,
-    places: BTreeSet<PathBuf>,
+    folders: BTreeSet<String>,
     asked: BTreeSet<String>,
 }
 
 impl Build {
     fn of(tree: &Tree, package: &Package, read: &[Rc<Package>], release: Release) -> Self {
-        let mut build = Self { release, places: BTreeSet::new(), asked: BTreeSet::new() };
+        let mut build = Self { release, folders: BTreeSet::new(), asked: BTreeSet::new() };
         build.add(tree, package, read);
         build
     }
 
     fn add(&mut self, tree: &Tree, package: &Package, read: &[Rc<Package>]) {
-        if !self.places.insert(place(tree, package)) {
+        if !self.folders.insert(package.folder.clone()) {
             return;
         }
         for (name, dependency) in &package.dependencies {
@@ -129,7 +126,7 @@ impl Build {
                 continue;
             }
             // A path dependency that cannot be read is reported where one of its types is needed.
-            for package in Package::read(tree, folder).unwrap_or_default() {
+            if let Ok(package) = Package::at(tree, folder) {
                 self.add(tree, &package, read);
             }
         }
@@ -143,22 +140,6 @@ impl Build {
 
     /// Another release of k8s-openapi is another package, which may be used beside it.
     fn is_asked(&self, dependency: &Dependency) -> bool {
-        let asked = dependency.version.as_ref();
-        dependency.krate == "k8s_openapi" && asked.is_none_or(|asked| lock::matches(asked, &self.release.to_string()))
+        dependency.krate == "k8s_openapi" && dependency.allows(&self.release.to_string())
     }
-}
-
-/// The folder of a package, written in one way: the way from a package to itself may lead through the workspace above.
-fn place(tree: &Tree, package: &Package) -> PathBuf {
-    let folder = tree.root().join(&package.folder);
-    let mut place = PathBuf::new();
-    for component in std::path::absolute(&folder).unwrap_or(folder).components() {
-        match component {
-            Component::ParentDir => {
-                place.pop();
-            }
-            component => place.push(component),
-        }
-    }
-    place
 }

@@ -11,9 +11,8 @@ use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
 use super::attributes::{self, Common, SchemaOverride, value};
 use super::modules::{ModuleId, Modules, TypeDecl};
-use super::package::Package;
 use super::types::{Deriver, Resolved, Scope};
-use super::{Options, Source};
+use super::{Options, Source, operators};
 use crate::diagnostic::Span;
 use crate::model::{Api, CrdLocation, Step};
 
@@ -24,7 +23,7 @@ impl Source {
         if locations.is_empty() {
             return Vec::new();
         }
-        let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
+        let modules = Modules::read(&self.tree, &operators(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
         let mut deriver = Deriver::new(&modules, &options);
         let mut names = HashMap::new();

@@ -57,7 +57,7 @@ use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, Authority, AuthorityFrom, Conversion, Enumeration, Metric, Operator, Underivable};
-use crate::project::{ReadError, Tree, is_unreadable, join};
+use crate::project::{PROJECT, ReadError, Tree, is_unreadable, join};
 use crate::threads;
 
 pub use account::Account;
@@ -281,15 +281,21 @@ fn whole(tree: &Tree, folder: &str) -> Result<Modules, Diagnostic> {
 
 /// Whether the source of the package can name this crate.
 pub fn can_name(tree: &Tree, folder: &str, krate: &str) -> bool {
-    let packages = Package::read(tree, folder);
-    packages.is_ok_and(|packages| packages.iter().any(|package| package.dependencies.contains_key(krate)))
+    operators(tree, folder)
+        .is_ok_and(|packages| packages.iter().any(|package| package.dependencies.contains_key(krate)))
 }
 
-/// The package in a folder, or the members of the workspace there: a runtime beside them is no operator.
+/// The package in a folder, and the members of the workspace whose root is there. Beside them, a runtime is no operator, and in a
+/// project, neither is a project of its own.
 fn operators(tree: &Tree, folder: &str) -> Result<Vec<Package>, Diagnostic> {
     let mut packages = Package::read(tree, folder)?;
     if packages.len() > 1 {
-        packages.retain(|package| package.name != runtime::PACKAGE);
+        let is_project = |folder: &str| tree.has(&join(folder, PROJECT));
+        let is_own = |package: &Package| {
+            package.folder == folder
+                || package.name != runtime::PACKAGE && !(is_project(folder) && is_project(&package.folder))
+        };
+        packages.retain(is_own);
     }
     Ok(packages)
 }
@@ -314,7 +320,7 @@ fn made_kinds(tree: &Tree, modules: &Modules) -> Vec<Diagnostic> {
     // What was read as a package of modules is none of procedural macros.
     let is_new = |folder: &&String| !modules.local_packages().iter().any(|package| package.folder == **folder);
     let folders: BTreeSet<&String> = folders.filter(is_new).collect();
-    let packages = folders.into_iter().filter_map(|folder| Package::read(tree, folder).ok()?.into_iter().next());
+    let packages = folders.into_iter().filter_map(|folder| Package::at(tree, folder).ok());
     let sources = packages.filter(|package| package.is_proc_macro).map(|package| join(&package.folder, "src"));
     let mut made = Vec::new();
     for folder in sources {

@@ -284,12 +284,14 @@ impl Modules {
 
     pub fn read_as(tree: &Tree, packages: &[Package], reading: Reading) -> Self {
         let (enabled, problems) = local(tree, packages);
+        // A procedural macro runs while others are compiled, so none of its types is in the operator.
+        let roots = packages.iter().filter(|package| !package.is_proc_macro).count();
         let mut modules = Self {
             tree: Rc::new(tree.clone()),
             all: RefCell::default(),
             crates: RefCell::default(),
             local: enabled.iter().map(|(package, _)| package.clone()).collect(),
-            roots: packages.len(),
+            roots,
             runtimes: Vec::new(),
             candidates: RefCell::default(),
             foreign: OnceCell::new(),
@@ -304,7 +306,7 @@ impl Modules {
             left_out: RefCell::default(),
             left_out_items: RefCell::default(),
         };
-        modules.local.iter_mut().skip(packages.len()).for_each(|package| {
+        modules.local.iter_mut().skip(roots).for_each(|package| {
             Rc::make_mut(package).binaries.clear();
         });
         let flags = modules.flags();
@@ -313,7 +315,7 @@ impl Modules {
             let without_debug_assertions = modules.omits_debug_assertions(&package.name, true);
             let declared = package.declared_features();
             let cfg = Cfg { features, declared, set, open: package.has_build_script, without_debug_assertions };
-            if package.name == runtime::PACKAGE && index >= packages.len() {
+            if package.name == runtime::PACKAGE && index >= roots {
                 modules.runtimes.push((package.clone(), cfg));
                 continue;
             }
@@ -586,7 +588,7 @@ impl Modules {
             Missing::Lock { .. } | Missing::Entry { .. } => dependency.allows(&carried.version),
             _ => self.version(via).is_ok_and(|version| version == carried.version),
         };
-        let package = Package::read(&carried.tree, "").ok().filter(|_| is_it)?.pop()?;
+        let package = Package::at(&carried.tree, "").ok().filter(|_| is_it)?;
         let default = dependency.default_features.then_some("default".to_owned());
         let features = package.closure(dependency.features.into_iter().chain(default));
         let label = format!("{}-{}", runtime::PACKAGE, carried.version);
@@ -766,8 +768,11 @@ impl Modules {
             }
         }
         // Where Cargo.toml leaves it open, all that is compiled has a say.
-        let features = self.features(via).map_err(|_| Unclear::Nothing)?;
-        kubernetes_version::one(&features, release)
+        match self.features(via) {
+            Ok(features) => kubernetes_version::one(&features, release),
+            // The sources of what is compiled are not on disk. k8s-openapi has one version for all.
+            Err(_) => self.asked(&krate, release),
+        }
     }
 
     /// The version of Kubernetes that the types are of which the kube of a module re-exports.
@@ -1177,8 +1182,8 @@ pub(super) fn local(tree: &Tree, packages: &[Package]) -> (Vec<(Rc<Package>, BTr
         let Some(folder) = &dependency.folder else { return Ok(None) };
         let known = all.iter().position(|package| package.folder == *folder);
         let node = known.or_else(|| {
-            let read = match Package::read(tree, folder) {
-                Ok(read) => read,
+            match Package::at(tree, folder) {
+                Ok(package) => all.push(Rc::new(package)),
                 Err(problem) => {
                     // One that is missing is reported where one of its types is needed.
                     if tree.has(&join(folder, "Cargo.toml")) && !problems.contains(&problem) {
@@ -1186,9 +1191,7 @@ pub(super) fn local(tree: &Tree, packages: &[Package]) -> (Vec<(Rc<Package>, BTr
                     }
                     return None;
                 }
-            };
-            let package = read.into_iter().find(|read| read.folder == *folder)?;
-            all.push(Rc::new(package));
+            }
             Some(all.len() - 1)
         });
         Ok::<_, std::convert::Infallible>(node.map(|node| (node, all[node].clone())))

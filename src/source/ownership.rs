@@ -15,7 +15,7 @@ use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::model::{Api, External, Underivable};
 use crate::project::widespread::project_of;
-use crate::project::{Origin, ProjectFile, join};
+use crate::project::{Origin, ProjectFile, ReadError, join};
 
 /// The code of an error about a kind of which it is not clear whose it is.
 pub const UNDECIDED: &str = "OP049";
@@ -266,42 +266,42 @@ impl Decision<'_> {
     }
 
     /// All code of the packages: that of the build, and what no module leads to, tests, examples and build scripts; and the other
-    /// packages of the workspace.
-    fn code(&self) -> Vec<Code> {
+    /// packages of the workspace. `false`: a file cannot be read, which is reported with the source or has no part in it.
+    fn code(&self) -> (Vec<Code>, bool) {
         let files = self.modules.files();
         let mut all: Vec<Code> = files.iter().map(|file| Code { file: file.clone(), is_test: false }).collect();
         all.retain(|code| {
             self.modules.package_of(&code.file).is_none_or(|(package, _)| package.name != runtime::PACKAGE)
         });
-        let unread = self.source.unread(self.packages.iter(), &files);
+        let (unread, problems) = self.source.unread(self.packages.iter(), &files);
+        let mut is_whole = problems.is_empty();
         all.extend(unread.into_iter().map(|file| Code { file, is_test: true }));
         for package in self.packages {
-            self.add_code(&package.folder, &[("tests", true), ("benches", true), ("examples", false)], &mut all);
+            let folders = [("tests", true), ("benches", true), ("examples", false)];
+            is_whole &= self.add_code(&package.folder, &folders, &mut all).is_ok();
         }
         // A crate of the workspace may print the CRDs of this one.
         let beside = self.packages.first().map(|first| Package::members_beside(&self.source.tree, &first.folder));
         for package in beside.into_iter().flatten() {
             let is_known = self.modules.local_packages().iter().any(|known| known.folder == package.folder);
             if !is_known && package.name != runtime::PACKAGE {
-                self.add_code(&package.folder, &[("src", false), ("examples", false)], &mut all);
+                is_whole &= self.add_code(&package.folder, &[("src", false), ("examples", false)], &mut all).is_ok();
             }
         }
-        all
+        (all, is_whole)
     }
 
     /// The files in these folders of a package, and its build script.
-    fn add_code(&self, package: &str, folders: &[(&str, bool)], all: &mut Vec<Code>) {
+    fn add_code(&self, package: &str, folders: &[(&str, bool)], all: &mut Vec<Code>) -> Result<(), ReadError> {
         let tree = &self.source.tree;
-        let below = folders.iter().flat_map(|(folder, is_test)| {
-            tree.files_below(&join(package, folder)).into_iter().map(|path| (path, *is_test))
-        });
-        for (path, is_test) in below.chain([(join(package, "build.rs"), false)]) {
-            if path.ends_with(".rs")
-                && let Ok(Some(text)) = tree.read(&path)
-            {
-                all.push(Code { file: SourceFile::new(path, text), is_test });
-            }
+        let mut paths = vec![(join(package, "build.rs"), false)];
+        for (folder, is_test) in folders {
+            paths.extend(tree.files_below(&join(package, folder))?.into_iter().map(|path| (path, *is_test)));
         }
+        for (path, is_test) in paths.into_iter().filter(|(path, _)| path.ends_with(".rs")) {
+            all.extend(tree.read(&path)?.map(|text| Code { file: SourceFile::new(path, text), is_test }));
+        }
+        Ok(())
     }
 }
 
@@ -325,7 +325,8 @@ impl Evidence {
             groups.extend(names.map(|root| (root, group.as_str())));
         }
         let roots: BTreeSet<RootType> = groups.keys().cloned().collect();
-        let Calls { calls: found, has_unknown } = Calls::find(&decision.code(), &roots, modules);
+        let (code, is_whole) = decision.code();
+        let Calls { calls: found, has_unknown } = Calls::find(&code, &roots, modules);
         let mut calls: BTreeMap<String, [Option<Span>; 2]> = BTreeMap::new();
         let mut first = [None, None];
         for Call { root, span, is_test } in found {
@@ -335,7 +336,7 @@ impl Evidence {
             }
             first[usize::from(is_test)].get_or_insert((span, group));
         }
-        Self { domain: project.map(|project| project.domain.to_string()), calls, first, is_complete: !has_unknown }
+        Self { domain: project.map(|project| project.domain.to_string()), calls, first, is_complete: is_whole && !has_unknown }
     }
 
     /// `None`: there is no evidence.

@@ -7,8 +7,9 @@ use std::slice;
 use toml_edit::{Document, Item, TableLike};
 
 use super::cfg;
-use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::{Features, ReadError, Tree, join};
+use crate::diagnostic::Diagnostic;
+use crate::project::{self, CargoToml, Features, ReadError, Tree, Workspaces, inherits, join};
+use crate::versions::Requirement;
 
 /// One package, as far as manifests depend on it.
 #[derive(Clone, Debug)]
@@ -80,15 +81,7 @@ pub enum Kind {
 impl Dependency {
     /// Whether cargo could choose this version.
     pub fn allows(&self, version: &str) -> bool {
-        let Some(asked) = &self.version else { return true };
-        let asked = asked.trim_start_matches(['^', ' ']);
-        let numbers = |text: &str| -> Option<Vec<u64>> { text.split('.').map(|part| part.parse().ok()).collect() };
-        match (asked.strip_prefix('='), numbers(asked), numbers(version)) {
-            (Some(exact), ..) => exact.trim() == version,
-            // A first number that is not 0 alone says what is compatible.
-            (None, Some(asked), Some(version)) => asked[0] == version[0] && asked[0] > 0 && asked <= version,
-            _ => false,
-        }
+        self.version.as_ref().is_none_or(|asked| Requirement::parse(asked).is_some_and(|asked| asked.allows(version)))
     }
 }
 
@@ -119,27 +112,32 @@ impl Package {
         self.features.keys().cloned().collect()
     }
 
-    /// Reads the Cargo.toml in `folder`. A workspace without a package of its own gives its members.
+    /// Reads the package in `folder`, and all members of the workspace whose root is there.
     pub fn read(tree: &Tree, folder: &str) -> Result<Vec<Self>, Diagnostic> {
-        let manifest = Manifest::read(tree, folder)?;
+        let workspaces = Workspaces::of(tree);
         // Features are chosen for the packages in the root, not for those that they depend on.
         let chosen = Some(tree.features()).filter(|_| folder.is_empty());
-        if manifest.document.contains_key("package") {
-            let workspace = manifest.workspace(tree)?;
-            let package = manifest.package(tree, workspace.as_ref(), chosen)?;
+        let Some(workspace) = workspaces.rooted_in(folder)? else {
+            let (manifest, root) = found(&workspaces, folder)?;
+            let package = manifest.package(&workspaces, root.as_deref(), chosen)?;
             return known(chosen, slice::from_ref(&package), &manifest).map(|()| vec![package]);
-        }
-        let mut packages = Vec::new();
-        for member in manifest.members(tree)? {
-            let member = Manifest::read(tree, &member)?;
-            packages.push(member.package(tree, Some(&manifest), chosen)?);
-        }
+        };
+        let root = &*workspace.root;
+        let packages = workspace.members.iter().map(|member| member.package(&workspaces, Some(root), chosen));
+        let packages = packages.collect::<Result<Vec<_>, _>>()?;
         if packages.is_empty() {
             return Err(Diagnostic::error("OP003", "this Cargo.toml has no `[package]` and no workspace members")
-                .at(manifest.whole(), "")
+                .at(root.span(None), "")
                 .help("pass the folder of a package: `opctl manifests --path DIR`"));
         }
-        known(chosen, &packages, &manifest).map(|()| packages)
+        known(chosen, &packages, root).map(|()| packages)
+    }
+
+    /// Reads the package in `folder` alone, such as one that another package depends on.
+    pub fn at(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
+        let workspaces = Workspaces::of(tree);
+        let (manifest, root) = found(&workspaces, folder)?;
+        Ok(manifest.package(&workspaces, root.as_deref(), None)?)
     }
 
     /// What `cargo run` enables: `default`, and all values in `[features]` that follow from it.
@@ -167,26 +165,40 @@ impl Package {
         configs.chain([lock]).filter_map(|path| tree.read(&path).err().map(Diagnostic::from)).collect()
     }
 
-    /// The members of the workspace that the package in `folder` belongs to.
+    /// The members of the workspace that the package in `folder` belongs to; none of a workspace that cargo refuses.
     pub fn members_beside(tree: &Tree, folder: &str) -> Vec<Self> {
-        let workspace = Manifest::read(tree, folder).and_then(|manifest| manifest.workspace(tree));
-        let Ok(Some(workspace)) = workspace else { return Vec::new() };
-        let members = workspace.members(tree).unwrap_or_default().into_iter().chain([workspace.folder.clone()]);
-        let members = members.filter_map(|member| Manifest::read(tree, &member).ok());
-        let members = members.filter(|member| member.document.contains_key("package"));
-        members.filter_map(|member| member.package(tree, Some(&workspace), None).ok()).collect()
+        let workspaces = Workspaces::of(tree);
+        let root = workspaces.root_of(folder).ok().flatten();
+        let workspace = root.and_then(|root| workspaces.rooted_in(&root.folder).ok().flatten());
+        let Some(project::Workspace { root, members, .. }) = workspace else { return Vec::new() };
+        members.iter().filter_map(|member| member.package(&workspaces, Some(&root), None).ok()).collect()
     }
 }
 
+/// The manifest of the package in a folder, and the root of its workspace.
+fn found(workspaces: &Workspaces, folder: &str) -> Result<(Rc<CargoToml>, Option<Rc<CargoToml>>), Diagnostic> {
+    let Some(manifest) = workspaces.manifest(folder)? else {
+        return Err(Diagnostic::error("OP003", format!("there is no `{}`", join(folder, "Cargo.toml")))
+            .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`"));
+    };
+    if !manifest.has_package() {
+        return Err(Diagnostic::error("OP003", format!("`{}` has no `[package]`", manifest.file.path))
+            .at(manifest.span(None), "")
+            .help("pass the folder of a package: `opctl manifests --path DIR`"));
+    }
+    let root = workspaces.root_of(folder)?;
+    Ok((manifest, root))
+}
+
 /// Whether each chosen feature is one of a package.
-fn known(chosen: Option<&Features>, packages: &[Package], manifest: &Manifest) -> Result<(), Diagnostic> {
+fn known(chosen: Option<&Features>, packages: &[Package], manifest: &CargoToml) -> Result<(), Diagnostic> {
     let names = || packages.iter().flat_map(|package| package.features.keys());
     let mut chosen = chosen.into_iter().flat_map(|chosen| &chosen.features);
     let Some(unknown) = chosen.find(|name| !names().any(|known| known == *name)) else { return Ok(()) };
     let mut known: Vec<&str> = names().map(String::as_str).filter(|name| *name != "default").collect();
     known.sort_unstable();
     known.dedup();
-    let error = Diagnostic::error("OP003", format!("there is no feature `{unknown}`")).at(manifest.whole(), "");
+    let error = Diagnostic::error("OP003", format!("there is no feature `{unknown}`")).at(manifest.span(None), "");
     Err(match known[..] {
         [] => error.help("leave out `--features`: this crate has none"),
         _ => error.help(format!("the features are `{}`", known.join("`, `"))),
@@ -210,10 +222,10 @@ pub fn environment(tree: &Tree, folder: &str, variable: &str) -> Option<String> 
 /// Whether the profile `dev` leaves out debug assertions: in the Cargo.toml at the root of the workspace of `folder`, or in a
 /// `.cargo/config.toml`, which goes before it. `member`: the package is one of the workspace.
 pub fn omits_debug_assertions(tree: &Tree, folder: &str, package: &str, member: bool) -> bool {
-    let manifest = Manifest::read(tree, folder).ok();
-    let workspace = manifest.as_ref().and_then(|manifest| manifest.workspace(tree).ok().flatten());
-    let manifest = workspace.or(manifest).map(|manifest| manifest.document);
-    let profiles: Vec<Document<String>> = configs(tree, folder).into_iter().chain(manifest).collect();
+    let workspaces = Workspaces::of(tree);
+    let root = workspaces.root_of(folder).ok().flatten().or_else(|| workspaces.manifest(folder).ok().flatten());
+    let root = root.map(|root| root.document.clone());
+    let profiles: Vec<Document<String>> = configs(tree, folder).into_iter().chain(root).collect();
     let value = |path: &[&str]| {
         let profile = |document: &Document<String>| {
             let dev = document.get("profile").and_then(|profile| profile.get("dev"));
@@ -280,86 +292,9 @@ fn words(item: Option<&Item>) -> Vec<String> {
 /// More than any layout has; above the tree's root the way goes on with `..`.
 const STEPS_UP: usize = 5;
 
-/// A parsed Cargo.toml and where it is.
-#[derive(Clone)]
-struct Manifest {
-    folder: String,
-    file: std::sync::Arc<SourceFile>,
-    document: Document<String>,
-}
-
-impl Manifest {
-    fn read(tree: &Tree, folder: &str) -> Result<Self, Diagnostic> {
-        let path = join(folder, "Cargo.toml");
-        let text = tree.read(&path)?.ok_or_else(|| {
-            Diagnostic::error("OP003", format!("there is no `{path}`"))
-                .help("run opctl in the folder of a Rust package, or name it: `opctl manifests --path DIR`")
-        })?;
-        let file = SourceFile::new(&path, &text);
-        match Document::parse(text) {
-            Ok(document) => Ok(Self { folder: folder.into(), file, document }),
-            Err(error) => {
-                let range = toml_edit::TomlError::span(&error).unwrap_or(0..0);
-                Err(Diagnostic::error("OP003", format!("`{path}` is not TOML"))
-                    .at(Span { file, range }, error.message()))
-            }
-        }
-    }
-
-    fn whole(&self) -> Span {
-        Span { file: self.file.clone(), range: 0..0 }
-    }
-
-    /// The workspace that this package inherits from: the nearest folder above whose Cargo.toml has `[workspace]`.
-    fn workspace(&self, tree: &Tree) -> Result<Option<Self>, Diagnostic> {
-        if self.document.contains_key("workspace") {
-            return Ok(Some(self.clone()));
-        }
-        let mut folder = self.folder.clone();
-        for _ in 1..STEPS_UP {
-            folder = normalize(&join(&folder, ".."));
-            if tree.has(&join(&folder, "Cargo.toml")) {
-                let manifest = Self::read(tree, &folder)?;
-                if manifest.document.contains_key("workspace") {
-                    return Ok(Some(manifest));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// The folders that `[workspace] members` names; `*` stands for one segment.
-    fn members(&self, tree: &Tree) -> Result<Vec<String>, ReadError> {
-        let Some(members) =
-            self.document.get("workspace").and_then(|item| item.get("members")).and_then(Item::as_array)
-        else {
-            return Ok(Vec::new());
-        };
-        let mut folders = BTreeSet::new();
-        for member in members.iter().filter_map(|value| value.as_str()) {
-            match member.split_once('*') {
-                None => {
-                    folders.insert(normalize(&join(&self.folder, member)));
-                }
-                Some((before, after)) => {
-                    let parent = normalize(&join(&self.folder, before.trim_end_matches('/')));
-                    for path in tree.files_below(&parent)? {
-                        let rest = path.strip_prefix(&parent).unwrap_or(&path).trim_start_matches('/');
-                        let mut segments = rest.splitn(2, '/');
-                        if let (Some(folder), Some(rest)) = (segments.next(), segments.next())
-                            && rest == join(after.trim_start_matches('/'), "Cargo.toml")
-                        {
-                            folders.insert(normalize(&join(&join(&parent, folder), after.trim_start_matches('/'))));
-                        }
-                    }
-                }
-            }
-        }
-        Ok(folders.into_iter().collect())
-    }
-
-    fn package(&self, tree: &Tree, workspace: Option<&Self>, chosen: Option<&Features>) -> Result<Package, ReadError> {
-        let document = &self.document;
+impl CargoToml {
+    fn package(&self, workspaces: &Workspaces, workspace: Option<&Self>, chosen: Option<&Features>) -> Result<Package, ReadError> {
+        let (document, tree) = (&self.document, workspaces.tree());
         let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").to_string();
         let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
         let exists = |path: &str| tree.has(&join(&self.folder, path));
@@ -401,7 +336,7 @@ impl Manifest {
         }
 
         let build = package.get("build");
-        let declared = self.declared(workspace);
+        let declared = self.declared(workspaces, workspace);
         let named = |kind: Kind| {
             let named = declared.iter().filter(|dependency| dependency.kind == kind && dependency.on_linux);
             named.map(|dependency| (dependency.key.replace('-', "_"), dependency.clone())).collect()
@@ -427,7 +362,7 @@ impl Manifest {
             is_proc_macro: lib.is_some_and(|lib| {
                 ["proc-macro", "proc_macro"].iter().any(|key| lib.get(key).and_then(Item::as_bool) == Some(true))
             }),
-            workspace: Rc::new(workspace.unwrap_or(self).shared()),
+            workspace: Rc::new(workspace.unwrap_or(self).shared(workspaces)),
             name,
         };
         let enabled = package.by_default();
@@ -446,32 +381,26 @@ impl Manifest {
     }
 
     /// Every dependency in every table.
-    fn declared(&self, workspace: Option<&Self>) -> Vec<Dependency> {
-        let tables =
-            [("dependencies", Kind::Normal), ("build-dependencies", Kind::Build), ("dev-dependencies", Kind::Dev)];
-        let targets = self.document.get("target").and_then(Item::as_table_like).into_iter().flat_map(TableLike::iter);
-        let places = std::iter::once((self.document.as_item(), true))
-            .chain(targets.map(|(target, item)| (item, cfg::is_linux(target))));
-        let mut declared = Vec::new();
-        for (place, on_linux) in places {
-            for (table, kind) in tables {
-                let underscored = table.replace('-', "_");
-                let table = [table, &underscored].into_iter().find_map(|key| place.get(key)?.as_table_like());
-                for (key, item) in table.into_iter().flat_map(TableLike::iter) {
-                    declared.push(Dependency { kind, on_linux, ..self.dependency(key, item, workspace) });
-                }
-            }
-        }
-        declared
+    fn declared(&self, workspaces: &Workspaces, workspace: Option<&Self>) -> Vec<Dependency> {
+        let declared = self.dependencies().map(|(table, target, key, item)| {
+            let kind = match table {
+                "dependencies" => Kind::Normal,
+                "build-dependencies" => Kind::Build,
+                _ => Kind::Dev,
+            };
+            let on_linux = target.is_none_or(cfg::is_linux);
+            Dependency { kind, on_linux, ..self.dependency(key, item, workspaces, workspace) }
+        });
+        declared.collect()
     }
 
-    fn dependency(&self, key: &str, item: &Item, workspace: Option<&Self>) -> Dependency {
+    fn dependency(&self, key: &str, item: &Item, workspaces: &Workspaces, workspace: Option<&Self>) -> Dependency {
         let own = item.as_table_like();
-        let inherits = own.is_some_and(|table| table.get("workspace").and_then(Item::as_bool) == Some(true));
-        let shared = workspace.or(Some(self)).filter(|_| inherits).and_then(|workspace| {
-            let item = workspace.document.get("workspace")?.get("dependencies")?.get(key)?;
-            Some((workspace.folder.as_str(), item))
-        });
+        let inherits = inherits(item);
+        let shared = workspace
+            .or(Some(self))
+            .filter(|_| inherits)
+            .and_then(|workspace| Some((workspace.folder.as_str(), workspace.shared_dependency(key)?)));
         let shared_version = shared.and_then(|(_, item)| item.as_str());
         let (base, shared) = shared.map_or((self.folder.as_str(), None), |(base, item)| (base, item.as_table_like()));
         let tables = [own, shared];
@@ -483,7 +412,7 @@ impl Manifest {
             key: key.into(),
             package: package.into(),
             krate: package.replace('-', "_"),
-            folder: text("path").map(|path| normalize(&join(base, path))),
+            folder: text("path").map(|path| workspaces.place(&join(base, path))),
             features: tables.iter().flatten().flat_map(|table| strings(*table, "features")).collect(),
             // A member may add the default features to what its workspace says, not take them away.
             default_features: match (with_default(own), with_default(shared)) {
@@ -524,7 +453,7 @@ impl Manifest {
     }
 
     /// What holds for all members, where this is the root of a workspace.
-    fn shared(&self) -> Workspace {
+    fn shared(&self, workspaces: &Workspaces) -> Workspace {
         let get = |path: &[&str]| {
             path.iter().try_fold(self.document.as_item(), |item, key| item.get(key)).and_then(Item::as_str)
         };
@@ -542,7 +471,7 @@ impl Manifest {
             patches: patched
                 .flat_map(TableLike::iter)
                 .filter_map(|(key, item)| {
-                    let folder = normalize(&join(&self.folder, item.get("path")?.as_str()?));
+                    let folder = workspaces.place(&join(&self.folder, item.get("path")?.as_str()?));
                     Some((item.get("package").and_then(Item::as_str).unwrap_or(key).to_string(), folder))
                 })
                 .collect(),

@@ -16,10 +16,9 @@ use super::known::parsed;
 use super::locate::{declaration, has_spec, status_type};
 use super::modules::{ModuleId, Modules, name};
 use super::numbers::range_of;
-use super::package::Package;
 use super::types::{Deriver, Resolved, Scope, Typed};
 use super::values::is_pointer;
-use super::{Options, Source};
+use super::{Options, Source, operators};
 use crate::diagnostic::Span;
 use crate::model::Api;
 use crate::model::reads::{Code, Field, Integer, Knowledge, Part, Reads, Tag, Variant};
@@ -34,7 +33,7 @@ impl Source {
         if apis.is_empty() {
             return Vec::new();
         }
-        let modules = Modules::read(&self.tree, &Package::read(&self.tree, &self.folder).unwrap_or_default());
+        let modules = Modules::read(&self.tree, &operators(&self.tree, &self.folder).unwrap_or_default());
         let options = Options::default();
         let deriver = Deriver::new(&modules, &options);
         let mut walk = Walk { deriver, open: Vec::new(), detached: 0, is_flattened: false, values: Vec::new() };

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::lock;
 use super::modules::{DependencyName, ModuleId, Modules};
 use super::package::Dependency;
-use crate::versions::{Kube, Release, Schemars, known};
+use crate::versions::{Kube, Release, Requirement, Schemars};
 
 /// The crates that have kube's derives; all of a release have its number.
 const KUBE: &[&str] = &["kube", "kube_derive", "kube_core"];
@@ -51,12 +50,11 @@ impl Modules {
     }
 }
 
-/// The version that cargo would choose, or what is asked for where opctl knows none of these.
+/// The version that cargo would choose, or the one that Cargo.toml names where opctl knows none that it allows.
 pub fn allowed(dependency: &Dependency) -> Result<String, String> {
     let asked = dependency.version.clone().ok_or("of an unknown version")?;
     let name = if KUBE.contains(&dependency.krate.as_str()) { "kube" } else { &dependency.package };
-    let mut known = known(name).into_iter().rev().map(|release| release.to_string());
-    Ok(known
-        .find(|version| lock::matches(&asked, version))
-        .unwrap_or_else(|| asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()))
+    let Some(requirement) = Requirement::parse(&asked) else { return Err(asked) };
+    let latest = requirement.latest(name).map(|release| release.to_string());
+    latest.or_else(|| requirement.version()).ok_or(asked)
 }

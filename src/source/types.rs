@@ -25,7 +25,7 @@ use super::shadows::Shadows;
 use super::values::Local;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Enumeration, Underivable};
-use crate::versions::{Release, is_known};
+use crate::versions::{Release, Requirement, is_known};
 
 /// The most types within each other, aliases included; few frames of each fit into a stack.
 const MAX_DEPTH: usize = 128;
@@ -583,10 +583,9 @@ impl<'a> Deriver<'a> {
         let declared = self.modules.declared(&via);
         let is_foreign = self.modules.is_foreign(module);
         // What Cargo.toml says is enough, unless it leaves the version open.
-        let version = match declared.version.filter(|asked| {
-            !is_foreign && asked.trim_start_matches(['=', '^', '~', ' ']).starts_with(|c: char| c.is_ascii_digit())
-        }) {
-            Some(asked) => Ok(asked.trim_start_matches(['=', '^', '~', ' ']).to_owned()),
+        let asked = declared.version.as_deref().filter(|_| !is_foreign).and_then(Requirement::parse);
+        let version = match asked.and_then(|asked| asked.version()) {
+            Some(asked) => Ok(asked),
             None => self.modules.version(&via),
         };
         match version {

@@ -40,7 +40,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("bundle", &["names", "diagnostic", "project", "model", "apiserver", "config"]),
     ("catalog", &["names", "diagnostic", "project", "yaml", "config", "bundle"]),
     ("scorecard", &["diagnostic", "project", "config", "bundle"]),
-    ("edit", &["lexer", "yaml"]),
+    ("edit", &["versions", "lexer", "yaml"]),
     ("plan", &["edit", "interrupt"]),
     (
         "commands",
@@ -124,6 +124,8 @@ const CRATES: &[(&str, &[&str])] = &[
         "tar",
         &["compiled/helm/fetch.rs", "compiled/pull.rs", "crates/testenv/src/assets/archive.rs", "scorecard/archive.rs"],
     ),
+    ("glob", &["project/workspace.rs"]),
+    ("semver", &["versions.rs"]),
     ("tempfile", &["compiled/helm/workspace.rs"]),
     ("unicode_normalization", &["source/modules.rs"]),
     ("ureq", &["crates/testenv/src/assets/network.rs", "crates/testenv/src/client.rs"]),

@@ -88,7 +88,8 @@ fn a_kind_is_the_same_in_every_version() {
 fn takes_the_version_that_the_build_asks_for() {
     let open = "k8s-openapi = \"0.29\"";
     let with = |feature: &str| format!("k8s-openapi = {{ version = \"0.29\", features = [\"{feature}\"] }}");
-    let package = |rest: &str| format!("[package]\nname = \"p\"\n[dependencies]\n{rest}\n");
+    let named = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n[dependencies]\n{rest}\n");
+    let package = |rest: &str| named("p", rest);
 
     for (feature, minor) in [("latest", "1.37"), ("v1_36", "1.36"), ("earliest", "1.33")] {
         assert_eq!(version(&[("Cargo.toml", &package(&with(feature)))]), Ok(minor.into()));
@@ -109,9 +110,8 @@ fn takes_the_version_that_the_build_asks_for() {
     let workspace = [
         ("Cargo.toml", &*library),
         ("../Cargo.toml", "[workspace]\nmembers = [\"here\", \"run\", \"other\"]"),
-        ("../here/Cargo.toml", &library),
-        ("../run/Cargo.toml", &package(&format!("p = {{ path = \"../here\" }}\n{}", with("v1_36")))),
-        ("../other/Cargo.toml", &package(&with("v1_33"))),
+        ("../run/Cargo.toml", &named("run", &format!("p = {{ path = \"../here\" }}\n{}", with("v1_36")))),
+        ("../other/Cargo.toml", &named("other", &with("v1_33"))),
     ];
     assert_eq!(version(&workspace), Ok("1.36".into()));
 

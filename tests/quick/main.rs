@@ -120,3 +120,4 @@ mod versions;
 mod webhook;
 mod webhook_project;
 mod workflows;
+mod workspaces;

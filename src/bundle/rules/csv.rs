@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::super::findings::Findings;
 use super::super::folder::Bundle;
 use super::super::image;
-use super::super::semver::{self, Version};
+use super::super::semver::{Version, is_identifier};
 use super::{head, place, text};
 use crate::apiserver::{deployment_spec, policy_rule};
 use crate::config::yaml::{Node, Value};
@@ -245,7 +245,7 @@ fn visit<'a>(node: &'a Node, steps: &[&str], look: &mut impl FnMut(&'a Node)) {
 fn check_release(text: &str) -> Result<(), String> {
     let is_wrong = |part: &str| {
         let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
-        !semver::is_identifier(part) || is_number && part.len() > 1 && part.starts_with('0')
+        !is_identifier(part) || is_number && part.len() > 1 && part.starts_with('0')
     };
     if text.len() > 20 {
         return Err(format!("the release `{text}` has more than 20 characters"));

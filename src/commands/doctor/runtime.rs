@@ -1,10 +1,13 @@
 //! Compares the project's `opctl-runtime`, vendored or a dependency, with the version embedded in opctl.
 
+use std::cmp::Ordering;
+
 use super::super::runtime::{self, Copy};
 use super::{Finding, Target, numbers};
 use crate::plan::{self, Plan, Policy, SUMS, Step, Verdict};
 use crate::project::{Manifest, Requirement, join};
 use crate::scaffold::Runtime;
+use crate::versions::{Release, Requirement as Versions};
 
 /// Nothing for a crate that does not use it.
 pub fn examine(target: &Target) -> Vec<Finding> {
@@ -38,13 +41,22 @@ pub fn examine(target: &Target) -> Vec<Finding> {
 
 fn from_registry(version: &str, own: &str) -> Finding {
     let what = format!("{} {version}, from the registry", Runtime::PACKAGE);
-    let asked = version.trim_start_matches(['=', '^', '~', ' ']);
-    match numbers(asked)[0].cmp(&numbers(own)[0]) {
-        std::cmp::Ordering::Equal => Finding::ok(what),
-        std::cmp::Ordering::Less => {
+    match compare(version, own) {
+        Ordering::Equal => Finding::ok(what),
+        Ordering::Less => {
             Finding::warning(format!("{what}: this opctl scaffolds for {own}")).help("opctl init --runtime registry")
         }
-        std::cmp::Ordering::Greater => newer(format!("{what}: this opctl scaffolds for {own}")),
+        Ordering::Greater => newer(format!("{what}: this opctl scaffolds for {own}")),
+    }
+}
+
+/// Whether a requirement is for the releases that are compatible with this one, for earlier or for later ones.
+fn compare(asked: &str, own: &str) -> Ordering {
+    let Some(asked) = Versions::parse(asked).filter(|asked| !asked.allows(own)) else { return Ordering::Equal };
+    let (bound, own) = (asked.bound(), Release::parse(own));
+    match asked.version() {
+        Some(_) => bound.map(|it| it.0).cmp(&own.map(|it| it.0)),
+        None => bound.cmp(&own),
     }
 }
 
@@ -148,7 +160,14 @@ mod tests {
     #[test]
     fn of_the_registry_the_major_version_counts() {
         let severity = |version: &str| from_registry(version, OWN).severity;
-        assert_eq!(["5.0.0", "=5.2", "5"].map(severity), [Severity::Ok; 3]);
-        assert_eq!(["4.9.0", "6"].map(severity), [Severity::Warning; 2]);
+        for fits in ["5.0.0", "=5.2", "5", "~5.0", "5.*", ">=5, <6", "*", ">4"] {
+            assert_eq!(severity(fits), Severity::Ok, "{fits}");
+        }
+        for (other, help) in
+            [("4.9.0", "opctl init"), (">=4, <5", "opctl init"), ("6", "cargo install"), (">=5.2", "cargo install")]
+        {
+            let found = from_registry(other, OWN);
+            assert!(found.severity == Severity::Warning && found.help[0].starts_with(help), "{other}");
+        }
     }
 }

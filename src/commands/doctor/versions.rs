@@ -3,7 +3,7 @@
 use super::Finding;
 use crate::diagnostic::Diagnostic;
 use crate::source::dependencies::{Built, Dependencies, FAMILY, Locked};
-use crate::versions::{Release, is_known, latest, range};
+use crate::versions::{Release, Requirement, is_known, latest, range};
 
 pub fn examine(packages: &Result<Vec<Dependencies>, Diagnostic>) -> Vec<Finding> {
     let packages = match packages {
@@ -108,10 +108,11 @@ fn check_supported(name: &str, version: &str) -> Finding {
     Finding::warning(what).help(add(&["kube", "k8s-openapi", "schemars"]))
 }
 
-/// `5.1.0`, `=5.0`, `5` for `5`; which version a range means, cargo decides.
+/// opctl knows the version, or one that the requirement allows: which of several it means, cargo decides.
 fn is_supported(name: &str, version: &str) -> bool {
-    let version = version.trim_start_matches(['=', '^', '~', ' ']);
-    version.contains(['*', '<', '>']) || Release::parse(version).is_some_and(|release| is_known(name, release))
+    let Some(requirement) = Requirement::parse(version) else { return false };
+    let named = requirement.version().and_then(|version| Release::parse(&version));
+    requirement.latest(name).is_some() || named.is_some_and(|release| is_known(name, release))
 }
 
 #[cfg(test)]
@@ -169,6 +170,16 @@ mod tests {
                 "warning schemars 0.8.22 is built beside 1.2.3, for `old`, `older`: its types do not fit kube -> cargo tree -i schemars@0.8.22",
             ]
         );
+    }
+
+    #[test]
+    fn a_requirement_is_supported_if_it_allows_what_opctl_knows() {
+        for supported in ["5", "=5.0.0", "5.7.1", "~5.3", "5.*", "*", ">=5, <6", "<5", ">=4.2"] {
+            assert!(is_supported("kube", supported), "{supported}");
+        }
+        for other in ["1", "<2", ">=6", "6.*", "five"] {
+            assert!(!is_supported("kube", other), "{other}");
+        }
     }
 
     #[test]

@@ -18,12 +18,14 @@ use self::texts::{in_lock, in_yaml};
 use super::create_api::api_of_resource;
 use super::error::{Refusal, Refusals};
 use super::rescaffold::{self, Texts};
-use super::{Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update};
+use super::{
+    Console, Next, Outcome, Task, carry_out, edit as settings, lock, manifests, rendered, tree, update, workspace_above,
+};
 use crate::edit::{self, KindNames, Merged, Package, Renames};
 use crate::emit;
 use crate::names::{Domain, Group, Kind, Plural, ProjectName};
 use crate::plan::{Change, Plan};
-use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree, workspace_above};
+use crate::project::{Origin, PROJECT, ProjectFile, Resource, Tree};
 use crate::scaffold::Runtime;
 
 /// Rename a kind, a group, the domain or the project
