@@ -170,6 +170,11 @@ impl Kube {
         self.0 >= Release(3, 1, 0)
     }
 
+    /// `schema(derived)`; before, only `schema = "derived"`.
+    pub fn has_lists_of_modes(self) -> bool {
+        self.0 >= Release(5, 0, 0)
+    }
+
     /// `Rule::optional_old_self`
     pub fn has_optional_old_self(self) -> bool {
         self.0 >= Release(3, 1, 0)

@@ -12,7 +12,7 @@ use serde_derive_internals::attr::{Default as SerdeDefault, TagType};
 use serde_json::{Map, Value as Json, json};
 use syn::DeriveInput;
 
-use super::attributes::{self, Bounds, Common, SchemaOverride, Validation};
+use super::attributes::{self, Bounds, Common, Matches, Problems, SchemaOverride, Validation};
 use super::known::{Hole, Shape, with_holes};
 use super::modules::name;
 use super::types::{Derived, Deriver, Scope, all};
@@ -54,10 +54,9 @@ impl Deriver<'_> {
     /// `#[derive(JsonSchema)]`.
     pub fn container(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<Shape> {
         let mut input = input.clone();
-        let merged = attributes::merge_into_serde(&mut input);
-        self.parsed(scope, merged)?;
+        attributes::merge_into_serde(&mut input, &Problems::default());
         let container = self.parsed(scope, attributes::container(&input, Derive::Deserialize))?;
-        let common = self.parsed(scope, Common::read(&input.attrs))?;
+        let common = Common::read(&input.attrs);
 
         if common.is_plain()
             && let Some(SchemaOverride::Type(ty)) = &common.with
@@ -71,8 +70,8 @@ impl Deriver<'_> {
             _ => None,
         };
         if let Some(field) = transparent {
-            let field_common = self.parsed(scope, Common::read(&field.original.attrs))?;
-            let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
+            let field_common = Common::read(&field.original.attrs);
+            let validation = Validation::read(&field.original.attrs);
             if common.is_plain() && field_common.is_plain() && field_common.with.is_none() && validation.is_plain() {
                 return self.shape(field.ty, scope);
             }
@@ -130,7 +129,7 @@ impl Deriver<'_> {
             Ok(json!(i64::try_from(number).unwrap_or(i64::MAX)))
         }))?;
         let mut draft = Draft::new(json_schema!({ "type": "integer", "enum": values }));
-        let common = self.parsed(scope, Common::read(&input.attrs))?;
+        let common = Common::read(&input.attrs);
         self.describe(&mut draft, &common, scope)?;
         Ok(draft.finish().into())
     }
@@ -302,8 +301,8 @@ impl Deriver<'_> {
     }
 
     fn read_field(&mut self, field: &Field<'_>, scope: &Scope) -> Derived<(Common, Validation, Shape)> {
-        let common = self.parsed(scope, Common::read(&field.original.attrs))?;
-        let validation = self.parsed(scope, Validation::read(&field.original.attrs))?;
+        let common = Common::read(&field.original.attrs);
+        let validation = Validation::read(&field.original.attrs);
         let shape = match &common.with {
             Some(with) => self.with(with, scope),
             None => self.shape(field.ty, scope),
@@ -348,7 +347,7 @@ impl Deriver<'_> {
         let mut schemas = Vec::new();
         let mut complex = Vec::new();
         for variant in variants {
-            let common = self.parsed(context.scope, Common::read(&variant.original.attrs))?;
+            let common = Common::read(&variant.original.attrs);
             let simple = matches!(tag, TagType::External)
                 && matches!(variant.style, Style::Unit)
                 && common.is_plain()
@@ -490,7 +489,8 @@ impl Deriver<'_> {
     }
 
     fn validate(&mut self, schema: &mut Schema, validation: &Validation, scope: &Scope) -> Derived<()> {
-        let mut bounds = |deriver: &mut Self, bounds: &Bounds, types: &[(&str, &str)]| {
+        let mut bounds = |deriver: &mut Self, bounds: Option<&Bounds>, types: &[(&str, &str)]| {
+            let Some(bounds) = bounds else { return Ok(()) };
             for (side, bound) in [("min", &bounds.min), ("max", &bounds.max)] {
                 let Some(bound) = bound else { continue };
                 let value = deriver.number(bound, scope)?;
@@ -505,17 +505,18 @@ impl Deriver<'_> {
             }
             Ok(())
         };
-        bounds(self, &validation.length, &[("string", "Length"), ("array", "Items")])?;
-        bounds(self, &validation.range, &[("number", "imum")])?;
-        if let Some(pattern) = &validation.pattern {
-            let pattern = self.text(pattern, scope)?;
-            expansion::insert_validation_property(schema, "string", "pattern", pattern);
-        }
-        if let Some(contains) = &validation.contains {
-            expansion::must_contain(schema, &self.text(contains, scope)?);
+        bounds(self, validation.length.as_ref(), &[("string", "Length"), ("array", "Items")])?;
+        bounds(self, validation.range.as_ref(), &[("number", "imum")])?;
+        match &validation.matches {
+            Some(Matches::Pattern(pattern) | Matches::Regex(pattern)) => {
+                let pattern = self.text(pattern, scope)?;
+                expansion::insert_validation_property(schema, "string", "pattern", pattern);
+            }
+            Some(Matches::Contains(contains)) => expansion::must_contain(schema, &self.text(contains, scope)?),
+            None => {}
         }
         if let Some(format) = validation.format {
-            schema.insert("format".into(), format.into());
+            schema.insert("format".into(), format.in_schema().into());
         }
         if let Some(inner) = &validation.inner
             && let Some(items) = schema.get_mut("items").and_then(|items| <&mut Schema>::try_from(items).ok())

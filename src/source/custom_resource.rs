@@ -2,18 +2,20 @@
 //!
 //! Follows kube-derive: the root type that its macro makes is made here as syntax and derived like any other type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use quote::{format_ident, quote};
-use serde_json::{Map, Value, json};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaList, Path, Token};
 
 use super::attributes::value;
 use super::kinds::Resource;
 use super::modules::{ModuleId, TypeDecl, name};
-use super::types::{Derived, Deriver, Refused, Scope};
+use super::types::{Derived, Deriver, Refused, Scope, all};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::model::{Api, Scope as ApiScope, Underivable};
 use crate::names::{default_plural, nearest};
@@ -33,6 +35,8 @@ struct Kube {
     validations: Vec<Expr>,
     attributes: Vec<Meta>,
     deprecated: Option<Option<String>>,
+    /// The arguments so far, without those that may be repeated.
+    seen: BTreeSet<String>,
 }
 
 const TEXT: &[&str] = &["group", "version", "kind", "root", "singular", "plural", "doc", "schema"];
@@ -40,6 +44,49 @@ const FLAGS: &[&str] = &["namespaced", "no_spec", "storage", "served", "cel"];
 const LISTS: &[&str] = &["shortname", "category", "selectable", "derive"];
 const OTHERS: &[&str] =
     &["annotation", "attr", "crates", "deprecated", "label", "printcolumn", "scale", "status", "validation"];
+const CRATES: &[&str] = &["kube", "kube_core", "k8s_openapi", "schemars", "serde", "serde_json", "std"];
+
+/// Arguments that may be repeated.
+fn is_list(argument: &str) -> bool {
+    LISTS.contains(&argument) || ["annotation", "attr", "label", "printcolumn", "validation"].contains(&argument)
+}
+
+/// What `printcolumn` and `scale` hold, as kube reads it from JSON.
+trait Object: DeserializeOwned + Serialize {
+    /// The names of its values in a list.
+    const KEYS: &'static [&'static str];
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Column {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    json_path: String,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<i32>,
+    type_: String,
+}
+
+impl Object for Column {
+    const KEYS: &'static [&'static str] = &["name", "type_", "json_path", "description", "format", "priority"];
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Scale {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_selector_path: Option<String>,
+    spec_replicas_path: String,
+    status_replicas_path: String,
+}
+
+impl Object for Scale {
+    const KEYS: &'static [&'static str] = &["spec_replicas_path", "status_replicas_path", "label_selector_path"];
+}
 
 impl Deriver<'_> {
     /// Every custom resource that a module declares.
@@ -132,6 +179,7 @@ impl Deriver<'_> {
                     .help("add `status = \"…Status\"` with the replicas in it"),
             );
         }
+        self.check_flags(input, &kube, scope)?;
         let schema = self.schema(input, &kube, &root, scope)?;
         Ok(Some(Api {
             kube: kube.release,
@@ -158,12 +206,41 @@ impl Deriver<'_> {
         }))
     }
 
+    /// Combinations that kube's derive refuses.
+    fn check_flags(&mut self, input: &DeriveInput, kube: &Kube, scope: &Scope) -> Derived<()> {
+        let is_set = |flag: &str| kube.flags.get(flag).copied().unwrap_or(false);
+        let error = |message: String, span: Span| Diagnostic::error("OP005", message).at(span, "");
+        if is_set("cel") && kube.text.get("schema").is_some_and(|mode| mode.value() != "derived") {
+            let message = "`cel` requires a schema that kube derives".into();
+            let diagnostic = error(message, self.span(scope, &input.ident));
+            return self.refuse(diagnostic.help("remove `cel` or `schema`"));
+        }
+        if !is_set("no_spec") {
+            return Ok(());
+        }
+        let syn::Data::Struct(syn::DataStruct { fields: syn::Fields::Named(fields), .. }) = &input.data else {
+            let message = "`no_spec` requires a struct with named fields".into();
+            let diagnostic = error(message, self.span(scope, &input.ident));
+            return self.refuse(diagnostic.help("name its fields, or remove `no_spec`"));
+        };
+        let taken = ["apiVersion", "api_version", "kind", "metadata", "status"];
+        let names = fields.named.iter().filter_map(|field| field.ident.as_ref());
+        match names.into_iter().find(|ident| taken.iter().any(|taken| *ident == taken)) {
+            Some(ident) => {
+                let message = format!("with `no_spec`, `{ident}` is already a field of the root object");
+                let diagnostic = error(message, self.span(scope, ident));
+                self.refuse(diagnostic.help("rename the field, or remove `no_spec`"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The schema of the type that kube's derive makes of another one, where it is a field.
     pub fn generated_schema(&mut self, root: &str, input: &DeriveInput, scope: &Scope) -> Derived<schemars::Schema> {
         let kube = self.kube(&input.attrs, scope)?;
         self.check_attribute_macros(input, scope)?;
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
-        if self.derives(&input.attrs, "CustomResource", scope.module) && mode.eq_ignore_ascii_case("derived") {
+        if self.derives(&input.attrs, "CustomResource", scope.module) && mode == "derived" {
             return self.root_schema(input, &kube, root, scope);
         }
         let span = self.span(scope, &input.ident);
@@ -202,7 +279,7 @@ impl Deriver<'_> {
         self.check_attribute_macros(input, scope)?;
         let span = self.span(scope, &input.ident);
         let mode = kube.text.get("schema").map_or_else(|| "derived".into(), LitStr::value);
-        let (mut schema, name) = match mode.to_lowercase().as_str() {
+        let (mut schema, name) = match mode.as_str() {
             "disabled" => return Ok(None),
             "derived" => {
                 let has_rules = !kube.validations.is_empty() && !kube.release.keeps_names();
@@ -274,12 +351,10 @@ impl Deriver<'_> {
 
     fn kube(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Kube> {
         let mut kube = Kube { release: self.kube_release(scope)?, ..Kube::default() };
-        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("kube")) {
-            let metas = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-            for meta in self.parsed(scope, metas)? {
-                self.read_kube(&mut kube, meta, scope)?;
-            }
-        }
+        // The derive reports all mistakes at once.
+        let read =
+            self.arguments("kube", attributes, scope)?.into_iter().map(|meta| self.read_kube(&mut kube, meta, scope));
+        all(read)?;
         Ok(kube)
     }
 
@@ -303,9 +378,34 @@ impl Deriver<'_> {
         self.refuse(Diagnostic::error("OP005", format!("{kube} has no {what}")).at(span, "").help(help))
     }
 
+    /// The arguments of all `#[name(…)]`; `#[name]` has none.
+    pub fn arguments(&mut self, name: &str, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Meta>> {
+        let mut arguments = Vec::new();
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
+            if !matches!(attribute.meta, Meta::Path(_)) {
+                let list = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+                arguments.extend(self.parsed(scope, list)?);
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// An argument that kube's derives do not have.
+    pub fn unknown_argument<T>(&mut self, meta: &Meta, message: &str, known: &[&str], scope: &Scope) -> Derived<T> {
+        let span = self.span(scope, meta.path());
+        let help = match nearest(&path_text(meta.path()), known.iter().copied()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("it takes {}", known.join(", ")),
+        };
+        self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help))
+    }
+
     fn read_kube(&mut self, kube: &mut Kube, meta: Meta, scope: &Scope) -> Derived<()> {
         let span = self.span(scope, &meta);
-        let key = meta.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let key = path_text(meta.path());
+        if !is_list(&key) && !kube.seen.insert(key.clone()) {
+            return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+        }
         if !kube.release.has_argument(&key) {
             return self.not_in_release(&format!("attribute `{key}`"), kube.release, span, "remove it, or update kube");
         }
@@ -319,19 +419,16 @@ impl Deriver<'_> {
             }
         };
         if let Some(known) = find(TEXT) {
-            if kube.text.insert(known, string(self, meta)?).is_some() {
-                return self.refuse(Diagnostic::error("OP005", format!("`{known}` is set twice")).at(span, ""));
-            }
-        } else if let Some(known) = find(FLAGS) {
-            let on = match &meta {
-                Meta::Path(_) => Some(true),
-                Meta::NameValue(pair) => match &pair.value {
-                    Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
-                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().parse().ok(),
-                    _ => None,
-                },
-                Meta::List(_) => None,
+            let mode = meta.require_list().and_then(|list| list.parse_args::<syn::Ident>());
+            let text = match mode {
+                Ok(mode) if known == "schema" && kube.release.has_lists_of_modes() => {
+                    LitStr::new(&mode.to_string(), mode.span())
+                }
+                _ => string(self, meta)?,
             };
+            kube.text.insert(known, text);
+        } else if let Some(known) = find(FLAGS) {
+            let on = flag(&meta);
             let Some(on) = on else {
                 return self
                     .refuse(Diagnostic::error("OP005", format!("`{known}` takes `true` or `false`")).at(span, ""));
@@ -341,6 +438,10 @@ impl Deriver<'_> {
             let text = string(self, meta)?;
             if known == "selectable" && !kube.release.leaves_out_empty() && text.value().contains(['"', '\\']) {
                 return self.not_in_release("paths with `\"` or `\\`", kube.release, span, "use another field");
+            }
+            if known == "derive" {
+                let path = text.parse::<Path>();
+                self.parsed(scope, path)?;
             }
             kube.lists.entry(known).or_default().push(text);
         } else {
@@ -361,16 +462,17 @@ impl Deriver<'_> {
                 "attr" => {
                     let text = string(self, meta)?;
                     let parsed = text.parse::<Meta>();
-                    kube.attributes.push(self.parsed(scope, parsed)?);
+                    let meta = self.parsed(scope, parsed)?;
+                    if ["derive", "serde", "schemars"].iter().any(|refused| meta.path().is_ident(refused)) {
+                        let message = format!("`attr` does not accept `{}`", path_text(meta.path()));
+                        let help = "kube sets these itself; write `derive = \"…\"` for another derive";
+                        return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
+                    }
+                    kube.attributes.push(meta);
                 }
                 "status" => {
-                    let parsed = match value(meta) {
-                        Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse::<Path>(),
-                        Ok(Expr::Path(path)) => Ok(path.path),
-                        Ok(other) => Err(syn::Error::new_spanned(other, "expected the path of a type")),
-                        Err(error) => Err(error),
-                    };
-                    kube.status = Some(self.parsed(scope, parsed)?);
+                    let path = path(meta);
+                    kube.status = Some(self.parsed(scope, path)?);
                 }
                 "printcolumn" if matches!(meta, Meta::List(_)) && !kube.release.has_lists_of_columns() => {
                     let what = "`printcolumn(…)`, only JSON";
@@ -382,14 +484,13 @@ impl Deriver<'_> {
                     );
                 }
                 "printcolumn" => {
-                    let keys = ["name", "type_", "json_path", "description", "format", "priority"];
-                    let column = self.object(meta, &keys, &["jsonPath", "name", "type"], scope)?;
-                    kube.columns.push(column);
+                    // Earlier releases put the text into a JSON list, so it may have several columns.
+                    let is_list = !kube.release.has_lists_of_columns();
+                    kube.columns.extend(self.objects::<Column>(meta, is_list, scope)?);
                 }
                 "scale" => {
-                    let keys = ["spec_replicas_path", "status_replicas_path", "label_selector_path"];
-                    let scale = self.object(meta, &keys, &["specReplicasPath", "statusReplicasPath"], scope)?;
-                    kube.scale = Some((scale, span));
+                    let scale = self.objects::<Scale>(meta, false, scope)?;
+                    kube.scale = scale.into_iter().next().map(|scale| (scale, span));
                 }
                 "validation" => {
                     let expr = value(meta);
@@ -401,75 +502,130 @@ impl Deriver<'_> {
                         meta => Some(string(self, meta)?.value()),
                     });
                 }
-                "crates" => {}
+                "crates" => self.check_crates(&meta, CRATES, scope)?,
                 _ => {
-                    let nearest = nearest(&key, [TEXT, FLAGS, LISTS, OTHERS].concat());
-                    let mut diagnostic =
-                        Diagnostic::error("OP005", format!("kube knows no attribute `{key}`")).at(span, "");
-                    if let Some(nearest) = nearest {
-                        diagnostic = diagnostic.help(format!("did you mean `{nearest}`?"));
-                    }
-                    return self.refuse(diagnostic);
+                    let message = format!("kube knows no attribute `{key}`");
+                    let known = [TEXT, FLAGS, LISTS, OTHERS].concat();
+                    return self.unknown_argument(&meta, &message, &known, scope);
                 }
             }
         }
         Ok(())
     }
 
-    /// `name(key = value, …)` or a JSON string → the object as it stands in the CRD.
-    fn object(&mut self, meta: Meta, keys: &[&str], required: &[&str], scope: &Scope) -> Derived<Value> {
+    /// `name(key = value, …)` or a JSON string → objects as they are in the CRD.
+    fn objects<T: Object>(&mut self, meta: Meta, is_list: bool, scope: &Scope) -> Derived<Vec<Value>> {
         let span = self.span(scope, &meta);
-        let object = match &meta {
-            Meta::List(list) => self.object_of_list(list, keys, scope)?,
-            meta => {
-                let text = value(meta.clone()).ok().and_then(|expr| match expr {
-                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-                    _ => None,
-                });
-                let parsed = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
-                let Some(mut object) = parsed else {
-                    return self.refuse(
-                        Diagnostic::error("OP005", "this is neither a list of values nor a JSON object").at(span, ""),
-                    );
-                };
-                // kube reads the JSON form by serde, which drops unknown keys.
-                let known: Vec<String> = keys.iter().map(|key| crd_key(key)).collect();
-                object.retain(|key, value| known.contains(key) && !value.is_null());
-                object
+        let parsed: serde_json::Result<Vec<T>> = match &meta {
+            Meta::List(list) => {
+                let object = self.object_of_list(list, T::KEYS, scope)?;
+                serde_json::from_value(object.into()).map(|object| vec![object])
             }
+            meta => match value(meta.clone()) {
+                Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if is_list => {
+                    serde_json::from_str(&format!("[{}]", text.value()))
+                }
+                Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
+                    serde_json::from_str(&text.value()).map(|object| vec![object])
+                }
+                _ => {
+                    let message = "this is neither a list of values nor a JSON object";
+                    return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+                }
+            },
         };
-        let missing: Vec<&str> = required.iter().copied().filter(|key| !object.contains_key(*key)).collect();
-        if !missing.is_empty() {
-            return self
-                .refuse(Diagnostic::error("OP005", format!("this does not set {}", missing.join(", "))).at(span, ""));
+        match parsed {
+            Ok(objects) => Ok(objects.iter().map(|object| serde_json::json!(object)).collect()),
+            Err(error) => {
+                let help =
+                    format!("it takes {}", T::KEYS.iter().map(|key| crd_key(key)).collect::<Vec<_>>().join(", "));
+                self.refuse(Diagnostic::error("OP005", error.to_string()).at(span, "").help(help))
+            }
         }
-        Ok(object.into())
     }
 
     fn object_of_list(&mut self, list: &MetaList, keys: &[&str], scope: &Scope) -> Derived<Map<String, Value>> {
         let members = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-        let mut object = Map::new();
-        for member in self.parsed(scope, members)? {
-            let span = self.span(scope, &member);
-            let key = member.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let members = self.parsed(scope, members)?.into_iter();
+        let read = members.map(|member| {
+            let key = path_text(member.path());
             if !keys.contains(&key.as_str()) {
-                let message = format!("`{key}` is not known here: it takes {}", keys.join(", "));
-                return self.refuse(Diagnostic::error("OP005", message).at(span, ""));
+                let message = format!("`{}` has no argument `{key}`", path_text(&list.path));
+                return self.unknown_argument(&member, &message, keys, scope);
             }
-            let expr = value(member);
-            let expr = self.parsed(scope, expr)?;
-            let value = match &expr {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if key == "priority" => {
-                    json!(text.value().parse::<i32>().ok())
+            let span = self.span(scope, &member);
+            let value = match value(member) {
+                Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if key == "priority" => {
+                    text.value().parse::<i32>().ok().map(Value::from)
                 }
-                _ if key == "priority" => self.number(&expr, scope)?,
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().into(),
-                _ => return self.refuse(Diagnostic::error("OP005", format!("`{key}` takes a string")).at(span, "")),
+                Ok(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) if key == "priority" => {
+                    number.base10_parse::<i32>().ok().map(Value::from)
+                }
+                Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => Some(text.value().into()),
+                _ => None,
             };
-            object.insert(crd_key(&key), value);
+            match value {
+                Some(value) => Ok((key, value, span)),
+                None => {
+                    let form = if key == "priority" { "a number, negative ones in quotes" } else { "a string" };
+                    self.refuse(Diagnostic::error("OP005", format!("`{key}` takes {form}")).at(span, ""))
+                }
+            }
+        });
+        let mut object = Map::new();
+        for (key, value, span) in all(read)? {
+            if object.insert(crd_key(&key), value).is_some() {
+                return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+            }
         }
         Ok(object)
     }
+
+    /// `crates(kube = "…", …)`
+    pub fn check_crates(&mut self, meta: &Meta, known: &[&str], scope: &Scope) -> Derived<()> {
+        let crates = meta.require_list();
+        let crates = crates.and_then(|list| list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated));
+        let mut seen = BTreeSet::new();
+        all(self.parsed(scope, crates)?.into_iter().map(|member| {
+            let key = path_text(member.path());
+            if !known.contains(&key.as_str()) {
+                return self.unknown_argument(&member, &format!("`crates` has no argument `{key}`"), known, scope);
+            }
+            if !seen.insert(key.clone()) {
+                let span = self.span(scope, &member);
+                return self.refuse(Diagnostic::error("OP005", format!("`{key}` is set twice")).at(span, ""));
+            }
+            let path = path(member);
+            self.parsed(scope, path).map(|_| ())
+        }))?;
+        Ok(())
+    }
+}
+
+/// `name = path`, which may be in quotes.
+fn path(meta: Meta) -> syn::Result<Path> {
+    match value(meta)? {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.parse(),
+        Expr::Path(path) => Ok(path.path),
+        other => Err(syn::Error::new_spanned(other, "expected a path")),
+    }
+}
+
+/// `name`, `name = true` or `name = "true"`.
+pub fn flag(meta: &Meta) -> Option<bool> {
+    match meta {
+        Meta::Path(_) => Some(true),
+        Meta::NameValue(pair) => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value),
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().parse().ok(),
+            _ => None,
+        },
+        Meta::List(_) => None,
+    }
+}
+
+pub fn path_text(path: &Path) -> String {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>().join("::")
 }
 
 fn kube_metas(input: &DeriveInput) -> Vec<Meta> {

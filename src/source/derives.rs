@@ -3,6 +3,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Path, Token};
 
+use super::attributes::Derives;
 use super::modules::{ModuleId, Modules, UsePath};
 use super::resolve::{Namespace, Target, follow, resolve};
 
@@ -86,6 +87,18 @@ pub fn find(modules: &Modules, module: ModuleId, attributes: &[Attribute], name:
         };
         (!is_other || is_renamed()) && matches!(derive(modules, module, path), Derive::Known(known) if known == name)
     })
+}
+
+/// All derives of a type.
+pub fn of(modules: &Modules, module: ModuleId, attributes: &[Attribute]) -> Derives {
+    let mut derives = Derives::default();
+    for path in paths(attributes) {
+        match derive(modules, module, &path) {
+            Derive::Known(name) => derives.known.push(name),
+            Derive::Other(_) => derives.has_others = true,
+        }
+    }
+    derives
 }
 
 /// A derive that may implement serde's, schemars' or std's traits in its own way.

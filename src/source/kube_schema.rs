@@ -1,15 +1,28 @@
 //! `#[derive(KubeSchema)]`: CEL rules and merge strategies of `#[x_kube(…)]`, as values of kube-core's own types, laid
 //! over the derived schema by kube-core's own functions. Follows `cel_schema` of kube-derive.
 
+use std::collections::BTreeSet;
+
 use kube_core::{ListMerge, MapMerge, Message, Reason, Rule, StructMerge};
 use schemars::Schema;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, DeriveInput, Expr, Meta, Token};
+use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, Meta, Token};
 
 use super::attributes::value;
+use super::custom_resource::{flag, path_text};
 use super::known::Shape;
 use super::types::{Derived, Deriver, Scope, all};
 use crate::diagnostic::Diagnostic;
+use crate::versions::Kube as Release;
+
+/// The arguments of `#[x_kube(…)]` on a struct, and on its fields.
+const CONTAINER: &[&str] = &["cel", "crates", "validation"];
+const FIELD: &[&str] = &["merge_strategy", "validation"];
+
+fn crates_of_schemas(kube: Release) -> &'static [&'static str] {
+    let known: &[&str] = &["kube_core", "schemars", "serde", "std", "serde_json"];
+    if kube.has_argument("cel") { known } else { &known[..4] }
+}
 
 enum Strategy {
     List(ListMerge),
@@ -43,6 +56,7 @@ impl Deriver<'_> {
                 ["serde", "schemars", "doc", "validate"].iter().any(|name| attribute.path().is_ident(name))
             });
         };
+        self.check_x_kube(input, scope)?;
         let rules = self.rules(&input.attrs, scope)?;
         let mut plain = input.clone();
         kept(&mut plain.attrs);
@@ -82,7 +96,7 @@ impl Deriver<'_> {
 
     /// The rules in the `#[x_kube(validation = …)]` of a container or field, in order.
     fn rules(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Rule>> {
-        let metas = self.x_kube(attributes, scope)?;
+        let metas = self.arguments("x_kube", attributes, scope)?;
         let validations = metas.into_iter().filter(|meta| meta.path().is_ident("validation"));
         all(validations.map(|meta| {
             let expr = value(meta);
@@ -92,10 +106,15 @@ impl Deriver<'_> {
     }
 
     fn merge_strategy(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Option<Strategy>> {
-        let metas = self.x_kube(attributes, scope)?;
+        let metas = self.arguments("x_kube", attributes, scope)?;
         let Some(meta) = metas.into_iter().find(|meta| meta.path().is_ident("merge_strategy")) else { return Ok(None) };
         let expr = value(meta);
-        let expr = self.parsed(scope, expr)?;
+        let mut expr = self.parsed(scope, expr)?;
+        // The derive also reads it from a string.
+        if let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &expr {
+            let parsed = text.parse();
+            expr = self.parsed(scope, parsed)?;
+        }
         let (path, arguments) = match &expr {
             Expr::Path(path) => (path, None),
             Expr::Call(call) => match &*call.func {
@@ -131,19 +150,57 @@ impl Deriver<'_> {
         Ok(Some(strategy))
     }
 
-    fn x_kube(&mut self, attributes: &[Attribute], scope: &Scope) -> Derived<Vec<Meta>> {
-        let mut metas = Vec::new();
-        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("x_kube")) {
-            let list = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-            metas.extend(self.parsed(scope, list)?);
-        }
-        if let Some(cel) = metas.iter().find(|meta| meta.path().is_ident("cel")) {
-            let (kube, span) = (self.kube_release(scope)?, self.span(scope, cel));
-            if !kube.has_argument("cel") {
-                return self.not_in_release("attribute `cel`", kube, span, "remove it, or update kube");
+    /// Reports the arguments of `#[x_kube(…)]` that the derive refuses.
+    fn check_x_kube(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
+        let kube = self.kube_release(scope)?;
+        let on_type = self.arguments("x_kube", &input.attrs, scope);
+        let mut result = on_type.and_then(|metas| self.check_x_kube_arguments(metas, CONTAINER, kube, scope));
+        if let syn::Data::Struct(data) = &input.data {
+            for field in &data.fields {
+                let on_field = self.arguments("x_kube", &field.attrs, scope);
+                result = result.and(on_field.and_then(|metas| self.check_x_kube_arguments(metas, FIELD, kube, scope)));
             }
         }
-        Ok(metas)
+        result
+    }
+
+    fn check_x_kube_arguments(
+        &mut self,
+        metas: Vec<Meta>,
+        known: &[&str],
+        kube: Release,
+        scope: &Scope,
+    ) -> Derived<()> {
+        let mut seen = BTreeSet::new();
+        all(metas.iter().map(|meta| {
+            let span = self.span(scope, meta);
+            let name = path_text(meta.path());
+            let error = |message: String| Diagnostic::error("OP005", message).at(span.clone(), "");
+            if !known.contains(&name.as_str()) {
+                let elsewhere = [CONTAINER, FIELD].iter().any(|known| known.contains(&name.as_str()));
+                let place = if known == FIELD { "a field" } else { "a struct" };
+                let message = if elsewhere {
+                    format!("`#[x_kube({name} …)]` is not for {place}")
+                } else {
+                    format!("unknown kube attribute `{name}` in `#[x_kube(…)]`")
+                };
+                return self.unknown_argument(meta, &message, known, scope);
+            }
+            if name == "cel" && !kube.has_argument("cel") {
+                return self.not_in_release("attribute `cel`", kube, span, "remove it, or update kube");
+            }
+            if name != "validation" && !seen.insert(name.clone()) {
+                return self.refuse(error(format!("`{name}` is set twice")));
+            }
+            match (name.as_str(), meta) {
+                ("crates", _) => self.check_crates(meta, crates_of_schemas(kube), scope),
+                ("cel", _) if flag(meta).is_some() => Ok(()),
+                ("cel", _) => self.refuse(error("`cel` takes `true` or `false`".into())),
+                (_, Meta::NameValue(_)) => Ok(()),
+                _ => self.refuse(error(format!("`{name}` takes a value: `{name} = …`"))),
+            }
+        }))?;
+        Ok(())
     }
 
     /// `"rule"`, `("rule", "message")`, or `Rule::new("…")` with its builder calls.

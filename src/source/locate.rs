@@ -9,7 +9,7 @@ use serde_derive_internals::attr::TagType;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, DeriveInput, Meta, Token, Type};
 
-use super::attributes::{self, Common, SchemaOverride, value};
+use super::attributes::{self, Common, Problems, SchemaOverride, value};
 use super::modules::{ModuleId, Modules, TypeDecl};
 use super::types::{Deriver, Resolved, Scope};
 use super::{Options, Source, operators};
@@ -166,7 +166,7 @@ impl Locator<'_, '_> {
     fn data(&mut self, input: &DeriveInput, scope: &Scope, steps: &[Step]) -> bool {
         let mut input = self.narrowed(input, steps);
         // It was derived before, so there are no errors.
-        let _ = attributes::merge_into_serde(&mut input);
+        attributes::merge_into_serde(&mut input, &Problems::default());
         let Ok(container) = attributes::container(&input, Derive::Deserialize) else { return false };
         if let Some(from) = container.attrs.type_from().or(container.attrs.type_try_from()) {
             return self.value(from, scope, steps);
@@ -252,7 +252,7 @@ impl Locator<'_, '_> {
 /// `None`: any name may lead anywhere.
 fn names(input: &DeriveInput) -> Option<Names> {
     let mut input = input.clone();
-    attributes::merge_into_serde(&mut input).ok()?;
+    attributes::merge_into_serde(&mut input, &Problems::default());
     let container = attributes::container(&input, Derive::Deserialize).ok()?;
     if container.attrs.transparent() {
         return None;
@@ -280,7 +280,7 @@ fn names(input: &DeriveInput) -> Option<Names> {
 
 /// The type that the schema is of.
 fn type_of(field: &Field) -> Type {
-    match Common::read(&field.original.attrs).ok().and_then(|common| common.with) {
+    match Common::read(&field.original.attrs).with {
         Some(SchemaOverride::Type(ty)) => *ty,
         _ => field.ty.clone(),
     }

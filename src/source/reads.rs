@@ -373,7 +373,7 @@ impl Walk<'_> {
 
 /// `#[schemars(with = "…")]` or `schema_with`.
 fn has_other_schema(attributes: &[Attribute]) -> bool {
-    Common::read(attributes).is_ok_and(|common| common.with.is_some())
+    Common::read(attributes).with.is_some()
 }
 
 fn part(name: &str, span: Option<Span>, reads: Reads) -> Part {

@@ -8,12 +8,13 @@ use std::rc::Rc;
 
 use quote::ToTokens;
 use schemars::json_schema;
+use serde_derive_internals::Derive;
 use serde_json::Value;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, GenericArgument, GenericParam, Generics, ItemImpl, PathArguments, Type, TypePath};
 
 use super::Options;
-use super::attributes::attribute_macros;
+use super::attributes::{self, Problem, Problems, attribute_macros};
 use super::custom_resource::root_type;
 use super::derives;
 use super::foreign::Missing;
@@ -260,17 +261,55 @@ impl<'a> Deriver<'a> {
         Err(Refused)
     }
 
-    /// A syntax error in an attribute.
+    /// Syntax errors in an attribute.
     pub fn parsed<T>(&mut self, scope: &Scope, result: syn::Result<T>) -> Derived<T> {
-        match result {
-            Ok(value) => Ok(value),
-            Err(error) => {
-                let span = self.span(scope, &error.span());
-                self.refuse(
-                    Diagnostic::error("OP004", format!("this attribute is not understood: {error}")).at(span, ""),
-                )
+        result.map_err(|errors| {
+            let problems = Problems::default();
+            problems.syntax(errors);
+            let _ = self.report(problems, scope);
+            Refused
+        })
+    }
+
+    /// Reports mistakes in attributes.
+    pub fn report(&mut self, problems: Problems, scope: &Scope) -> Derived<()> {
+        let mut result = Ok(());
+        for Problem { span, message, help, code } in problems.into_vec() {
+            let span = self.span(scope, &span);
+            let is_warning = code == "OP009";
+            let diagnostic =
+                if is_warning { Diagnostic::warning } else { Diagnostic::error }(code, message).at(span, "");
+            let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::help);
+            if !is_warning {
+                result = self.refuse(diagnostic);
+            } else if !self.diagnostics.contains(&diagnostic) {
+                self.diagnostics.push(diagnostic);
             }
         }
+        result
+    }
+
+    /// Reports the attributes of a type that its derives refuse or ignore.
+    fn check_attributes(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
+        let derives = derives::of(self.modules, scope.module, &input.attrs);
+        let problems = Problems::default();
+        // A published crate compiles, but it may have derives that opctl does not find.
+        if !self.modules.is_foreign(scope.module) {
+            let is_macro = |attribute: &syn::Attribute| self.is_attribute_macro(attribute.path(), scope.module);
+            attributes::check_names(input, &derives, is_macro, &problems);
+        }
+        let has_kube_schema = derives.has("KubeSchema");
+        // The derive `KubeSchema` makes a type that derives the other two.
+        if derives.has("Serialize") || has_kube_schema {
+            attributes::check_serde(input, Derive::Serialize, &problems);
+        }
+        if derives.has("Deserialize") {
+            attributes::check_serde(input, Derive::Deserialize, &problems);
+        }
+        if derives.has("JsonSchema") || derives.has("JsonSchema_repr") || has_kube_schema {
+            attributes::check_schemars(input, derives.has("JsonSchema_repr"), &problems);
+        }
+        self.report(problems, scope)
     }
 
     /// Forgets what limits the work for one kind.
@@ -524,6 +563,7 @@ impl<'a> Deriver<'a> {
                 return Ok(self.generated_schema(&root, spec, &Scope::of(module))?.into());
             }
         }
+        self.check_attributes(input, scope)?;
         self.check_attribute_macros(input, scope)?;
         let input = &self.with_serde_with(input, scope);
         self.check_schemars(module, input, scope)?;
@@ -614,11 +654,7 @@ impl<'a> Deriver<'a> {
     }
 
     pub fn check_attribute_macros(&mut self, input: &DeriveInput, scope: &Scope) -> Derived<()> {
-        let is_macro = |path: &syn::Path| {
-            path.segments.len() > 1
-                || resolve(self.modules, scope.module, &UsePath::of(path), Namespace::Macro)
-                    .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
-        };
+        let is_macro = |path: &syn::Path| self.is_attribute_macro(path, scope.module);
         let found =
             attribute_macros(&input.attrs).into_iter().rfind(|(attribute, is_behind_derive)| match is_behind_derive {
                 true => is_macro(attribute.path()),
@@ -629,6 +665,12 @@ impl<'a> Deriver<'a> {
         let message = format!("an attribute macro may change `{}` before its schema is derived", input.ident);
         let help = "put it after `#[derive(…)]` if it is a helper of a derive; else write out what it makes";
         self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help))
+    }
+
+    fn is_attribute_macro(&self, path: &syn::Path, module: ModuleId) -> bool {
+        path.segments.len() > 1
+            || resolve(self.modules, module, &UsePath::of(path), Namespace::Macro)
+                .is_some_and(|found| !matches!(found, Target::Foreign(Foreign { path, .. }) if path.len() == 1))
     }
 
     /// The macro of serde_with that an attribute is: `skip_serializing_none`, `serde_as`.

@@ -5,6 +5,8 @@
 mod admitted;
 #[path = "../common/asked.rs"]
 mod asked;
+#[path = "../common/attributes.rs"]
+mod attribute_cases;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/copy.rs"]
@@ -28,6 +30,7 @@ mod undecodable_cases;
 #[path = "../common/write.rs"]
 mod write;
 
+mod attributes;
 mod engine;
 mod foreign;
 mod kubernetes_types;

@@ -3,6 +3,8 @@
 // Shared with other test binaries.
 #[path = "../common/asked.rs"]
 mod asked;
+#[path = "../common/attributes.rs"]
+mod attribute_cases;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/copy.rs"]
@@ -66,6 +68,7 @@ mod account;
 mod ansible;
 mod apiserver;
 mod architecture;
+mod attributes;
 mod bundle;
 mod catalog;
 mod chart;

@@ -1,0 +1,75 @@
+//! The mistakes in attributes that a derive refuses. They are collected, because a derive reports all of them at once.
+
+use std::cell::RefCell;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+
+use super::names::{self, Place};
+
+/// A mistake in an attribute.
+pub struct Problem {
+    pub span: Span,
+    pub message: String,
+    pub help: Option<String>,
+    pub code: &'static str,
+}
+
+#[derive(Default)]
+pub struct Problems(RefCell<Vec<Problem>>);
+
+impl Problems {
+    fn push(&self, code: &'static str, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
+        self.0.borrow_mut().push(Problem { span: node.span(), message: message.into(), help, code });
+    }
+
+    /// An attribute that a derive refuses.
+    pub fn add(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
+        self.push("OP004", node, message, help);
+    }
+
+    /// An attribute that nothing has.
+    pub fn unknown_name(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
+        self.push("OP008", node, message, help);
+    }
+
+    /// An attribute that compiles and has no effect.
+    pub fn warn(&self, node: &impl Spanned, message: impl Into<String>, help: Option<String>) {
+        self.push("OP009", node, message, help);
+    }
+
+    /// Text that cannot be parsed.
+    pub fn syntax(&self, errors: syn::Error) {
+        for error in errors {
+            self.add(&error.span(), format!("this attribute is not understood: {error}"), None);
+        }
+    }
+
+    /// Errors of serde's own parser. Those about a type as a whole are reported at its name, those without a place at the
+    /// next one of `incomplete`.
+    pub fn serde(&self, errors: syn::Error, input: &syn::DeriveInput, incomplete: &[Span]) {
+        let whole = input.span().byte_range();
+        let mut incomplete = incomplete.iter();
+        for error in errors {
+            let span = match error.span().byte_range() {
+                range if range == whole => input.ident.span(),
+                range if range.is_empty() => incomplete.next().copied().unwrap_or(input.ident.span()),
+                _ => error.span(),
+            };
+            let message = error.to_string();
+            let unknown = |(what, place)| {
+                let name = message.strip_prefix(&format!("unknown serde {what} attribute `"))?.strip_suffix('`')?;
+                Some(names::help("serde", name, place))
+            };
+            let places = [("container", Place::Container), ("variant", Place::Variant), ("field", Place::Field)];
+            match places.into_iter().find_map(unknown) {
+                Some(help) => self.add(&span, message, help),
+                None => self.add(&span, format!("serde rejects this attribute: {message}"), None),
+            }
+        }
+    }
+
+    pub fn into_vec(self) -> Vec<Problem> {
+        self.0.into_inner()
+    }
+}
