@@ -336,7 +336,12 @@ impl Evidence {
             }
             first[usize::from(is_test)].get_or_insert((span, group));
         }
-        Self { domain: project.map(|project| project.domain.to_string()), calls, first, is_complete: is_whole && !has_unknown }
+        Self {
+            domain: project.map(|project| project.domain.to_string()),
+            calls,
+            first,
+            is_complete: is_whole && !has_unknown,
+        }
     }
 
     /// `None`: there is no evidence.

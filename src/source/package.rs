@@ -293,7 +293,12 @@ fn words(item: Option<&Item>) -> Vec<String> {
 const STEPS_UP: usize = 5;
 
 impl CargoToml {
-    fn package(&self, workspaces: &Workspaces, workspace: Option<&Self>, chosen: Option<&Features>) -> Result<Package, ReadError> {
+    fn package(
+        &self,
+        workspaces: &Workspaces,
+        workspace: Option<&Self>,
+        chosen: Option<&Features>,
+    ) -> Result<Package, ReadError> {
         let (document, tree) = (&self.document, workspaces.tree());
         let name = document["package"].get("name").and_then(Item::as_str).unwrap_or("").to_string();
         let target = |item: Option<&Item>, key: &str| item.and_then(|item| item.get(key)?.as_str().map(String::from));
