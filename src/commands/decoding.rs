@@ -23,10 +23,10 @@ pub fn check(source: &Source, crds: &[CustomResourceDefinition]) -> Vec<Diagnost
         let mut found: Vec<Vec<&Undecodable>> = Vec::new();
         for one in &comparison.found {
             // A type that several fields have is fixed once.
-            let is_same = |same: &&mut Vec<&Undecodable>| {
-                same[0].span == one.span && same[0].problem.is_of_value() == one.problem.is_of_value()
-            };
-            match found.iter_mut().find(is_same).filter(|_| one.span.is_some()) {
+            let is_of_value = one.problem.is_of_value();
+            match found.iter_mut().find(|same| {
+                one.span.is_some() && same[0].span == one.span && same[0].problem.is_of_value() == is_of_value
+            }) {
                 Some(same) => same.push(one),
                 None => found.push(vec![one]),
             }
@@ -122,7 +122,7 @@ fn name(reads: &Reads) -> String {
     let name = match reads {
         Reads::Integer(integer) => &integer.name,
         Reads::Parsed(parsed) => parsed.name,
-        Reads::IntOrText(name) => name,
+        Reads::IntOrText(name) => *name,
         Reads::Char => "char",
         Reads::Bool => "bool",
         Reads::Text => "String",

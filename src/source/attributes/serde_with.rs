@@ -42,11 +42,10 @@ pub fn serde_as(input: &mut DeriveInput) {
         // serde_with's own schemas: of `DisplayFromStr`, that of a string.
         if let (Some(adapter), false) = (adapter("as").or_else(|| adapter("serialize_as")), own.iter().any(has_schema))
         {
-            let text = adapter.to_token_stream().to_string().replace(' ', "");
-            let text = text.replace("serde_with::DisplayFromStr", "DisplayFromStr").replace("DisplayFromStr", "String");
+            let text = adapter.to_token_stream().to_string().replace(' ', "").replace("serde_with::", "");
             let ty = &field.ty;
-            let with = match text.contains("String") && !text.contains("::") {
-                true => text,
+            let with = match text.contains("DisplayFromStr") && !text.contains("::") {
+                true => text.replace("DisplayFromStr", "::std::string::String"),
                 false => quote!(::serde_with::Schema<#ty, #adapter>).to_string(),
             };
             field.attrs.push(syn::parse_quote!(#[schemars(with = #with)]));

@@ -20,10 +20,9 @@ wrapped! {
     pub struct WrappedSpec {}
 }
 
-#[serde_with::serde_as]
+#[attributes::changed]
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(group = "test.example.com", version = "v1", kind = "Changed")]
 pub struct ChangedSpec {
-    #[serde_as(as = "DisplayFromStr")]
     pub x: u8,
 }

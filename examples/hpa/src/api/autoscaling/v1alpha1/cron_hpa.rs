@@ -144,7 +144,6 @@ pub struct CronHPAStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     /// When it is due, whenever it came to it.
-    // +opctl:allow:OP470 only the operator writes the status
     pub time: Time,
     /// The name of the job.
     pub job: String,
