@@ -216,7 +216,7 @@ fn has_known_format(schema: &JSONSchemaProps) -> bool {
 }
 
 fn has_type(value: &Value, schema: &JSONSchemaProps) -> Result<(), String> {
-    let is_integer = |value: &Value| value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole);
+    let is_integer = |value: &Value| value.is_i64() || value.as_f64().is_some_and(is_whole);
     let has_format = has_known_format(schema);
     let int_or_string = schema.x_kubernetes_int_or_string == Some(true);
     let type_ = if int_or_string { "integer or string" } else { text(&schema.type_) };

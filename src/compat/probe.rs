@@ -133,8 +133,17 @@ fn all_values(schema: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// Values near all limits, and of all formats.
+/// Values near all limits, and of all formats, as far as the type has such values.
 fn candidates(old: &Value, new: &Value) -> Vec<Value> {
+    let listed = [old, new].into_iter().flat_map(|schema| list(&schema["enum"]).iter().cloned());
+    let mut candidates: Vec<Value> = listed.collect();
+    let name = old["type"].as_str();
+    if !matches!(name, Some("integer" | "number")) {
+        candidates.extend(TEXTS.iter().map(|text| Value::from(*text)));
+    }
+    if name == Some("string") {
+        return candidates;
+    }
     let mut numbers = vec![0.0, 1e10, 1e300];
     for edge in [f64::from(i32::MAX), f64::from(u32::MAX), f64::from(f32::MAX), 9_223_372_036_854_775_808.0] {
         numbers.extend([edge, -edge]);
@@ -146,9 +155,7 @@ fn candidates(old: &Value, new: &Value) -> Vec<Value> {
         numbers.extend(multiples.into_iter().flat_map(|multiple| [multiple, multiple + factor]));
     }
     let near = numbers.into_iter().flat_map(|number| [number, number - 1.0, number + 1.0, number - 0.5, number + 0.5]);
-    let mut candidates: Vec<Value> = near.filter_map(|number| Number::from_f64(number).map(as_written)).collect();
-    candidates.extend([old, new].into_iter().flat_map(|schema| list(&schema["enum"]).iter().cloned()));
-    candidates.extend(TEXTS.iter().map(|text| Value::from(*text)));
+    candidates.extend(near.filter_map(|number| Number::from_f64(number).map(as_written)));
     candidates
 }
 
@@ -162,7 +169,7 @@ fn as_written(number: Number) -> Value {
 }
 
 /// Texts that show between any two formats of the API server which of them accepts more; see `tests/compat/formats.txt`.
-pub const TEXTS: [&str; 50] = [
+pub const TEXTS: [&str; 49] = [
     "",
     "x",
     "not a format!",
@@ -171,7 +178,6 @@ pub const TEXTS: [&str; 50] = [
     "abcd",
     "10.0.0.0/8",
     "2001:db8::/32",
-    "4111111111111111",
     "2024-02-29",
     "2024-02-29T12:30:00Z",
     "1h30m",

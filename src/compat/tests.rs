@@ -100,7 +100,9 @@ fn values() {
     field(of("enum", json!(["a"])), of("enum", none.clone()), "OP605", Warning);
     field(of("format", json!("int32")), of("format", json!("int64")), "OP605", Warning);
     field(of("format", json!("int64")), of("format", json!("int32")), "OP603", Breaking);
-    field(of("format", none.clone()), of("format", json!("date-time")), "OP603", Breaking);
+    field(of("format", none.clone()), of("format", json!("date-time")), "OP605", Note);
+    let time = json!({ "type": "string", "format": "date-time" });
+    field(json!({ "type": "string" }), time, "OP603", Breaking);
     field(of("format", none.clone()), of("format", json!("uint8")), "OP605", Note);
     field(of("format", json!("uint8")), of("format", json!("uint16")), "OP605", Warning);
     field(of("minimum", json!(0)), of("minimum", json!(-1)), "OP605", Warning);

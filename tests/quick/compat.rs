@@ -44,9 +44,14 @@ fn values_of_each_format_are_accepted_as_by_an_api_server() {
 fn a_change_of_format_breaks_writers_if_the_api_server_refuses_a_value() {
     let recorded = recorded();
     let mut wrong = Vec::new();
+    // The other formats are those of strings.
+    let numeric =
+        ["", "date", "password", "x-unknown"].into_iter().chain(FORMATS.into_iter().filter(|it| is_of_rust(it)));
+    let numeric: Vec<&str> = numeric.collect();
     for name in TYPES {
-        for old in FORMATS {
-            for new in FORMATS {
+        let formats = if name == "string" { &FORMATS[..] } else { &numeric };
+        for old in formats {
+            for new in formats {
                 let accepted = |format: &str| &recorded[&(name.to_owned(), format.to_owned())];
                 let refused: Vec<&String> = accepted(old).difference(accepted(new)).collect();
                 let changes = compat::compare(&[crd(schema(name, old))], &[crd(schema(name, new))]);
@@ -59,6 +64,11 @@ fn a_change_of_format_breaks_writers_if_the_api_server_refuses_a_value() {
         }
     }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A format that schemars has for a number.
+fn is_of_rust(format: &str) -> bool {
+    format.starts_with("int") || format.starts_with("uint") || ["float", "double"].contains(&format)
 }
 
 fn crd(field: Value) -> Value {

@@ -36,6 +36,8 @@ pub fn check(text: &str, format: &str) -> Option<bool> {
         "isbn13" => is_isbn(text, 13),
         "k8slongname" => is_long_name(text),
         "k8sshortname" => text.len() <= 63 && is("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"),
+        // Go 1.26 accepts them without separators, and earlier releases do not.
+        "mac" if is("^([0-9a-fA-F]{12}|[0-9a-fA-F]{16}|[0-9a-fA-F]{40})$") => return None,
         "mac" => is_mac(text),
         "password" => true,
         "rgbcolor" => {
