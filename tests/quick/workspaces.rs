@@ -373,7 +373,7 @@ fn random_workspaces_have_the_members_that_cargo_finds() {
         prop_assert_eq!(opctl.as_ref().ok(), cargo.as_ref().ok(), "{:?} {:?}\n{}{}", opctl, cargo, root, manifests());
         accepted.set(accepted.get() + u32::from(cargo.is_ok()));
     });
-    assert!(accepted.get() * 5 > cases && accepted.get() < cases, "cargo accepts {} of {cases}", accepted.get());
+    assert!(accepted.get() * 20 > cases && accepted.get() < cases, "cargo accepts {} of {cases}", accepted.get());
 }
 
 const KIND: &str = "
