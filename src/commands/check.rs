@@ -275,13 +275,9 @@ fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String 
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
     let problems: Vec<String> = problems.map(|(number, what)| counted(number, what)).collect();
-    let summary = match &problems[..] {
+    match &problems[..] {
         [] => format!("{requests} of the code, granted by {markers}{objects}"),
         problems => format!("{requests} of the code, {markers}{objects}: {}", problems.join(", ")),
-    };
-    match operator.makes_more_requests && !operator.rbac.is_empty() {
-        true => format!("{summary}; markers are not checked for unused permissions, since there may be other requests"),
-        false => summary,
     }
 }
 

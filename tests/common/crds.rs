@@ -41,7 +41,7 @@ on = []
 const PRELUDE: &str = "use std::collections::BTreeMap;\nuse std::collections::BTreeSet;\nuse kube::{CustomResource, KubeSchema, ListMerge, MapMerge};\n\
     use schemars::JsonSchema;\nuse serde::{Deserialize, Serialize};\n";
 const KUBE: &str = "#[kube(group = \"GROUP\", version = \"v1\", kind = \"K\")]\n";
-const DERIVE: &str = "#[derive(CustomResource, KubeSchema)]\n";
+const DERIVE: &str = "#[derive(CustomResource, KubeSchema, Serialize, Deserialize)]\n";
 
 /// A code, what breaks its rule, and what is just right. `GROUP` is a group of the case's own; where a case says no kind,
 /// `#[kube(group = "GROUP", version = "v1", kind = "K")]` stands before it.

@@ -117,7 +117,6 @@ mod scorecard;
 mod testenv_setup;
 mod undecodable;
 mod unreadable;
-mod unseen;
 mod update;
 mod versions;
 mod webhook;

@@ -2,7 +2,7 @@
 //! under the new schema is a change that breaks readers.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -96,7 +96,7 @@ fn cases() -> Vec<Case> {
         case::<String>(text.clone(), integer.clone(), json!(1)),
         case::<String>(with(&text, "maxLength", json!(3)), text.clone(), json!("long text")),
         case::<char>(with(&with(&text, "minLength", json!(1)), "maxLength", json!(1)), text.clone(), json!("long")),
-        case::<IpAddr>(with(&text, "format", json!("ip")), text.clone(), json!("x")),
+        case::<Ipv4Addr>(with(&text, "format", json!("ipv4")), text.clone(), json!("x")),
         case::<Time>(with(&text, "format", json!("date-time")), text.clone(), json!("x")),
         case::<Level>(levels(&["Low", "High"]), levels(&["Low", "High", "Middle"]), json!("Middle")),
         case::<Level>(levels(&["Low", "High"]), text.clone(), json!("Middle")),

@@ -82,5 +82,5 @@ fn what_does_not_fit_is_told() {
     assert!(plural.contains("src/lib.rs:9:"), "{plural}");
     let kind = version("v2", ", plural = \"ks\"").replace("\"K\"", "\"Kay\"");
     let kind = refusal([version("v1", ""), kind]);
-    assert!(kind.contains("error[OP020]: the versions of `Kay` do not fit together"), "{kind}");
+    assert!(kind.contains("error[OP020]: the kinds `K` and `Kay` have the same plural: `ks`"), "{kind}");
 }
