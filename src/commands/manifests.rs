@@ -371,7 +371,7 @@ fn removed(
                 crds.iter().find(|other| other.spec.names.kind == *kind).and_then(|it| it.metadata.name.as_ref());
             let label = match renamed {
                 Some(new) => format!("`{kind}` is in the CRD `{new}` now"),
-                None => format!("no kind in the source is `{kind}` of this group"),
+                None => format!("the source has no kind `{kind}` in this group"),
             };
             let start = text.find(&format!("name: {name}")).map_or(0, |at| at + "name: ".len());
             let range = start..(start + name.len()).min(text.len());

@@ -247,30 +247,34 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "OP319",
-        r#"#[kube(attr = "schemars(extend(\"nullable\" = true))")] struct S {}"#,
-        r#"#[kube(attr = "schemars(extend(\"nullable\" = false))")] struct S {}"#,
+        r#"#[kube(attr = "cfg_attr(all(), schemars(extend(\"nullable\" = true)))")] struct S {}"#,
+        r#"#[kube(attr = "cfg_attr(all(), schemars(extend(\"nullable\" = false)))")] struct S {}"#,
     ),
     (
         "OP319",
-        r#"#[kube(attr = "schemars(extend(\"type\" = \"string\"))")] struct S {}"#,
-        r#"#[kube(attr = "schemars(extend(\"type\" = \"object\"))")] struct S {}"#,
+        r#"#[kube(attr = "cfg_attr(all(), schemars(extend(\"type\" = \"string\")))")] struct S {}"#,
+        r#"#[kube(attr = "cfg_attr(all(), schemars(extend(\"type\" = \"object\")))")] struct S {}"#,
     ),
     (
         "OP319",
-        r#"#[kube(status = T, attr = "schemars(extend(\"minProperties\" = 1))")] struct S {} #[derive(JsonSchema)] struct T {}"#,
-        r#"#[kube(attr = "schemars(extend(\"minProperties\" = 1))")] struct S {}"#,
+        r#"#[kube(status = T, attr = "cfg_attr(all(), schemars(extend(\"minProperties\" = 1)))")] struct S {} #[derive(JsonSchema)] struct T {}"#,
+        r#"#[kube(attr = "cfg_attr(all(), schemars(extend(\"minProperties\" = 1)))")] struct S {}"#,
     ),
     (
         "OP319",
-        r#"#[kube(status = T, attr = "schemars(extend(\"anyOf\" = [{\"required\": [\"spec\"]}]))")] struct S {} #[derive(JsonSchema)] struct T {}"#,
-        r#"#[kube(status = T, attr = "schemars(extend(\"required\" = [\"spec\"]))")] struct S {} #[derive(JsonSchema)] struct T {}"#,
+        r#"#[kube(status = T, attr = "cfg_attr(all(), schemars(extend(\"anyOf\" = [{\"required\": [\"spec\"]}])))")] struct S {} #[derive(JsonSchema)] struct T {}"#,
+        r#"#[kube(status = T, attr = "cfg_attr(all(), schemars(extend(\"required\" = [\"spec\"])))")] struct S {} #[derive(JsonSchema)] struct T {}"#,
     ),
     (
         "OP320",
-        "#[kube(no_spec)] struct S { metadata: BTreeMap<String, String> }",
+        r#"#[kube(no_spec)] struct S { #[serde(rename = "metadata")] x: BTreeMap<String, String> }"#,
         "struct S { metadata: BTreeMap<String, String> }",
     ),
-    ("OP320", "#[kube(no_spec)] struct S { kind: i32 }", "#[kube(no_spec)] struct S { kind: String }"),
+    (
+        "OP320",
+        r#"#[kube(no_spec)] struct S { #[serde(rename = "kind")] x: i32 }"#,
+        r#"#[kube(no_spec)] struct S { #[serde(rename = "kind")] x: String }"#,
+    ),
     (
         "OP320",
         r#"struct S { #[schemars(extend("x-kubernetes-embedded-resource" = true))] x: T } #[derive(JsonSchema)] struct T { kind: bool }"#,
@@ -528,7 +532,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "OP328",
-        r#"#[kube(no_spec)] struct S { #[serde(default)] kind: String }"#,
+        r#"#[kube(no_spec)] struct S { #[serde(rename = "kind", default)] x: String }"#,
         "#[kube(no_spec)] struct S { #[serde(default)] sort: String }",
     ),
     (

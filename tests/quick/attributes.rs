@@ -25,9 +25,10 @@ fn attributes_of_types_are_accepted_as_by_the_derives() {
 }
 
 #[test]
-fn attributes_of_kinds_are_accepted_as_by_each_release_of_kube() {
+fn attributes_of_kinds_are_accepted_as_by_the_recorded_releases_of_kube() {
     let recorded = recorded();
-    for oracle in Oracle::earlier().into_iter().chain([Oracle::latest()]) {
+    let oracles = Oracle::earlier().into_iter().chain([Oracle::latest()]);
+    for oracle in oracles.filter(|oracle| recorded.contains_key(oracle.name())) {
         let cases = of_kube(&oracle);
         assert!(cases.len() > 500, "{} cases", cases.len());
         compare(&oracle, &cases, &recorded[oracle.name()]);

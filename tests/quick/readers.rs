@@ -109,8 +109,8 @@ fn cases() -> Vec<Case> {
         case::<u32>(unsigned.clone(), with(&unsigned, "minimum", json!(-5)), json!(-1)),
         case::<u32>(unsigned, json!({ "type": "integer", "format": "uint32" }), json!(-1)),
         case::<u8>(
-            json!({ "type": "integer", "format": "uint8" }),
-            json!({ "type": "integer", "format": "uint16" }),
+            json!({ "type": "integer", "format": "uint8", "maximum": 255 }),
+            json!({ "type": "integer", "format": "uint16", "maximum": 65535 }),
             json!(300),
         ),
         case::<i64>(with(&integer, "maximum", json!(5)), with(&integer, "maximum", json!(9)), json!(9)),

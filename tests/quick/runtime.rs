@@ -334,7 +334,16 @@ fn the_carried_runtime_is_read_where_it_is_the_same() {
         }
         source::read_markers(&tree.with_runtime(carried), "")
     };
-    for (asked, locked) in [("5", None), ("5.0.0", None), ("=5.0.0", None), ("5.0", Some("5.0.0")), (">=4, <6", None), ("5.*", None), ("~5.0", None), ("*", None)] {
+    for (asked, locked) in [
+        ("5", None),
+        ("5.0.0", None),
+        ("=5.0.0", None),
+        ("5.0", Some("5.0.0")),
+        (">=4, <6", None),
+        ("5.*", None),
+        ("~5.0", None),
+        ("*", None),
+    ] {
         let source = read(asked, locked);
         assert_eq!(granted(&source), ["hooked get", "manager get", "server get"], "{asked} {locked:?}");
         assert_eq!(source.operator.rbac[0].span.file.path, "opctl-runtime-5.0.0/src/manager/mod.rs");
