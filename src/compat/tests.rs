@@ -104,7 +104,7 @@ fn values() {
     let time = json!({ "type": "string", "format": "date-time" });
     field(json!({ "type": "string" }), time, "OP603", Breaking);
     field(of("format", none.clone()), of("format", json!("uint8")), "OP605", Note);
-    field(of("format", json!("uint8")), of("format", json!("uint16")), "OP605", Warning);
+    field(of("format", json!("uint8")), of("format", json!("uint16")), "OP605", Note);
     field(of("minimum", json!(0)), of("minimum", json!(-1)), "OP605", Warning);
     field(of("minimum", json!(-1)), of("minimum", json!(-2)), "OP605", Note);
     // No value is below it.

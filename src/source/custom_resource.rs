@@ -468,7 +468,15 @@ impl Deriver<'_> {
                         let help = "kube sets these itself; write `derive = \"…\"` for another derive";
                         return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
                     }
-                    kube.attributes.push(meta);
+                    // The derives of the root object see what `cfg_attr` stands for.
+                    let mut attributes: Vec<syn::Attribute> = vec![syn::parse_quote!(#[#meta])];
+                    let package = self.modules.package_of(&self.modules.module(scope.module).file);
+                    if !package.is_none_or(|(_, cfg)| cfg.expand(&mut attributes)) {
+                        let message = "cannot evaluate the `cfg_attr` in `attr`: a build script decides it";
+                        let help = "write the attribute without `cfg_attr`";
+                        return self.refuse(Diagnostic::error("OP013", message).at(span, "").help(help));
+                    }
+                    kube.attributes.extend(attributes.into_iter().map(|attribute| attribute.meta));
                 }
                 "status" => {
                     let path = path(meta);

@@ -211,7 +211,7 @@ impl Walk<'_> {
         };
         match last.as_str() {
             "Same" => self.value(ty, scope),
-            "DisplayFromStr" => self.from_str(ty, scope),
+            "DisplayFromStr" => self.read_from_str(ty, scope),
             "Option" => Reads::Optional(Box::new(inner(self, 0))),
             "Box" | "Rc" | "Arc" => inner(self, 0),
             "Vec" | "VecDeque" | "LinkedList" | "BTreeSet" | "HashSet" | "IndexSet" => {
@@ -243,7 +243,7 @@ impl Walk<'_> {
     }
 
     /// What `FromStr` of a type reads.
-    fn from_str(&mut self, ty: &Type, scope: &Scope) -> Reads {
+    fn read_from_str(&mut self, ty: &Type, scope: &Scope) -> Reads {
         if let Ok(Resolved::Data { module, input, scope: inner, .. }) = self.deriver.resolved(ty, scope) {
             let decoder = self.conversion(("FromStr", "from_str"), module, &input, &inner, Reads::Text);
             return match decoder {

@@ -1082,9 +1082,12 @@ fn as_rustc_reads(text: String) -> String {
     text
 }
 
+/// A package with its enabled features.
+pub(super) type Enabled = (Rc<Package>, BTreeSet<String>);
+
 /// The packages and the path dependencies that are compiled with them, each with its features; and the errors of path dependencies
 /// that cannot be read.
-pub(super) fn local(tree: &Tree, packages: &[Package]) -> (Vec<(Rc<Package>, BTreeSet<String>)>, Vec<Diagnostic>) {
+pub(super) fn local(tree: &Tree, packages: &[Package]) -> (Vec<Enabled>, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let mut all: Vec<Rc<Package>> = packages.iter().cloned().map(Rc::new).collect();
     let roots: Vec<_> = all.iter().cloned().enumerate().collect();
