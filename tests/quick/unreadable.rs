@@ -10,8 +10,11 @@ use std::process::Output;
 use crate::golden::shell;
 use crate::sandbox::Sandbox;
 
-/// Ways to make a file unreadable, also for root, and a part of the message.
-const WAYS: [(&str, fn(&Path), &str); 7] = [
+/// The name of a way to make a file unreadable, the function that does it, and a part of the message.
+type Way = (&'static str, fn(&Path), &'static str);
+
+/// Ways that work for root, too.
+const WAYS: [Way; 7] = [
     ("folder", |path| fs::create_dir(path).unwrap(), "OP031"),
     ("dangling link", |path| symlink("nowhere", path).unwrap(), "leads to `nowhere`, which does not exist"),
     ("circular link", |path| symlink(path.file_name().unwrap(), path).unwrap(), "OP031"),
@@ -130,6 +133,9 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
     paths.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
+/// The name of a form of a text, and the function that gives a text this form.
+type Form<'a> = (&'static str, &'a dyn Fn(&str) -> String);
+
 #[test]
 fn byte_order_marks_and_line_ends_of_windows_are_read_and_kept() {
     let lines = [
@@ -144,7 +150,7 @@ fn byte_order_marks_and_line_ends_of_windows_are_read_and_kept() {
         "opctl update --check",
     ];
     let both = |text: &str| with_mark(&with_crlf(text));
-    let forms: [(&str, &dyn Fn(&str) -> String); 3] = [("mark", &with_mark), ("CRLF", &with_crlf), ("both", &both)];
+    let forms: [Form; 3] = [("mark", &with_mark), ("CRLF", &with_crlf), ("both", &both)];
     for (form, change) in forms {
         let mut sandbox = Sandbox::new();
         shell(&sandbox, "opctl init shop --domain example.com --api cache/v1/Memcached --api shop/v1/Cart -q");
