@@ -29,6 +29,8 @@ fn the_api_server_accepts_the_names_that_opctl_expects() {
     let Some(cluster) = ControlPlane::start("names of CRDs", 0) else { return };
     has_the_short_names(&cluster);
     let cases = CASES.iter().enumerate().map(|(index, case)| {
+        let reported = case.found.iter().filter(|found| found.starts_with("OP332")).count();
+        assert_eq!(reported, case.refused.len(), "opctl reports each refused name as an error: {:?}", case.kinds);
         let group = format!("case{index}.example.com");
         let crds = Case::crds(&case.source(&group));
         Set { expected: Some(case.refused), ..Set::new(group, crds) }
