@@ -393,7 +393,7 @@ pub fn takes_rule(crd: &CustomResourceDefinition, version: &str, path: &[Step], 
     findings.is_empty()
 }
 
-/// Whether a schema says more of a value than its type, so that somebody has thought of what is read.
+/// Returns true if a schema limits a value beyond its type, so that its author has considered which values are read.
 fn is_limited(schema: &JSONSchemaProps) -> bool {
     // Those of types in schemars are no limits by the user.
     let is_own = |bound: f64| ![0.0, 1.0, 127.0, 255.0, 32767.0, 65535.0].contains(&bound);

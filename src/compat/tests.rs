@@ -111,7 +111,7 @@ fn values() {
     assert_eq!(found(&crd(of("minLength", none)), &crd(of("minLength", json!(0)))), []);
 }
 
-/// What is said anew, and refuses no value.
+/// Keywords that are added without refusing any value.
 #[test]
 fn a_keyword_that_refuses_no_value_breaks_no_writer() {
     let nothing = |old: Value, new: Value| assert_eq!(found(&crd(old), &crd(new)), []);

@@ -70,7 +70,7 @@ pub struct Code {
     pub knowledge: Knowledge,
 }
 
-/// How much is known of the values that code refuses.
+/// Knowledge of the values that code refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
     /// The code cannot fail.
@@ -202,7 +202,7 @@ impl Reads {
         }
     }
 
-    /// Whether the value is read as a key of a map, which serde_json parses.
+    /// Returns true if the value is read as a key of a map, which serde_json parses.
     pub fn reads_key(&self, key: &str) -> Option<bool> {
         match self {
             Self::Integer(integer) => Some(key.parse().is_ok_and(|number| integer.has(number))),
@@ -223,7 +223,7 @@ impl Reads {
         }
     }
 
-    /// Whether serde reads a field of this type that is missing; `None`: only a run tells.
+    /// Returns true if serde reads a missing field of this type; `None` if only running the code would show it.
     pub fn reads_missing(&self) -> Option<bool> {
         match self {
             Self::Optional(_) => Some(true),
@@ -307,7 +307,7 @@ fn read_struct(parts: &[Part], map: &Map<String, Value>) -> Option<bool> {
     all(answers.into_iter())
 }
 
-/// Whether a struct has a place for a field of this name.
+/// Returns true if a struct has a field of this name.
 pub fn takes(parts: &[Part], name: &str) -> bool {
     parts.iter().any(|part| match part {
         Part::Field(field) => field.name == name || field.aliases.iter().any(|alias| alias == name),

@@ -75,7 +75,7 @@ const DEPENDENCIES: [[&str; 2]; 3] = [
     ["dev-dependencies", "dev_dependencies"],
 ];
 
-/// Whether a dependency takes its settings from the root of the workspace.
+/// Returns true if a dependency inherits its settings from the root of the workspace.
 pub fn inherits(dependency: &Item) -> bool {
     dependency.get("workspace").and_then(Item::as_bool) == Some(true)
 }

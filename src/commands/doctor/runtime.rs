@@ -50,7 +50,7 @@ fn from_registry(version: &str, own: &str) -> Finding {
     }
 }
 
-/// Whether a requirement is for the releases that are compatible with this one, for earlier or for later ones.
+/// Compares a requirement with a release: equal if it allows compatible releases, else less or greater.
 fn compare(asked: &str, own: &str) -> Ordering {
     let Some(asked) = Versions::parse(asked).filter(|asked| !asked.allows(own)) else { return Ordering::Equal };
     let (bound, own) = (asked.bound(), Release::parse(own));
