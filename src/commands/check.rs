@@ -183,14 +183,17 @@ impl Examined {
         diagnostics.extend(missing.iter().map(|(error, _)| error.clone()));
         diagnostics.extend(grants::too_narrow(checked, &self.home));
         diagnostics.extend(grants::wildcards(checked));
-        diagnostics.extend(grants::unused(checked, &self.home));
+        let unused = grants::unused(checked, &self.home);
+        let is_unused_known = unused.is_some();
+        diagnostics.extend(unused.into_iter().flatten());
         diagnostics.extend(manifests::name_conflicts(&self.source, &self.crds));
         // Kinds that cannot be derived are reported by `opctl manifests`.
         diagnostics.extend(self.config.iter().cloned());
         diagnostics.extend(project.and_then(|project| config::unwatched(&self.objects, &project.namespaces)));
         diagnostics.extend(self.decoding.iter().cloned());
         samples::check(&self.objects, self.crds.clone(), &mut diagnostics);
-        let allows = [operator.allows.clone(), self.allows.clone()].concat();
+        let mut allows = [operator.allows.clone(), self.allows.clone()].concat();
+        allows.retain(|allow| allow.code != "OP417" || is_unused_known);
         without_allowed(diagnostics, &allows, self.is_sound.then_some(ReportedBy::Check))
     }
 }
@@ -275,9 +278,13 @@ fn summary(found: &[Diagnostic], operator: &Operator, objects: usize) -> String 
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let problems = [(errors, "error"), (found.len() - errors, "warning")].into_iter().filter(|(number, _)| *number > 0);
     let problems: Vec<String> = problems.map(|(number, what)| counted(number, what)).collect();
-    match &problems[..] {
+    let summary = match &problems[..] {
         [] => format!("{requests} of the code, granted by {markers}{objects}"),
         problems => format!("{requests} of the code, {markers}{objects}: {}", problems.join(", ")),
+    };
+    match operator.makes_more_requests && !operator.rbac.is_empty() {
+        true => format!("{summary}; markers are not checked for unused permissions, since there may be other requests"),
+        false => summary,
     }
 }
 

@@ -18,17 +18,19 @@ const SEEN: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", 
 const GRANTING: [&str; 2] = ["clusterroles", "roles"];
 const BINDING: [&str; 2] = ["clusterrolebindings", "rolebindings"];
 
-pub fn unused(operator: &Operator, home: &Home) -> Vec<Diagnostic> {
+/// The permissions that no request needs. `None`: this cannot be determined.
+pub fn unused(operator: &Operator, home: &Home) -> Option<Vec<Diagnostic>> {
     let grants_on = |request: &Request| {
         request.group == "rbac.authorization.k8s.io"
             && [GRANTING, BINDING].concat().contains(&request.resource.as_str())
             && matches!(request.verb, "create" | "patch" | "update")
     };
-    if operator.requests.iter().any(grants_on) {
-        return Vec::new();
+    // A marker may be for a request that is not known: without it, the operator would fail in production.
+    if operator.makes_more_requests || operator.requests.iter().any(grants_on) {
+        return None;
     }
     let own = operator.rbac.iter().filter(|rule| !rule.is_of_runtime);
-    own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect()
+    Some(own.flat_map(|rule| Table::new(rule, operator, home).into_diagnostics()).collect())
 }
 
 /// One permission of a marker: the numbers of its group, resource and verb.
@@ -50,8 +52,7 @@ impl<'a> Table<'a> {
                 for (v, verb) in rule.verbs.iter().enumerate() {
                     let cell = one(rule, group, resource, verb);
                     let is_asked = |it: &&Request| rule::matches(&cell, &it.group, &it.resource, it.verb);
-                    let may_be_asked = is_unseen(group, resource, verb) || operator.unknown.contains(verb.as_str());
-                    cells.insert((g, r, v), may_be_asked || asked.iter().any(is_asked));
+                    cells.insert((g, r, v), is_unseen(group, resource, verb) || asked.iter().any(is_asked));
                 }
             }
         }

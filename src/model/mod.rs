@@ -3,7 +3,7 @@
 
 pub mod reads;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Span};
@@ -34,8 +34,8 @@ pub struct Operator {
     pub displayed: Vec<Displayed>,
     /// What the code asks of the API server, in source order; only where it was looked for.
     pub requests: Vec<Request>,
-    /// The verbs that it asks for on kinds which only runs tell.
-    pub unknown: BTreeSet<&'static str>,
+    /// The code may make other requests, which opctl cannot determine.
+    pub makes_more_requests: bool,
 }
 
 impl Operator {

@@ -114,6 +114,11 @@ impl Foreign {
         &self.lock.packages[index].version
     }
 
+    /// Returns true if a package is compiled with another one.
+    pub fn uses(&self, index: usize, package: &str) -> bool {
+        self.lock.reached(index).iter().any(|reached| self.lock.packages[*reached].name == package)
+    }
+
     /// The versions of a package that are compiled for the roots.
     pub fn versions(&self, package: &str) -> Vec<String> {
         let roots = self.local.iter().take(self.roots);

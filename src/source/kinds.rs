@@ -31,6 +31,17 @@ pub struct Resource {
     pub scope: Option<Reach>,
 }
 
+impl Resource {
+    /// The resource of which only a path is known.
+    pub fn of_plural(group: &str, plural: &str) -> Self {
+        let known = kubernetes::kinds().find(|known| known.group == group && known.plural == plural);
+        known.map(Self::from).unwrap_or_else(|| {
+            let [group, plural] = [group, plural].map(String::from);
+            Self { group, version: String::new(), kind: String::new(), plural, scope: None }
+        })
+    }
+}
+
 impl From<kubernetes::Kind> for Resource {
     fn from(kind: kubernetes::Kind) -> Self {
         Self {

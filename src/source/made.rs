@@ -61,7 +61,7 @@ const IMPLEMENT: &[&str] = &[
 ];
 
 /// Macros of std and of well-known crates that stand for a value or a statement.
-const EXPRESSIONS: &[&str] = &[
+pub const EXPRESSIONS: &[&str] = &[
     "anyhow",
     "assert",
     "assert_eq",

@@ -24,6 +24,7 @@ mod kube_schema;
 mod kubernetes_version;
 mod locate;
 mod lock;
+mod macro_rules;
 mod macros;
 mod made;
 pub mod markers;
@@ -240,7 +241,7 @@ pub fn read_requests(tree: &Tree, folder: &str) -> Source {
     };
     let ((mut found, unread), mut source) = threads::both(requests, || read(tree, folder));
     source.operator.requests = found.resolved;
-    source.operator.unknown = found.unknown;
+    source.operator.makes_more_requests = found.is_partial;
     for unread in unread {
         if !source.diagnostics.contains(&unread) {
             source.diagnostics.push(unread);

@@ -28,7 +28,7 @@ use super::foreign::{Foreign, Missing};
 use super::known::Minor;
 use super::kubernetes_version::{self, Unclear};
 use super::made::Makes;
-use super::package::{self, Dependency, Package, normalize};
+use super::package::{self, Dependency, Kind, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
@@ -179,6 +179,7 @@ struct Origin {
 }
 
 /// One module and what it declares; items that `cfg` removes are not there.
+#[derive(Clone)]
 pub struct Module {
     pub parent: Option<ModuleId>,
     krate: usize,
@@ -213,8 +214,11 @@ pub struct Module {
 }
 
 /// The call of a macro among items.
+#[derive(Clone)]
 pub struct Call {
     pub span: Span,
+    /// The path of the call, as a span of its tokens.
+    pub at: proc_macro2::Span,
     pub path: UsePath,
     pub tokens: TokenStream,
     /// The tokens are the items.
@@ -229,6 +233,7 @@ pub enum Reach {
 }
 
 /// One path of a `use`.
+#[derive(Clone)]
 pub struct Use {
     pub path: UsePath,
     pub reach: Reach,
@@ -369,6 +374,54 @@ impl Modules {
         find()
     }
 
+    /// The definitions of `macro_rules!` in the project that a path may name, each with what `$crate` is for the module.
+    pub fn rules_for(&self, id: ModuleId, path: &UsePath) -> Vec<(TokenStream, TokenStream)> {
+        let imported = match &path.segments[..] {
+            [name] if !path.global => std::iter::successors(Some(id), |id| self.module(*id).parent)
+                .find_map(|id| Some(self.module(id).uses.get(name)?.first()?.path.clone())),
+            _ => None,
+        };
+        let path = imported.as_ref().unwrap_or(path);
+        let Some((last, [first, ..])) = path.segments.split_last() else {
+            let near = path.segments.last().map(|name| self.rules(id, name)).unwrap_or_default();
+            let of_crates = || {
+                let root = self.module(self.root(id));
+                let read = root.macro_crates.iter().filter_map(|krate| match self.external(id, krate)? {
+                    External::Read(other) => Some((krate.clone(), other)),
+                    External::Foreign(..) => None,
+                });
+                let found = read.flat_map(|(krate, other)| self.rules_of(other, &krate, &path.segments[0]));
+                found.collect()
+            };
+            let near: Vec<_> = near.into_iter().map(|rules| (rules, quote::quote!(crate))).collect();
+            return if near.is_empty() { of_crates() } else { near };
+        };
+        match self.external(id, first) {
+            Some(External::Read(other)) => self.rules_of(other, first, last),
+            Some(External::Foreign(..)) => Vec::new(),
+            None => self.rules(id, last).into_iter().map(|rules| (rules, quote::quote!(crate))).collect(),
+        }
+    }
+
+    fn rules_of(&self, root: ModuleId, krate: &str, name: &str) -> Vec<(TokenStream, TokenStream)> {
+        let krate = syn::Ident::new(krate, proc_macro2::Span::call_site());
+        self.rules(root, name).into_iter().map(|rules| (rules, quote::quote!(::#krate))).collect()
+    }
+
+    /// Adds items that a macro makes to a module that was read.
+    pub fn extend(&self, id: ModuleId, items: Vec<Item>) {
+        let module = (*self.module(id)).clone();
+        let krate = self.crates.borrow()[module.krate].clone();
+        let folders = ModuleFolders { file_folder: String::new(), children: String::new() };
+        let around = vec![module.file.clone()];
+        let mut reader = Reader { modules: self, krate, id, module, folders, around };
+        for item in items {
+            let keeps = reader.krate.cfg.keeps(attributes(&item));
+            reader.add_if(keeps, item);
+        }
+        self.all.borrow_mut()[id.0] = Slot::Read(Rc::new(reader.module));
+    }
+
     pub fn module(&self, id: ModuleId) -> Rc<Module> {
         if let Slot::Read(module) = &self.all.borrow()[id.0] {
             return module.clone();
@@ -459,6 +512,32 @@ impl Modules {
     /// The package that such a file belongs to, and what it is compiled with.
     pub fn package_of(&self, file: &SourceFile) -> Option<(Rc<Package>, Cfg)> {
         self.owner(file).map(|krate| (krate.package.clone(), krate.cfg.clone()))
+    }
+
+    /// The packages that opctl was asked to read.
+    pub fn operators(&self) -> &[Rc<Package>] {
+        &self.local[..self.roots.min(self.local.len())]
+    }
+
+    /// Returns true if a package depends on a client of the API server: kube's, or a crate that uses it.
+    pub fn has_client(&self, package: &Package) -> bool {
+        let crates = self.crates.borrow();
+        let Some(krate) = crates.iter().position(|it| it.foreign.is_none() && it.package.folder == package.folder)
+        else {
+            return false;
+        };
+        drop(crates);
+        let mut normal = package.dependencies.iter().filter(|(_, it)| it.kind == Kind::Normal);
+        normal.any(|(name, dependency)| match dependency.package.as_str() {
+            "kube-client" | "kube-runtime" => true,
+            "kube" => {
+                let has = |feature: &str| dependency.features.iter().any(|it| it == feature);
+                dependency.default_features || has("client") || has("runtime")
+            }
+            "kube-core" | "kube-derive" => false,
+            // Without a lock file, any crate may hand on kube.
+            _ => self.uses(&DependencyName { krate, name: name.clone() }, "kube-client") != Some(false),
+        })
     }
 
     /// The packages in the project's own tree.
@@ -724,6 +803,12 @@ impl Modules {
         Ok(foreign.version(entry).to_string())
     }
 
+    /// Returns true if a dependency is compiled with another package; `None`: the lock file is missing or does not list it.
+    pub fn uses(&self, via: &DependencyName, package: &str) -> Option<bool> {
+        let (foreign, entry) = self.entry(via).ok()?;
+        Some(foreign.uses(entry, package))
+    }
+
     /// The versions of a package that are compiled for the project, as far as Cargo.lock has them.
     pub fn locked(&self, package: &str) -> Vec<String> {
         let foreign = (!self.local.is_empty()).then(|| self.foreign().ok()).flatten();
@@ -960,6 +1045,11 @@ impl Modules {
         }
     }
 
+    /// Returns true if everything is read, including the items that the project's macros make.
+    pub fn is_whole(&self) -> bool {
+        self.reading == Reading::Whole
+    }
+
     /// Whether the bodies of functions of a crate are read.
     fn reads_whole(&self, krate: &Krate) -> bool {
         self.reading == Reading::Whole && (krate.foreign.is_none() || krate.is_carried())
@@ -1123,6 +1213,14 @@ fn set_by_build_script(package: &Package, features: &BTreeSet<String>) -> Vec<(S
     }
 }
 
+/// The name of an item among its like; where all builds are read, several may have it, and all constants that are `_`.
+fn own_key(is_whole: bool, name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_whole || !is_taken(&name) {
+        return name;
+    }
+    (2..).map(|number| format!("{name} {number}")).find(|key| !is_taken(key)).unwrap_or(name)
+}
+
 /// The folders in which the files of child modules are searched.
 #[derive(Clone)]
 struct ModuleFolders {
@@ -1148,6 +1246,8 @@ impl Reader<'_> {
         match (keeps, item) {
             (Some(true), item) => self.add(item),
             (Some(false), item) => self.leave_out_item(&item),
+            // Any build may have it.
+            (None, item) if self.is_whole() => self.add(item),
             (None, item) => self.undecided(&item),
         }
     }
@@ -1174,12 +1274,14 @@ impl Reader<'_> {
                 module.types.insert(name(&item.ident), TypeDecl::Alias(Rc::new(item)));
             }
             Item::Const(item) => {
-                module.consts.insert(name(&item.ident), Rc::new(item));
+                let key = own_key(is_whole, name(&item.ident), |key| module.consts.contains_key(key));
+                module.consts.insert(key, Rc::new(item));
             }
             Item::Fn(mut item) => {
                 let cfg = &self.krate.cfg;
                 decide(cfg, &mut item.block.stmts);
-                module.functions.insert(name(&item.sig.ident), Rc::new(item));
+                let key = own_key(is_whole, name(&item.sig.ident), |key| module.functions.contains_key(key));
+                module.functions.insert(key, Rc::new(item));
             }
             Item::Static(item) => {
                 let (ident, ty, value) = (&item.ident, &item.ty, &item.expr);
@@ -1193,7 +1295,7 @@ impl Reader<'_> {
                     }
                     cfg.keeps(impl_attributes(item)) != Some(false)
                 });
-                let is_decided = item.items.iter().all(|item| cfg.keeps(impl_attributes(item)).is_some());
+                let is_decided = is_whole || item.items.iter().all(|item| cfg.keeps(impl_attributes(item)).is_some());
                 if !is_decided {
                     return self.undecided(&Item::Impl(item));
                 }
@@ -1249,6 +1351,7 @@ impl Reader<'_> {
     /// `macro_rules!`, or the call of a macro.
     fn add_macro(&mut self, item: ItemMacro) {
         let span = span_of(&self.module.file, &item.mac.path);
+        let at = item.mac.path.span();
         let path = UsePath::of(&item.mac.path);
         let tokens = item.mac.tokens;
         let is_local = self.krate.foreign.is_none();
@@ -1258,13 +1361,13 @@ impl Reader<'_> {
         } else if called == "cfg_if" {
             return self.add_cfg_if(tokens);
         } else if called == "include" && is_local {
-            return self.add_included(span, path, tokens);
+            return self.add_included(span, at, path, tokens);
         }
         if is_local && declares_kind(tokens.clone()) {
             self.refuse_kind(span.clone(), "a macro makes a custom resource, and opctl does not run macros");
         }
         if item.ident.is_none() {
-            self.module.macros.push(Call { span, path, tokens, is_plain: false });
+            self.module.macros.push(Call { span, at, path, tokens, is_plain: false });
         }
     }
 
@@ -1303,15 +1406,15 @@ impl Reader<'_> {
     }
 
     /// `include!("file")` among items: what the file declares counts as made by a macro.
-    fn add_included(&mut self, span: Span, path: UsePath, tokens: TokenStream) {
+    fn add_included(&mut self, span: Span, at: proc_macro2::Span, path: UsePath, tokens: TokenStream) {
         let Some((place, text)) = self.included(&tokens) else {
             self.warn_of_include(&span);
-            return self.module.macros.push(Call { span, path, tokens, is_plain: false });
+            return self.module.macros.push(Call { span, at, path, tokens, is_plain: false });
         };
         self.refuse_included(&span, &place, &text);
         self.modules.left_out.borrow_mut().push(place.strip_suffix(".rs").unwrap_or(&place).into());
         let tokens = text.parse().unwrap_or_default();
-        self.module.macros.push(Call { span, path, tokens, is_plain: true });
+        self.module.macros.push(Call { span, at, path, tokens, is_plain: true });
     }
 
     fn refuse_included(&self, span: &Span, place: &str, text: &str) {
@@ -1382,7 +1485,8 @@ impl Reader<'_> {
             self.leave_out(module);
             let path = UsePath::of(attribute.path());
             let tokens = TokenStream::new();
-            self.module.macros.push(Call { span: span.clone(), path, tokens, is_plain: false });
+            let at = attribute.path().span();
+            self.module.macros.push(Call { span: span.clone(), at, path, tokens, is_plain: false });
         }
         let mut declared = Vec::new();
         names(item, &mut declared);

@@ -208,7 +208,8 @@ impl Search<'_> {
             return foreign;
         }
         // What a macro makes goes before globs, and before what is there without a `use`. (Of macros, rustc refuses that.)
-        let made = (namespace != Namespace::Macro).then(|| self.modules.maker(id, name)).flatten();
+        let is_asked = namespace != Namespace::Macro && !self.modules.is_whole();
+        let made = is_asked.then(|| self.modules.maker(id, name)).flatten();
         if let Some((span, true)) = &made {
             return hidden(made_by_macro(name).at(span.clone(), "this macro makes it"));
         }

@@ -40,7 +40,7 @@ proptest! {
         let text = markers.join("\n");
         let operator = Operator { rbac: rules(&text), requests, ..Operator::default() };
         let before: Vec<Kind> = grants::decisions(&operator, &Home::default()).iter().map(kind).collect();
-        for unused in grants::unused(&operator, &Home::default()) {
+        for unused in grants::unused(&operator, &Home::default()).into_iter().flatten() {
             let (span, _) = unused.span.unwrap();
             let said = &text[span.range.clone()];
             let without: Vec<RbacRule> = operator.rbac.iter().map(|rule| {
@@ -291,6 +291,6 @@ fn rendered(text: &str, home: &Home) -> String {
         missing.iter().map(|missing| missing.to_diagnostic(&operator.rbac, &around(&missing.first().span))).collect();
     diagnostics.extend(grants::too_narrow(&operator, home));
     diagnostics.extend(grants::wildcards(&operator));
-    diagnostics.extend(grants::unused(&operator, home));
+    diagnostics.extend(grants::unused(&operator, home).into_iter().flatten());
     render(&diagnostics, false)
 }

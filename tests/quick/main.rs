@@ -117,6 +117,7 @@ mod scorecard;
 mod testenv_setup;
 mod undecodable;
 mod unreadable;
+mod unseen;
 mod update;
 mod versions;
 mod webhook;

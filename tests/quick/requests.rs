@@ -82,30 +82,6 @@ fn opctl_reads_what_cases_ask() {
 const ASKS_NOTHING: &[(&str, &str, &[&str])] = &[
     ("Api", "it tells what the `Api` is", &["namespace", "resource_url", "into_client"]),
     (
-        "Client",
-        "it sends what others built, and what these are is told where they are built",
-        &["send", "connect", "request", "request_text", "request_stream", "request_status", "request_events"],
-    ),
-    (
-        "Client",
-        "everybody who is authenticated may discover",
-        &[
-            "apiserver_version",
-            "list_api_groups",
-            "list_api_groups_aggregated",
-            "list_api_group_resources",
-            "list_core_api_versions",
-            "list_core_api_versions_aggregated",
-            "list_core_api_resources",
-        ],
-    ),
-    (
-        "Client",
-        "it asks a kubelet, not the API server",
-        &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],
-    ),
-    ("Client", "it is about the client itself", &["valid_until", "default_namespace"]),
-    (
         "Request",
         "it asks a kubelet, not the API server",
         &["kubelet_node_attach", "kubelet_node_exec", "kubelet_node_logs", "kubelet_node_portforward"],

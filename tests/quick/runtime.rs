@@ -288,7 +288,8 @@ pub struct Wide;
         let home = Home { namespace: Some("system".into()), ..Home::default() };
         let missing = grants::missing(&source.operator, &home, |span| span.range.clone());
         let missing = missing.iter().map(|it| it.to_diagnostic(&source.operator.rbac, &it.first().span.range));
-        let others = [grants::too_narrow, grants::unused].into_iter().flat_map(|check| check(&source.operator, &home));
+        let unused = grants::unused(&source.operator, &home).into_iter().flatten();
+        let others = grants::too_narrow(&source.operator, &home).into_iter().chain(unused);
         missing
             .chain(others)
             .chain(grants::wildcards(&source.operator))

@@ -6,14 +6,16 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use quote::ToTokens;
 use syn::{
-    Block, Expr, ExprClosure, ExprMatch, ExprStruct, FnArg, Lit, Local, Member, Pat, Path, QSelf, ReturnType,
+    Block, Expr, ExprClosure, ExprMatch, ExprStruct, FnArg, Label, Lit, Local, Member, Pat, Path, QSelf, ReturnType,
     Signature, Stmt,
 };
 
-use super::function::{Analysis, Call, Fact};
+use super::function::{Analysis, Call, Fact, Unseen, Why};
 use super::lower::Bounds;
-use super::types::{Atom, Decl, Type, Vars};
+use super::types::{Atom, Decl, Origin, Type, Vars};
+use super::unseen::Suspect;
 use super::world::{Env, World, inferred};
 use crate::diagnostic::{SourceFile, Span};
 use crate::source::modules::name;
@@ -28,10 +30,20 @@ pub struct Body<'w, 'm> {
     pub locals: Vec<(String, Type)>,
     /// What `return` gives: of the function, and of closures and `async` blocks in it.
     returns: Vec<Type>,
-    /// What `break` gives.
-    breaks: Vec<Type>,
+    /// The types of `break` values, with the labels of their loops and blocks.
+    breaks: Vec<(Option<String>, Type)>,
     pub facts: Vec<Fact>,
     pub calls: Vec<Call>,
+    pub unseen: Vec<Unseen>,
+    pub suspects: Vec<Suspect>,
+    /// HTTP requests that are sent: where, by what, and their types.
+    pub sent: Vec<(Span, String, Type)>,
+    /// True if the next call is awaited.
+    pub is_awaited: bool,
+    /// The origin of the parameters of closures in the arguments of an unknown call.
+    pub closures_take: Option<Origin>,
+    /// The number of macro expansions around the current expression.
+    pub expanded: usize,
     depth: usize,
 }
 
@@ -52,6 +64,12 @@ impl<'w, 'm> Body<'w, 'm> {
             breaks: Vec::new(),
             facts: Vec::new(),
             calls: Vec::new(),
+            unseen: Vec::new(),
+            suspects: Vec::new(),
+            sent: Vec::new(),
+            is_awaited: false,
+            closures_take: None,
+            expanded: 0,
             depth: 0,
         }
     }
@@ -76,19 +94,27 @@ impl<'w, 'm> Body<'w, 'm> {
     pub fn run(mut self, block: &Block, result: &Type) -> Analysis {
         self.returns.push(result.clone());
         let found = self.block(block, Some(result));
-        self.coerce(&found, result);
+        match block.stmts.last() {
+            Some(last) => self.coerce_at(last, &found, result),
+            None => self.coerce(&found, result),
+        }
         self.finish(result)
     }
 
     pub fn evaluate(mut self, value: &Expr, ty: &Type) -> Analysis {
         self.returns.push(ty.clone());
-        self.check(value, ty);
-        self.finish(ty)
+        let found = self.expr(value, Some(ty));
+        self.coerce_at(value, &found, ty);
+        // Of a text, or several, the value says more than the type.
+        let is_text = matches!(self.vars.known(&found), Type::Tuple(_)) || !self.vars.atoms(&found).is_empty();
+        self.finish(if is_text { &found } else { ty })
     }
 
     fn finish(mut self, result: &Type) -> Analysis {
         self.world.settle(&mut self.vars);
-        let Self { vars, mut facts, mut calls, .. } = self;
+        self.judge();
+        self.judge_sent();
+        let Self { vars, mut facts, mut calls, unseen, .. } = self;
         for fact in &mut facts {
             fact.kind = vars.export(&fact.kind);
             fact.reach = vars.export(&fact.reach);
@@ -97,7 +123,7 @@ impl<'w, 'm> Body<'w, 'm> {
         for call in &mut calls {
             call.types.iter_mut().for_each(|ty| *ty = vars.export(ty));
         }
-        Analysis { facts, calls, result: Some(vars.export(result)) }
+        Analysis { facts, calls, unseen, result: Some(vars.export(result)) }
     }
 
     pub fn span(&self, node: &impl syn::spanned::Spanned) -> Span {
@@ -107,13 +133,38 @@ impl<'w, 'm> Body<'w, 'm> {
     /// An expression whose type is to be this one.
     pub fn check(&mut self, expr: &Expr, ty: &Type) {
         let found = self.expr(expr, Some(ty));
-        self.coerce(&found, ty);
+        self.coerce_at(expr, &found, ty);
+    }
+
+    pub fn coerce_at(&mut self, at: &impl syn::spanned::Spanned, from: &Type, to: &Type) {
+        self.become_object(at, from, to);
+        self.coerce(from, to);
+    }
+
+    /// A value that becomes a trait object: any function of the trait may be called on it.
+    fn become_object(&mut self, at: &impl syn::spanned::Spanned, from: &Type, to: &Type) {
+        let (from, to) = (self.vars.known(from), self.vars.known(to));
+        let (Type::Named(of, _), Type::Named(object, _)) = (&from, &to) else { return };
+        if of == object || !self.world.is_trait(*object) {
+            return;
+        }
+        for id in self.world.functions_of_trait(*object) {
+            let function = self.world.function_of(id);
+            // The parameters of the trait itself are not known here.
+            if function.parameters().len() == 1 || function.body().is_none() {
+                let span = self.span(at);
+                self.calls.push(Call { id, types: vec![from.clone()], span });
+            }
+        }
     }
 
     /// Where an iterator is asked for, what can become one will do.
     pub fn coerce(&mut self, from: &Type, to: &Type) {
         let known = &self.world.known;
         let (from, to) = (self.vars.known(from), self.vars.known(to));
+        if self.vars.is_free(&from) && self.vars.origin(&from) != Origin::Unknown {
+            self.admit_any_kind(&to);
+        }
         match (&from, &to) {
             (Type::Named(from_decl, _), Type::Named(to_decl, _))
                 if from_decl != to_decl && *to_decl == known.iterator =>
@@ -132,6 +183,9 @@ impl<'w, 'm> Body<'w, 'm> {
         let iterator = self.result_of(ty, "into_iter");
         match self.vars.known(&iterator) {
             Type::Named(decl, types) if decl == self.world.known.iterator => types[0].clone(),
+            iterator if self.vars.is_free(&iterator) && self.vars.origin(&iterator) != Origin::Unknown => {
+                self.part_of(&iterator)
+            }
             iterator => self.world.project(&mut self.vars, &iterator, "Item"),
         }
     }
@@ -139,7 +193,7 @@ impl<'w, 'm> Body<'w, 'm> {
     /// What `.await` gives.
     pub fn awaited(&mut self, ty: &Type) -> Type {
         let known = self.vars.known(ty);
-        let output = self.vars.fresh();
+        let output = self.part_of(&known);
         let future = self.world.future_of(output.clone());
         match known {
             Type::Named(decl, _) if decl != self.world.known.future => {
@@ -159,6 +213,10 @@ impl<'w, 'm> Body<'w, 'm> {
 
     pub fn expr(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
         if self.depth > DEEP {
+            if self.world.may_ask(self.env.module, &expr.to_token_stream()) {
+                let span = self.span(expr);
+                self.unseen.push(Unseen { span, why: Why::Syntax });
+            }
             return self.vars.fresh();
         }
         self.depth += 1;
@@ -168,19 +226,32 @@ impl<'w, 'm> Body<'w, 'm> {
     }
 
     fn expr_unchecked(&mut self, expr: &Expr, expected: Option<&Type>) -> Type {
+        // Of what stands between a call and its `.await`, only the call itself is awaited.
+        if !matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Paren(_) | Expr::Group(_)) {
+            self.is_awaited = false;
+        }
         match expr {
             Expr::Paren(inner) => self.expr(&inner.expr, expected),
             Expr::Group(inner) => self.expr(&inner.expr, expected),
             Expr::Reference(inner) => self.expr(&inner.expr, expected),
             Expr::RawAddr(inner) => self.expr(&inner.expr, expected),
             Expr::Unary(inner) => self.expr(&inner.expr, expected),
+            Expr::Block(inner) if inner.label.is_some() => {
+                let result = self.vars.fresh();
+                self.expect(&result, expected);
+                self.breaks.push((label(&inner.label), result.clone()));
+                let found = self.block(&inner.block, Some(&result));
+                self.breaks.pop();
+                self.coerce(&found, &result);
+                result
+            }
             Expr::Block(inner) => self.block(&inner.block, expected),
             Expr::Unsafe(inner) => self.block(&inner.block, expected),
             Expr::Const(inner) => self.block(&inner.block, expected),
             Expr::TryBlock(inner) => self.block(&inner.block, None),
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Str(text) => self.vars.set(Atom::Text(text.value().into())),
-                _ => self.vars.fresh(),
+                _ => self.vars.fresh_from(Origin::Other),
             },
             Expr::Path(path) => self.path(path),
             Expr::Call(call) => self.call_expr(call, expected),
@@ -189,7 +260,7 @@ impl<'w, 'm> Body<'w, 'm> {
             Expr::Field(field) => {
                 let base = self.expr(&field.base, None);
                 let wanted = member(&field.member);
-                self.world.field(&mut self.vars, &base, &wanted).unwrap_or_else(|| self.vars.fresh())
+                self.world.field(&mut self.vars, &base, &wanted).unwrap_or_else(|| self.part_of(&base))
             }
             Expr::Struct(literal) => self.struct_literal(literal, expected),
             Expr::Tuple(tuple) => {
@@ -221,6 +292,7 @@ impl<'w, 'm> Body<'w, 'm> {
             }
             Expr::Await(inner) => {
                 let expected = expected.map(|ty| self.world.future_of(ty.clone()));
+                self.is_awaited = true;
                 let future = self.expr(&inner.base, expected.as_ref());
                 self.awaited(&future)
             }
@@ -230,8 +302,10 @@ impl<'w, 'm> Body<'w, 'm> {
                 let result = Type::Named(self.world.known.result, Rc::from([value, error]));
                 let found = self.expr(&inner.expr, Some(&result));
                 match self.vars.known(&found) {
-                    Type::Named(_, types) if !types.is_empty() => types[0].clone(),
-                    _ => self.vars.fresh(),
+                    Type::Named(decl, types) if !types.is_empty() && decl != self.world.known.future => {
+                        types[0].clone()
+                    }
+                    found => self.part_of(&found),
                 }
             }
             Expr::Closure(closure) => self.closure(closure, expected),
@@ -269,7 +343,7 @@ impl<'w, 'm> Body<'w, 'm> {
             Expr::While(looped) => {
                 let scope = self.locals.len();
                 self.expr(&looped.cond, None);
-                self.looped(&looped.body);
+                self.looped(&looped.label, &looped.body);
                 self.locals.truncate(scope);
                 Type::unit()
             }
@@ -278,11 +352,11 @@ impl<'w, 'm> Body<'w, 'm> {
                 let over = self.expr(&looped.expr, None);
                 let item = self.items_of(&over);
                 self.bind(&looped.pat, &item);
-                self.looped(&looped.body);
+                self.looped(&looped.label, &looped.body);
                 self.locals.truncate(scope);
                 Type::unit()
             }
-            Expr::Loop(looped) => self.looped(&looped.body),
+            Expr::Loop(looped) => self.looped(&looped.label, &looped.body),
             Expr::Return(returned) => {
                 let result = self.returns.last().cloned().unwrap_or(Type::Unknown);
                 if let Some(value) = &returned.expr {
@@ -291,7 +365,9 @@ impl<'w, 'm> Body<'w, 'm> {
                 self.vars.fresh()
             }
             Expr::Break(broken) => {
-                let result = self.breaks.last().cloned().unwrap_or(Type::Unknown);
+                let named = broken.label.as_ref().map(|label| label.ident.to_string());
+                let is_it = |(label, _): &&(Option<String>, Type)| named.is_none() || *label == named;
+                let result = self.breaks.iter().rev().find(is_it).map_or(Type::Unknown, |(_, ty)| ty.clone());
                 if let Some(value) = &broken.expr {
                     self.check(value, &result);
                 }
@@ -300,11 +376,15 @@ impl<'w, 'm> Body<'w, 'm> {
             Expr::Assign(assign) => {
                 let left = self.expr(&assign.left, None);
                 self.check(&assign.right, &left);
+                if let Expr::Field(field) = &*assign.left {
+                    let base = self.expr(&field.base, None);
+                    self.admit_any_kind(&base);
+                }
                 Type::unit()
             }
             Expr::Binary(binary) => {
                 self.binary(binary);
-                self.vars.fresh()
+                self.vars.fresh_from(Origin::Other)
             }
             Expr::Cast(cast) => {
                 self.expr(&cast.expr, None);
@@ -317,6 +397,13 @@ impl<'w, 'm> Body<'w, 'm> {
             }
             Expr::Yield(yielded) => {
                 self.exprs(yielded.expr.as_deref());
+                self.vars.fresh()
+            }
+            Expr::Verbatim(tokens) => {
+                if self.world.may_ask(self.env.module, tokens) {
+                    let span = self.span(expr);
+                    self.unseen.push(Unseen { span, why: Why::Syntax });
+                }
                 self.vars.fresh()
             }
             _ => self.vars.fresh(),
@@ -358,6 +445,13 @@ impl<'w, 'm> Body<'w, 'm> {
 
     pub fn statements(&mut self, statements: &[Stmt], expected: Option<&Type>) -> Type {
         let scope = self.locals.len();
+        let result = self.statements_here(statements, expected);
+        self.locals.truncate(scope);
+        result
+    }
+
+    /// Statements whose variables are seen behind them.
+    pub fn statements_here(&mut self, statements: &[Stmt], expected: Option<&Type>) -> Type {
         let mut result = Type::unit();
         for (index, statement) in statements.iter().enumerate() {
             let is_last = index + 1 == statements.len();
@@ -390,7 +484,6 @@ impl<'w, 'm> Body<'w, 'm> {
                 }
             };
         }
-        self.locals.truncate(scope);
         result
     }
 
@@ -412,9 +505,9 @@ impl<'w, 'm> Body<'w, 'm> {
         self.bind(&local.pat, &ty);
     }
 
-    fn looped(&mut self, body: &Block) -> Type {
+    fn looped(&mut self, named: &Option<Label>, body: &Block) -> Type {
         let result = self.vars.fresh();
-        self.breaks.push(result.clone());
+        self.breaks.push((label(named), result.clone()));
         self.block(body, None);
         self.breaks.pop();
         result
@@ -422,7 +515,8 @@ impl<'w, 'm> Body<'w, 'm> {
 
     fn closure(&mut self, closure: &ExprClosure, expected: Option<&Type>) -> Type {
         let scope = self.locals.len();
-        let arguments: Rc<[Type]> = closure.inputs.iter().map(|_| self.vars.fresh()).collect();
+        let origin = self.closures_take.take().unwrap_or_default();
+        let arguments: Rc<[Type]> = closure.inputs.iter().map(|_| self.vars.fresh_from(origin)).collect();
         let output = self.vars.fresh();
         let result = match closure.asyncness {
             Some(_) => self.world.future_of(output.clone()),
@@ -466,7 +560,7 @@ impl<'w, 'm> Body<'w, 'm> {
         let found = self.expr(expr, Some(result));
         let ends = matches!(expr, Expr::Return(_) | Expr::Break(_) | Expr::Continue(_));
         let is_known = ends || !self.vars.is_free(&found);
-        self.coerce(&found, result);
+        self.coerce_at(expr, &found, result);
         is_known
     }
 
@@ -484,13 +578,17 @@ impl<'w, 'm> Body<'w, 'm> {
             return self.made_elsewhere(&literal.path);
         };
         self.expect(&ty, expected);
+        let mut found = Vec::new();
         for given in &literal.fields {
             let wanted = member(&given.member);
-            match fields.iter().find(|(name, _)| *name == wanted) {
-                Some((_, field)) => self.check(&given.expr, field),
-                None => drop(self.expr(&given.expr, None)),
+            let field = fields.iter().find(|(name, _)| *name == wanted).map(|(_, field)| field);
+            let value = self.expr(&given.expr, field);
+            if let Some(field) = field {
+                self.coerce_at(&given.expr, &value, field);
             }
+            found.push((wanted, value));
         }
+        self.kind_of_literal(&ty, &found);
         if let Some(rest) = &literal.rest {
             self.check(rest, &ty);
         }
@@ -554,7 +652,7 @@ impl<'w, 'm> Body<'w, 'm> {
                 let types = match self.vars.known(ty) {
                     Type::Tuple(types) => types,
                     other => {
-                        let types: Rc<[Type]> = tuple.elems.iter().map(|_| self.vars.fresh()).collect();
+                        let types: Rc<[Type]> = tuple.elems.iter().map(|_| self.part_of(&other)).collect();
                         self.vars.unify(&other, &Type::Tuple(types.clone()));
                         types
                     }
@@ -580,7 +678,7 @@ impl<'w, 'm> Body<'w, 'm> {
                         self.vars.unify(&whole, ty);
                         fields.into_iter().map(|(_, ty)| ty).collect()
                     }
-                    None => inner.elems.iter().map(|_| self.vars.fresh()).collect::<Vec<_>>(),
+                    None => inner.elems.iter().map(|_| self.part_of(ty)).collect::<Vec<_>>(),
                 };
                 self.bind_all(inner.elems.iter().collect(), &fields);
             }
@@ -593,7 +691,7 @@ impl<'w, 'm> Body<'w, 'm> {
                     let wanted = member(&field.member);
                     let known = made.iter().flat_map(|(_, fields)| fields).find(|(name, _)| *name == wanted);
                     let known = known.map(|(_, ty)| ty.clone());
-                    let known = known.unwrap_or_else(|| self.vars.fresh());
+                    let known = known.unwrap_or_else(|| self.part_of(ty));
                     self.bind(&field.pat, &known);
                 }
             }
@@ -619,6 +717,10 @@ impl<'w, 'm> Body<'w, 'm> {
     pub fn has_variant(&self, decl: Decl, wanted: &str) -> bool {
         self.world.shapes(decl).iter().any(|shape| shape.variant.as_deref() == Some(wanted))
     }
+}
+
+fn label(label: &Option<Label>) -> Option<String> {
+    label.as_ref().map(|label| label.name.ident.to_string())
 }
 
 fn member(member: &Member) -> String {

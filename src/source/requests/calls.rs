@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use syn::{
-    Expr, ExprCall, ExprLit, ExprMethodCall, ExprPath, FnArg, GenericArgument, Lit, Pat, Path, PathArguments, QSelf,
+    Expr, ExprCall, ExprLit, ExprMethodCall, ExprPath, FnArg, GenericArgument, ImplItem, Lit, Pat, Path, PathArguments,
+    QSelf,
 };
 
 use super::body::Body;
 use super::function::{Call, Fact, Opening, TypeArguments};
 use super::table::{Reach, Subresource};
-use super::types::{Atom, Decl, Type};
+use super::types::{Atom, Decl, Origin, Type};
 use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
 use crate::diagnostic::Span;
 use crate::source::modules::{ModuleId, name};
@@ -63,6 +64,13 @@ impl Body<'_, '_> {
                 None => Meaning::Value(self.vars.fresh()),
             };
         }
+        // The constants of `http::Method` are the texts that they stand for.
+        if let Some(constant) = path.segments.last().filter(|_| path.segments.len() > 1)
+            && constant.ident.to_string().chars().all(|letter| letter.is_ascii_uppercase())
+            && self.is_http_method(path)
+        {
+            return Meaning::Value(self.vars.set(Atom::Text(constant.ident.to_string().into())));
+        }
         if let Some((id, module)) = world.value(self.env.module, path) {
             return match id {
                 Ok(id) => Meaning::Function(id, None, written),
@@ -78,8 +86,39 @@ impl Body<'_, '_> {
         }
         match self.associated(path, &wanted) {
             Some((id, of)) => Meaning::Function(id, of, written),
-            None => Meaning::Value(self.vars.fresh()),
+            None => Meaning::Value(self.associated_const(path, &wanted).unwrap_or_else(|| self.vars.fresh())),
         }
+    }
+
+    fn is_http_method(&self, path: &Path) -> bool {
+        let mut prefix = use_path(path);
+        prefix.segments.pop();
+        let named = self.world.find_segments(self.env.module, &prefix);
+        matches!(named, Some(Named::Decl(decl)) if decl == self.world.known.method)
+    }
+
+    /// The constant of a type that a path names.
+    fn associated_const(&mut self, path: &Path, wanted: &str) -> Option<Type> {
+        let world = self.world;
+        let mut prefix = path.clone();
+        prefix.segments.pop();
+        prefix.segments.pop_punct();
+        if prefix.segments.is_empty() {
+            return None;
+        }
+        let Type::Named(decl, _) = world.lower_path(&mut self.vars, &self.env, None, &prefix, &mut inferred) else {
+            return None;
+        };
+        let impls = world.by_head.get(&decl).into_iter().flatten().map(|index| world.impl_of(*index));
+        let (module, item) = impls.into_iter().find_map(|found| {
+            let item = found.item.items.iter().find_map(|item| match item {
+                ImplItem::Const(item) if item.ident == wanted => Some(item),
+                _ => None,
+            });
+            Some((found.module, item?))
+        })?;
+        let told = world.constant(module, &item.ty, &item.expr).result?;
+        Some(told.with(&mut self.vars, &|_| None))
     }
 
     /// The function of a type that a path names.
@@ -186,33 +225,63 @@ impl Body<'_, '_> {
             }
             _ => {}
         }
+        // The value may determine more than the type, such as the kind of an `ApiResource`.
+        let told = self.world.value_type(module, name);
+        let told = told.with(&mut self.vars, &|_| None);
         let env = Env { module, names: Default::default(), itself: None, depth: 0 };
-        self.world.lower(&mut self.vars, &env, &item.ty, &mut inferred)
+        let written = self.world.lower(&mut self.vars, &env, &item.ty, &mut inferred);
+        match &told {
+            Type::Tuple(_) | Type::Set(_) | Type::Var(_) => told,
+            _ => {
+                self.vars.unify(&written, &told);
+                written
+            }
+        }
     }
 
     pub fn call_expr(&mut self, call: &ExprCall, expected: Option<&Type>) -> Type {
+        let is_awaited = self.is_awaited(expected);
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        if let Expr::Path(path) = &*call.func
-            && let Meaning::Function(id, of, written) = self.meaning(path.qself.as_ref(), &path.path)
-        {
-            let span = self.span(path);
-            return self.call(id, of.as_ref(), &written, &arguments, false, expected, span);
-        }
-        let function = self.expr(&call.func, None);
-        match self.vars.known(&function) {
-            Type::Fn(types, result) => {
+        let function = match &*call.func {
+            Expr::Path(path) => match self.meaning(path.qself.as_ref(), &path.path) {
+                Meaning::Function(id, of, written) => {
+                    let span = self.span(path);
+                    return self.call(id, of.as_ref(), &written, &arguments, false, expected, span);
+                }
+                Meaning::Value(ty) => ty,
+            },
+            function => self.expr(function, None),
+        };
+        match (self.vars.known(&function), &*call.func) {
+            (Type::Fn(types, result), _) => {
                 self.expect(&result, expected);
                 self.arguments(&arguments, &types);
                 (*result).clone()
             }
-            _ => {
+            (_, Expr::Path(path)) if !self.is_local(&path.path) => {
+                let span = self.span(path);
+                self.unknown_call(&path.path, &arguments, is_awaited, span)
+            }
+            (function, _) => {
                 self.arguments(&arguments, &[]);
-                self.vars.fresh()
+                self.part_of(&function)
             }
         }
     }
 
+    /// Returns true if the current call is awaited, or is passed on as a future.
+    fn is_awaited(&mut self, expected: Option<&Type>) -> bool {
+        let future = self.world.known.future;
+        let is_future = |ty: &Type| matches!(self.vars.known(ty), Type::Named(decl, _) if decl == future);
+        std::mem::take(&mut self.is_awaited) || expected.is_some_and(is_future)
+    }
+
+    fn is_local(&self, path: &Path) -> bool {
+        path.get_ident().is_some_and(|ident| self.locals.iter().any(|(local, _)| *local == name(ident)))
+    }
+
     pub fn method_call(&mut self, call: &ExprMethodCall, expected: Option<&Type>) -> Type {
+        let is_awaited = self.is_awaited(expected);
         let receiver = self.expr(&call.receiver, None);
         if self.vars.is_free(&receiver) {
             self.world.settle(&mut self.vars);
@@ -226,12 +295,29 @@ impl Body<'_, '_> {
                 self.call(id, Some(&of), &written, &arguments, true, expected, span)
             }
             None => {
-                self.arguments(&arguments, &[]);
                 // What these give is what they are called on, whatever that is.
                 match wanted.as_str() {
-                    "clone" | "to_owned" | "as_ref" | "as_mut" | "borrow" | "by_ref" => receiver,
-                    _ => self.vars.fresh(),
+                    "clone" | "to_owned" | "as_ref" | "as_mut" | "borrow" | "by_ref" => return receiver,
+                    "into" | "as_str" | "try_into" if !self.vars.atoms(&receiver).is_empty() => return receiver,
+                    "then" | "then_some" if arguments.len() == 1 => {
+                        let value = self.expr(arguments[0], None);
+                        let value = match self.vars.known(&value) {
+                            Type::Fn(_, result) if wanted == "then" => (*result).clone(),
+                            value => value,
+                        };
+                        return Type::Named(self.world.known.option, Rc::from([value]));
+                    }
+                    "parse" if !self.vars.atoms(&receiver).is_empty() => {
+                        return Type::Named(self.world.known.result, Rc::from([receiver, Type::Unknown]));
+                    }
+                    _ => {}
                 }
+                let span = self.span(&call.method);
+                let found = self.unknown_method(&receiver, &wanted, &arguments, is_awaited, span);
+                if written.iter().any(|ty| self.world.holds(&self.vars, ty)) {
+                    self.vars.admit(&found, Origin::Client);
+                }
+                found
             }
         }
     }
@@ -240,7 +326,7 @@ impl Body<'_, '_> {
     pub fn result_of(&mut self, ty: &Type, wanted: &str) -> Type {
         match self.world.method(&mut self.vars, ty, wanted, &self.bounds) {
             Some((id, of)) => Opening::called_on(self.world, &mut self.vars, id, &of),
-            None => self.vars.fresh(),
+            None => self.part_of(ty),
         }
     }
 
@@ -257,17 +343,19 @@ impl Body<'_, '_> {
     ) -> Type {
         let mut opening = self.open(id, of, written);
         let mut types = opening.arguments(self.world, &mut self.vars, TypeArguments::Fresh(written));
+        let names_receiver = opening.function.has_receiver() && !is_method;
+        if names_receiver {
+            types.insert(0, opening.env.itself.clone().unwrap_or(Type::Unknown));
+        }
+        // Texts that name the kind of the result are known only once the arguments are.
+        let early = opening.function.names_kinds.then(|| self.arguments(arguments, &types));
         let result = opening.result(self.world, &mut self.vars);
         self.expect(&result, expected);
         self.world.settle(&mut self.vars);
         if let Some((into, item)) = &opening.function.rules.collects {
             self.collect(&opening.env.names[into].clone(), &opening.env.names[item].clone());
         }
-        let names_receiver = opening.function.has_receiver() && !is_method;
-        if names_receiver {
-            types.insert(0, opening.env.itself.clone().unwrap_or(Type::Unknown));
-        }
-        let mut found = self.arguments(arguments, &types);
+        let mut found = early.unwrap_or_else(|| self.arguments(arguments, &types));
         if names_receiver && !found.is_empty() {
             found.remove(0);
         }
@@ -293,7 +381,7 @@ impl Body<'_, '_> {
     }
 
     /// Checks arguments, closures last: what they take follows from the others.
-    fn arguments(&mut self, arguments: &[&Expr], types: &[Type]) -> Vec<Type> {
+    pub fn arguments(&mut self, arguments: &[&Expr], types: &[Type]) -> Vec<Type> {
         let mut found = vec![Type::Unknown; arguments.len()];
         for closures in [false, true] {
             for (index, argument) in arguments.iter().enumerate() {
@@ -302,7 +390,7 @@ impl Body<'_, '_> {
                 }
                 found[index] = self.expr(argument, types.get(index));
                 if let Some(ty) = types.get(index) {
-                    self.coerce(&found[index].clone(), ty);
+                    self.coerce_at(*argument, &found[index].clone(), ty);
                 }
             }
         }
@@ -336,10 +424,34 @@ impl Body<'_, '_> {
             };
             self.vars.unify(&parameter("Reach"), &Type::set(atoms));
         }
-        if let Some((group, kind)) = &function.rules.kind
-            && let (Some(group), Some(kind)) = (self.text(&argument(group)), self.text(&argument(kind)))
-        {
-            self.vars.unify(&parameter("Kind"), &Type::Kind(group, kind));
+        if let Some(names) = &function.rules.kind {
+            let says =
+                |name: &String| if opening.env.names.contains_key(name) { parameter(name) } else { argument(name) };
+            let texts: Vec<Type> = names.iter().map(says).collect();
+            let kinds = self.kinds(&texts);
+            self.vars.unify(&parameter("Kind"), &kinds);
+        }
+        if let Some([named, plural]) = function.rules.plural.as_deref() {
+            let kinds = self.with_plural(&parameter(named), &argument(plural));
+            self.vars.unify(&parameter("Kind"), &kinds);
+        }
+        if let Some(of) = &function.rules.kind_of {
+            let atom = of.as_ref().map_or(Atom::AnyKind, |of| Atom::Of(parameter(of)));
+            self.vars.unify(&parameter("Kind"), &Type::set([atom]));
+        }
+        for (name, said) in &function.rules.says {
+            let said = match said {
+                Subresource::Named(text) => Type::set([Atom::Text(text.as_str().into())]),
+                Subresource::Argument(name) => self.said(&argument(name)),
+            };
+            self.vars.unify(&parameter(name), &said);
+        }
+        if let Some(name) = &function.rules.path {
+            self.follow_path(&argument(name), &parameter("K"), &parameter("Reach"));
+        }
+        if let Some(name) = &function.rules.sends {
+            let by = self.title(opening);
+            self.sent.push((span.clone(), by, argument(name)));
         }
         for asks in &function.rules.asks {
             let kind = parameter(asks.of.as_deref().unwrap_or("K"));
@@ -375,7 +487,7 @@ impl Body<'_, '_> {
     }
 
     /// The only text that a type stands for.
-    fn text(&self, ty: &Type) -> Option<Rc<str>> {
+    pub fn text(&self, ty: &Type) -> Option<Rc<str>> {
         match &self.vars.atoms(ty).into_iter().collect::<Vec<_>>()[..] {
             [Atom::Text(text)] => Some(text.clone()),
             _ => None,

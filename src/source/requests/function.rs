@@ -3,21 +3,23 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use quote::ToTokens;
 use syn::{Expr, FnArg, ReturnType, Type as Syntax};
 
 use super::body::Body;
 use super::lower::Bounds;
 use super::table::Asks;
-use super::types::{Type, Vars};
+use super::types::{PHANTOM, Type, Vars};
 use super::world::{Elided, Env, FnId, Function, Owner, World, inferred};
 use crate::diagnostic::Span;
-use crate::source::modules::ModuleId;
+use crate::source::modules::{ModuleId, mentions};
 
 /// What a body asks, and whom it calls.
 #[derive(Default)]
 pub struct Analysis {
     pub facts: Vec<Fact>,
     pub calls: Vec<Call>,
+    pub unseen: Vec<Unseen>,
     /// The type of the body's value.
     pub result: Option<Type>,
 }
@@ -34,6 +36,29 @@ pub struct Fact {
     pub subresource: Option<Option<Rc<str>>>,
     pub by: String,
     pub span: Span,
+}
+
+/// A place that may make requests which are not known.
+#[derive(Clone)]
+pub struct Unseen {
+    pub span: Span,
+    pub why: Why,
+}
+
+#[derive(Clone)]
+pub enum Why {
+    /// The type is not known on which this method is called.
+    Receiver(String),
+    /// The function or method is not known which gets a client.
+    Function(String),
+    /// The path of a request is known only at run time.
+    Path(String),
+    /// The macro is not understood.
+    Macro(String),
+    /// The crate of this number uses kube.
+    Crate(usize),
+    /// Syntax that opctl does not know.
+    Syntax,
 }
 
 /// A call of a function with parameters.
@@ -140,7 +165,8 @@ impl Opening {
             if let Elided::Argument = elided {
                 return vars.fresh();
             }
-            let name = format!("~{}", types.len());
+            let prefix = if let Elided::Phantom = elided { PHANTOM } else { "~" };
+            let name = format!("{prefix}{}", types.len());
             let ty = give.of(vars, types.len(), &name, usize::MAX);
             if let Elided::ImplTrait(written) = elided {
                 bounds.insert(name, world.traits(env, written));
@@ -157,7 +183,18 @@ impl Opening {
             FnArg::Typed(typed) => Some(&*typed.ty),
             FnArg::Receiver(_) => None,
         });
-        typed.map(|ty| self.lower(world, vars, ty, give)).collect()
+        typed
+            .map(|ty| match function.names_kinds && is_text(ty) {
+                // Its text is a parameter that nobody writes.
+                true => {
+                    let name = format!("{PHANTOM}{}", self.types.len());
+                    let ty = give.of(vars, self.types.len(), &name, usize::MAX);
+                    self.types.push(ty.clone());
+                    ty
+                }
+                false => self.lower(world, vars, ty, give),
+            })
+            .collect()
     }
 
     /// The type of a call's value. What the signature leaves out, the body tells.
@@ -184,7 +221,7 @@ impl Opening {
             let names = self.function.parameters();
             let told = told.with(vars, &|name| {
                 let index = match name.strip_prefix('~') {
-                    Some(index) => index.parse().ok()?,
+                    Some(index) => index.trim_start_matches('_').parse().ok()?,
                     None => names.iter().position(|known| known == name)?,
                 };
                 self.types.get(index).cloned()
@@ -192,6 +229,19 @@ impl Opening {
             if vars.is_free(&result) { result = told } else { vars.unify(&result, &told) }
         }
         if signature.asyncness.is_some() { world.future_of(result) } else { result }
+    }
+}
+
+/// `&str`, `String`, `impl Into<String>`
+fn is_text(ty: &Syntax) -> bool {
+    match ty {
+        Syntax::Reference(ty) => is_text(&ty.elem),
+        Syntax::Path(ty) => ty.path.segments.last().is_some_and(|last| last.ident == "str" || last.ident == "String"),
+        Syntax::ImplTrait(ty) => {
+            let tokens = ty.bounds.to_token_stream();
+            mentions(tokens.clone(), "String") || mentions(tokens, "str")
+        }
+        _ => false,
     }
 }
 
@@ -237,6 +287,20 @@ impl World<'_> {
         let mut body = Body::new(self, vars, opening.env, opening.bounds);
         body.receive(function.signature(), &arguments);
         body.run(block, &result)
+    }
+
+    /// The type of a constant, as its value tells it.
+    pub fn value_type(&self, module: ModuleId, name: &str) -> Type {
+        let key = (module, name.to_owned());
+        if let Some(known) = self.value_types.borrow().get(&key) {
+            return known.clone();
+        }
+        self.value_types.borrow_mut().insert(key.clone(), Type::Unknown);
+        let item = self.modules.module(module).consts.get(name).cloned();
+        let analysis = item.map(|item| self.constant(module, &item.ty, &item.expr));
+        let found = analysis.and_then(|analysis| analysis.result).unwrap_or(Type::Unknown);
+        self.value_types.borrow_mut().insert(key, found.clone());
+        found
     }
 
     /// What the value of a constant asks.

@@ -1,33 +1,52 @@
-//! Which resource the objects of a type are.
+//! Which resources the objects of a type are.
 
-use super::types::Type;
+use super::types::{Atom, KindNames, Type};
 use super::world::{DeclKind, World};
 use crate::source::kinds::Resource;
 use crate::source::resolve::Target;
 
 impl World<'_> {
-    /// `None`: the type is no kind, or one that is not known.
-    pub fn resource(&self, ty: &Type) -> Option<Resource> {
-        let mut deriver = self.deriver.borrow_mut();
+    /// The resources that a type may be about; `None` among them: one that is not known, or the type is no kind.
+    pub fn resources(&self, ty: &Type) -> Vec<Option<Resource>> {
         match ty {
-            Type::Kind(group, kind) => Some(deriver.resource_named(group, "", kind)),
+            Type::Set(atoms) => atoms.iter().flat_map(|atom| self.resources_of(atom)).collect(),
             Type::Named(decl, types) => {
                 let declaration = self.declaration(*decl);
-                match (&declaration.what, declaration.module) {
+                let mut deriver = self.deriver.borrow_mut();
+                vec![match (&declaration.what, declaration.module) {
                     (DeclKind::Data(input), _)
                         if input.attrs.iter().any(|attribute| attribute.path().is_ident("same_kind")) =>
                     {
                         drop(deriver);
-                        self.resource(types.first()?)
+                        return types.last().map(|kind| self.resources(kind)).unwrap_or_default();
                     }
                     (DeclKind::Data(_), Some(module)) => {
-                        deriver.resource_of(&Target::Item(module, declaration.path.last()?.clone()))
+                        let name = declaration.path.last().cloned().unwrap_or_default();
+                        deriver.resource_of(&Target::Item(module, name))
                     }
-                    (DeclKind::Elsewhere, _) => deriver.resource_of(&Target::Foreign(declaration.foreign.clone()?)),
+                    (DeclKind::Elsewhere, _) => {
+                        declaration.foreign.clone().and_then(|foreign| deriver.resource_of(&Target::Foreign(foreign)))
+                    }
                     _ => None,
-                }
+                }]
             }
-            _ => None,
+            _ => vec![None],
+        }
+    }
+
+    fn resources_of(&self, atom: &Atom) -> Vec<Option<Resource>> {
+        match atom {
+            Atom::Kind(names) if !names.is_ground() => vec![None],
+            Atom::Kind(KindNames { group, kind, plural }) => {
+                let named = || self.deriver.borrow_mut().resource_named(group, "", kind);
+                vec![Some(match plural {
+                    Some(plural) if kind.is_empty() => Resource::of_plural(group, plural),
+                    Some(plural) => Resource { plural: plural.to_string(), ..named() },
+                    None => named(),
+                })]
+            }
+            Atom::Of(ty) => self.resources(ty),
+            _ => vec![None],
         }
     }
 }

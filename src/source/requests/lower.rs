@@ -372,9 +372,7 @@ impl World<'_> {
         match (pattern, &vars.known(ty)) {
             (Type::Named(left, these), Type::Named(right, those)) => left == right && all(these, those),
             (Type::Tuple(these), Type::Tuple(those)) => these.len() == those.len() && all(these, those),
-            (Type::Named(..) | Type::Tuple(_), Type::Fn(..) | Type::Tuple(_) | Type::Named(..) | Type::Kind(..)) => {
-                false
-            }
+            (Type::Named(..) | Type::Tuple(_), Type::Fn(..) | Type::Tuple(_) | Type::Named(..)) => false,
             _ => true,
         }
     }
@@ -410,13 +408,16 @@ impl World<'_> {
 
     /// A function that traits or their supertraits have.
     fn required(&self, traits: &[Decl], wanted: &str) -> Option<FnId> {
+        self.with_supertraits(traits).into_iter().find_map(|decl| {
+            let mut functions = self.of_traits.get(&decl).into_iter().flatten();
+            functions.find(|(name, _)| name == wanted).map(|(_, id)| *id)
+        })
+    }
+
+    fn with_supertraits(&self, traits: &[Decl]) -> Vec<Decl> {
         let mut open = traits.to_vec();
         let mut index = 0;
         while let Some(decl) = open.get(index).copied() {
-            let functions = self.of_traits.get(&decl).into_iter().flatten();
-            if let Some((_, id)) = functions.into_iter().find(|(name, _)| name == wanted) {
-                return Some(*id);
-            }
             let declaration = self.declaration(decl);
             if let (DeclKind::Trait(item), Some(module)) = (&declaration.what, declaration.module) {
                 let env = Env { module, names: HashMap::new(), itself: None, depth: 0 };
@@ -426,7 +427,15 @@ impl World<'_> {
             }
             index += 1;
         }
-        None
+        open
+    }
+
+    /// The functions of a trait and of its supertraits.
+    pub fn functions_of_trait(&self, decl: Decl) -> Vec<FnId> {
+        self.with_supertraits(&[decl])
+            .into_iter()
+            .flat_map(|decl| self.of_traits.get(&decl).into_iter().flatten().map(|(_, id)| *id))
+            .collect()
     }
 
     fn blanket_method(&self, wanted: &str) -> Option<FnId> {

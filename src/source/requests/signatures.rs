@@ -25,7 +25,14 @@
 //!   and `reach = cluster` for those about what is in none.
 //! - `#[reach(cluster)]`, `#[reach(some)]`, `#[reach(any)]`, `#[reach(namespace)]` on a function: what the parameter `Reach` is: the
 //!   whole cluster, a namespace, either of them, or what the argument of that name says.
-//! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say.
+//! - `#[kind(group, kind)]` on a function: `Kind` is what these two of its arguments say; with a third one, that is the plural. On a
+//!   struct: its last parameter is what these of its fields say.
+//! - `#[plural(Named, plural)]` on a function: `Kind` is the kind of the parameter `Named` with the plural of an argument.
+//! - `#[kind_of(K)]` on a function: `Kind` is the kind of the parameter `K`; `#[kind_of()]`: one that only the API server knows.
+//! - `#[says(Uri = uri)]`, `#[says(Method = "GET")]` on a function: this parameter is the text of an argument, or this text.
+//! - `#[path(url)]` on a function: the argument is a path, which says `K` and `Reach` where it is a text.
+//! - `#[sends(request)]` on a function: it sends an HTTP request that was built elsewhere.
+//! - `#[client]` on a struct: who has a value of it can make requests.
 //! - `#[collects(C, Item)]` on a function: what goes into a `C` is an `Item`.
 //! - `#[same_kind]` on a struct: its requests are about its first argument (`PartialObjectMeta<K>`).
 
@@ -79,8 +86,50 @@ mod kube {
         use super::core::ObjectList;
         use super::error::Error;
 
+        #[client]
         pub struct Client;
         impl Client {
+            #[sends(request)]
+            pub async fn send(&self, request: http::Request) -> Result<http::Response, Error> {}
+            #[sends(request)]
+            pub async fn connect(&self, request: http::Request) -> Result<WebSocketStream, Error> {}
+            #[sends(request)]
+            pub async fn request<T>(&self, request: http::Request) -> Result<T, Error> {}
+            #[sends(request)]
+            pub async fn request_text(&self, request: http::Request) -> Result<String, Error> {}
+            #[sends(request)]
+            pub async fn request_stream(&self, request: http::Request) -> Result<AsyncBufRead, Error> {}
+            #[sends(request)]
+            pub async fn request_status<T>(&self, request: http::Request) -> Result<Either<T, Status>, Error> {}
+            #[sends(request)]
+            pub async fn request_events<T>(
+                &self,
+                request: http::Request,
+            ) -> Result<futures::Stream<Result<super::core::watch::WatchEvent<T>, Error>>, Error> {
+            }
+            // It is a service of tower, too.
+            #[sends(request)]
+            pub async fn call(&mut self, request: http::Request) -> Result<http::Response, Error> {}
+            #[sends(request)]
+            pub async fn oneshot(self, request: http::Request) -> Result<http::Response, Error> {}
+            pub async fn ready(&mut self) -> Result<Self, Error> {}
+            pub async fn ready_oneshot(self) -> Result<Self, Error> {}
+            // Everybody who is authenticated may discover.
+            pub async fn apiserver_version(&self) -> Result<Info, Error> {}
+            pub async fn list_api_groups(&self) -> Result<APIGroupList, Error> {}
+            pub async fn list_api_groups_aggregated(&self) -> Result<APIGroupDiscoveryList, Error> {}
+            pub async fn list_api_group_resources(&self, apiversion: &str) -> Result<APIResourceList, Error> {}
+            pub async fn list_core_api_versions(&self) -> Result<APIVersions, Error> {}
+            pub async fn list_core_api_versions_aggregated(&self) -> Result<APIGroupDiscoveryList, Error> {}
+            pub async fn list_core_api_resources(&self, version: &str) -> Result<APIResourceList, Error> {}
+            // These ask a kubelet, not the API server.
+            pub async fn kubelet_node_attach(&self) -> Result<AttachedProcess, Error> {}
+            pub async fn kubelet_node_exec(&self) -> Result<AttachedProcess, Error> {}
+            pub async fn kubelet_node_logs(&self) -> Result<String, Error> {}
+            pub async fn kubelet_node_portforward(&self) -> Result<Portforwarder, Error> {}
+            pub fn default_namespace(&self) -> String {}
+            pub fn valid_until(&self) -> Option<Timestamp> {}
+
             pub fn new<S, T>(service: S, default_namespace: T) -> Self {}
             pub async fn try_default() -> Result<Self, Error> {}
             pub fn try_from<C>(config: C) -> Result<Self, Error> {}
@@ -145,10 +194,14 @@ mod kube {
 
         pub struct ApiGroup;
         impl ApiGroup {
-            pub fn recommended_resources(&self) -> Vec<(ApiResource, ApiCapabilities)> {}
-            pub fn recommended_kind(&self, kind: &str) -> Option<(ApiResource, ApiCapabilities)> {}
-            pub fn resources_by_stability(&self) -> Vec<(ApiResource, ApiCapabilities)> {}
-            pub fn versioned_resources(&self, ver: &str) -> Vec<(ApiResource, ApiCapabilities)> {}
+            #[kind_of()]
+            pub fn recommended_resources<Kind>(&self) -> Vec<(ApiResource<Kind>, ApiCapabilities)> {}
+            #[kind_of()]
+            pub fn recommended_kind<Kind>(&self, kind: &str) -> Option<(ApiResource<Kind>, ApiCapabilities)> {}
+            #[kind_of()]
+            pub fn resources_by_stability<Kind>(&self) -> Vec<(ApiResource<Kind>, ApiCapabilities)> {}
+            #[kind_of()]
+            pub fn versioned_resources<Kind>(&self, ver: &str) -> Vec<(ApiResource<Kind>, ApiCapabilities)> {}
         }
 
         pub struct ApiCapabilities;
@@ -176,9 +229,9 @@ mod kube {
 
         pub use self::crd::CustomResourceExt;
         pub use self::dynamic::{ApiResource, DynamicObject};
-        pub use self::gvk::{GroupVersion, GroupVersionKind};
+        pub use self::gvk::{GroupVersion, GroupVersionKind, GroupVersionResource};
         pub use self::metadata::{PartialObjectMeta, PartialObjectMetaExt};
-        pub use self::object::ObjectList;
+        pub use self::object::{Object, ObjectList};
         pub use self::params::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchParams};
         pub use self::request::Request;
         pub use self::resource::{Resource, ResourceExt};
@@ -189,20 +242,37 @@ mod kube {
                 fn crd() -> k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition
                 {
                 }
-                fn api_resource() -> super::dynamic::ApiResource<Self> {}
+                #[kind_of(Self)]
+                fn api_resource<Kind>() -> super::dynamic::ApiResource<Kind> {}
             }
             impl<K> CustomResourceExt for K {}
         }
 
         pub mod gvk {
-            pub struct GroupVersionKind<Kind = _>;
+            #[kind(group, kind)]
+            pub struct GroupVersionKind<Kind = _> {
+                pub group: String,
+                pub version: String,
+                pub kind: String,
+            }
             impl<Kind> GroupVersionKind<Kind> {
                 #[kind(group, kind)]
                 pub fn gvk(group: &str, version: &str, kind: &str) -> Self {}
+                #[kind_of()]
+                pub fn try_from<T>(types: T) -> kube::Result<Self, kube::Error> {}
+                pub fn api_version(&self) -> String {}
             }
-            pub struct GroupVersion;
-            impl GroupVersion {
+            pub struct GroupVersion<Group = _>;
+            impl<Group> GroupVersion<Group> {
+                #[says(Group = group)]
                 pub fn gv(group: &str, version: &str) -> Self {}
+                #[kind(Group, kind)]
+                pub fn with_kind<Kind>(self, kind: &str) -> GroupVersionKind<Kind> {}
+                pub fn api_version(&self) -> String {}
+            }
+            pub struct GroupVersionResource;
+            impl GroupVersionResource {
+                pub fn gvr(group: &str, version: &str, resource: &str) -> Self {}
             }
         }
 
@@ -223,11 +293,20 @@ mod kube {
                 type DynamicType = ApiResource<Kind>;
             }
 
-            pub struct ApiResource<Kind = _>;
+            #[kind(group, kind, plural)]
+            pub struct ApiResource<Kind = _> {
+                pub group: String,
+                pub version: String,
+                pub api_version: String,
+                pub kind: String,
+                pub plural: String,
+            }
             impl<Kind> ApiResource<Kind> {
-                pub fn erase<K>(dyntype: &K::DynamicType) -> ApiResource<K> {}
+                #[kind_of(K)]
+                pub fn erase<K>(dyntype: &K::DynamicType) -> Self {}
                 pub fn from_gvk(gvk: &GroupVersionKind<Kind>) -> Self {}
-                pub fn from_gvk_with_plural(gvk: &GroupVersionKind<Kind>, plural: &str) -> Self {}
+                #[plural(Named, plural)]
+                pub fn from_gvk_with_plural<Named>(gvk: &GroupVersionKind<Named>, plural: &str) -> Self {}
             }
         }
 
@@ -247,6 +326,22 @@ mod kube {
         }
 
         pub mod object {
+            #[same_kind]
+            pub struct Object<P, U, Kind = _> {
+                pub types: Option<TypeMeta>,
+                pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+                pub spec: P,
+                pub status: Option<U>,
+            }
+            impl<P, U, Kind> Object<P, U, Kind> {
+                pub fn new(name: &str, ar: &super::dynamic::ApiResource<Kind>, spec: P) -> Self {}
+                pub fn within(self, ns: &str) -> Self {}
+            }
+            impl<P, U, Kind> super::Resource for Object<P, U, Kind> {
+                type DynamicType = super::dynamic::ApiResource<Kind>;
+            }
+            pub struct NotUsed;
+
             pub struct ObjectList<K> {
                 pub items: Vec<K>,
             }
@@ -333,27 +428,29 @@ mod kube {
         pub mod request {
             pub struct Url<K>;
             pub struct Request<K, Reach = _>;
+            pub struct Built;
 
             impl<K, Reach> Request<K, Reach> {
+                #[path(url_path)]
                 pub fn new(url_path: Url<K>) -> Self {}
                 #[asks("get")]
-                pub fn get(&self, name: &str, gp: &GetParams) -> Result<http::Request, Error> {}
+                pub fn get(&self, name: &str, gp: &GetParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("get")]
-                pub fn get_metadata(&self, name: &str, gp: &GetParams) -> Result<http::Request, Error> {}
+                pub fn get_metadata(&self, name: &str, gp: &GetParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("list")]
-                pub fn list(&self, lp: &ListParams) -> Result<http::Request, Error> {}
+                pub fn list(&self, lp: &ListParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("list")]
-                pub fn list_metadata(&self, lp: &ListParams) -> Result<http::Request, Error> {}
+                pub fn list_metadata(&self, lp: &ListParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("watch")]
-                pub fn watch(&self, wp: &WatchParams, ver: &str) -> Result<http::Request, Error> {}
+                pub fn watch(&self, wp: &WatchParams, ver: &str) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("watch")]
-                pub fn watch_metadata(&self, wp: &WatchParams, ver: &str) -> Result<http::Request, Error> {}
+                pub fn watch_metadata(&self, wp: &WatchParams, ver: &str) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("create")]
-                pub fn create(&self, pp: &PostParams, data: Vec<u8>) -> Result<http::Request, Error> {}
+                pub fn create(&self, pp: &PostParams, data: Vec<u8>) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("delete")]
-                pub fn delete(&self, name: &str, dp: &DeleteParams) -> Result<http::Request, Error> {}
+                pub fn delete(&self, name: &str, dp: &DeleteParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("deletecollection")]
-                pub fn delete_collection(&self, dp: &DeleteParams, lp: &ListParams) -> Result<http::Request, Error> {}
+                pub fn delete_collection(&self, dp: &DeleteParams, lp: &ListParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("patch")]
                 #[asks("create", when = Applies)]
                 pub fn patch<P, Applies>(
@@ -361,7 +458,7 @@ mod kube {
                     name: &str,
                     pp: &PatchParams,
                     patch: &super::params::Patch<P, Applies>,
-                ) -> Result<http::Request, Error> {
+                ) -> Result<http::Request<Vec<u8>, Built>, Error> {
                 }
                 #[asks("patch")]
                 #[asks("create", when = Applies)]
@@ -370,12 +467,12 @@ mod kube {
                     name: &str,
                     pp: &PatchParams,
                     patch: &super::params::Patch<P, Applies>,
-                ) -> Result<http::Request, Error> {
+                ) -> Result<http::Request<Vec<u8>, Built>, Error> {
                 }
                 #[asks("update")]
-                pub fn replace(&self, name: &str, pp: &PostParams, data: Vec<u8>) -> Result<http::Request, Error> {}
+                pub fn replace(&self, name: &str, pp: &PostParams, data: Vec<u8>) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("get", subresource = subresource_name)]
-                pub fn get_subresource(&self, subresource_name: &str, name: &str) -> Result<http::Request, Error> {}
+                pub fn get_subresource(&self, subresource_name: &str, name: &str) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("create", subresource = subresource_name)]
                 pub fn create_subresource(
                     &self,
@@ -383,7 +480,7 @@ mod kube {
                     name: &str,
                     pp: &PostParams,
                     data: Vec<u8>,
-                ) -> Result<http::Request, Error> {
+                ) -> Result<http::Request<Vec<u8>, Built>, Error> {
                 }
                 #[asks("patch", subresource = subresource_name)]
                 pub fn patch_subresource<P>(
@@ -392,7 +489,7 @@ mod kube {
                     name: &str,
                     pp: &PatchParams,
                     patch: &P,
-                ) -> Result<http::Request, Error> {
+                ) -> Result<http::Request<Vec<u8>, Built>, Error> {
                 }
                 #[asks("update", subresource = subresource_name)]
                 pub fn replace_subresource(
@@ -401,24 +498,24 @@ mod kube {
                     name: &str,
                     pp: &PostParams,
                     data: Vec<u8>,
-                ) -> Result<http::Request, Error> {
+                ) -> Result<http::Request<Vec<u8>, Built>, Error> {
                 }
                 #[asks("get", subresource = "log")]
-                pub fn logs(&self, name: &str, lp: &LogParams) -> Result<http::Request, Error> {}
+                pub fn logs(&self, name: &str, lp: &LogParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("create", subresource = "eviction")]
-                pub fn evict(&self, name: &str, ep: &EvictParams) -> Result<http::Request, Error> {}
+                pub fn evict(&self, name: &str, ep: &EvictParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("get", "create", subresource = "attach")]
-                pub fn attach(&self, name: &str, ap: &AttachParams) -> Result<http::Request, Error> {}
+                pub fn attach(&self, name: &str, ap: &AttachParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("get", "create", subresource = "exec")]
-                pub fn exec<I>(&self, name: &str, command: I, ap: &AttachParams) -> Result<http::Request, Error> {}
+                pub fn exec<I>(&self, name: &str, command: I, ap: &AttachParams) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("get", "create", subresource = "portforward")]
-                pub fn portforward<P>(&self, name: &str, ports: P) -> Result<http::Request, Error> {}
+                pub fn portforward<P>(&self, name: &str, ports: P) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("patch")]
-                pub fn restart(&self, name: &str) -> Result<http::Request, Error> {}
+                pub fn restart(&self, name: &str) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("patch")]
-                pub fn cordon(&self, name: &str) -> Result<http::Request, Error> {}
+                pub fn cordon(&self, name: &str) -> Result<http::Request<Vec<u8>, Built>, Error> {}
                 #[asks("patch")]
-                pub fn uncordon(&self, name: &str) -> Result<http::Request, Error> {}
+                pub fn uncordon(&self, name: &str) -> Result<http::Request<Vec<u8>, Built>, Error> {}
             }
         }
     }
@@ -440,6 +537,7 @@ mod kube {
         use futures::Stream;
         use k8s_openapi::api::autoscaling::v1::Scale;
 
+        #[client]
         pub struct Api<K, Reach = _>;
 
         impl<K, Reach> Api<K, Reach> {
@@ -465,7 +563,7 @@ mod kube {
             pub fn constrain_default<Before>(self: Api<K, Before>) -> Self {}
             pub fn into_client(self) -> Client {}
             pub fn namespace(&self) -> Option<String> {}
-            pub fn resource_url(&self) -> String {}
+            pub fn resource_url(&self) -> super::core::request::Url<K> {}
 
             #[asks("get")]
             pub async fn get(&self, name: &str) -> Result<K, Error> {}
@@ -642,6 +740,7 @@ mod kube {
         }
 
         pub mod entry {
+            #[client]
             pub enum Entry<K, Reach = _> {
                 Occupied(OccupiedEntry<K, Reach>),
                 Vacant(VacantEntry<K, Reach>),
@@ -653,6 +752,7 @@ mod kube {
                 pub fn or_insert(self, default: impl FnOnce() -> K) -> OccupiedEntry<K, Reach> {}
             }
 
+            #[client]
             pub struct OccupiedEntry<K, Reach = _>;
             impl<K, Reach> OccupiedEntry<K, Reach> {
                 pub fn get(&self) -> &K {}
@@ -664,6 +764,7 @@ mod kube {
                 pub async fn commit(&mut self, pp: &PostParams) -> Result<(), CommitError> {}
             }
 
+            #[client]
             pub struct VacantEntry<K, Reach = _>;
             impl<K, Reach> VacantEntry<K, Reach> {
                 pub fn insert(self, object: K) -> OccupiedEntry<K, Reach> {}
@@ -982,6 +1083,7 @@ mod kube {
         pub mod events {
             pub struct Event;
             pub struct Reporter;
+            #[client]
             pub struct Recorder;
             impl Recorder {
                 pub fn new(client: kube::Client, reporter: Reporter) -> Self {}
@@ -1079,6 +1181,7 @@ mod opctl_runtime {
         use kube::runtime::controller::Action;
         use kube::{Api, Client};
 
+        #[client]
         pub struct Context {
             pub client: Client,
             pub operator: Operator,
@@ -1506,6 +1609,10 @@ mod futures {
         pub type LocalBoxFuture<'a, T> = std::future::Future<T>;
         pub trait FutureExt {}
         pub trait TryFutureExt {}
+        pub enum Either<A, B> {
+            Left(A),
+            Right(B),
+        }
 
         impl<T> std::future::Future<T> {
             pub fn boxed(self) -> Self {}
@@ -1553,6 +1660,10 @@ mod futures {
         pub async fn err<T, E>(error: E) -> std::result::Result<T, E> {}
         pub async fn lazy<T>(f: impl FnOnce() -> T) -> T {}
     }
+}
+
+mod either {
+    pub use futures::future::Either;
 }
 
 mod futures_util {
@@ -1615,7 +1726,9 @@ mod tokio {
         pub struct OnceCell<T>;
         impl<T> OnceCell<T> {
             pub fn new() -> Self {}
+            pub fn const_new() -> Self {}
             pub fn get(&self) -> Option<T> {}
+            pub fn set(&self, value: T) -> Result<(), T> {}
             pub async fn get_or_init(&self, f: impl FnOnce() -> std::future::Future<T>) -> T {}
             pub async fn get_or_try_init<E>(
                 &self,
@@ -1623,9 +1736,43 @@ mod tokio {
             ) -> Result<T, E> {
             }
         }
+        pub mod oneshot {
+            pub type Sender<T> = super::mpsc::Sender<T>;
+            pub type Receiver<T> = std::future::Future<Result<T, ()>>;
+            pub fn channel<T>() -> (super::mpsc::Sender<T>, std::future::Future<Result<T, ()>>) {}
+        }
+        pub mod watch {
+            pub struct Sender<T>;
+            impl<T> Sender<T> {
+                pub fn send(&self, value: T) -> Result<(), T> {}
+                pub fn subscribe(&self) -> Receiver<T> {}
+                pub fn borrow(&self) -> T {}
+            }
+            pub struct Receiver<T>;
+            impl<T> Receiver<T> {
+                pub fn borrow(&self) -> T {}
+                pub fn borrow_and_update(&mut self) -> T {}
+                pub async fn changed(&mut self) -> Result<(), ()> {}
+                pub async fn wait_for(&mut self, f: impl FnMut(&T) -> bool) -> Result<T, ()> {}
+            }
+            pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {}
+        }
+        pub mod broadcast {
+            pub struct Sender<T>;
+            impl<T> Sender<T> {
+                pub fn send(&self, value: T) -> Result<usize, T> {}
+                pub fn subscribe(&self) -> super::mpsc::Receiver<T> {}
+            }
+            pub fn channel<T>(capacity: usize) -> (Sender<T>, super::mpsc::Receiver<T>) {}
+        }
         pub mod mpsc {
             pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {}
-            pub fn unbounded_channel<T>() -> (Sender<T>, Receiver<T>) {}
+            pub fn unbounded_channel<T>() -> (UnboundedSender<T>, Receiver<T>) {}
+            pub type UnboundedReceiver<T> = Receiver<T>;
+            pub struct UnboundedSender<T>;
+            impl<T> UnboundedSender<T> {
+                pub fn send(&self, value: T) -> Result<(), T> {}
+            }
             pub struct Sender<T>;
             impl<T> Sender<T> {
                 pub async fn send(&self, value: T) -> Result<(), T> {}
@@ -1664,9 +1811,89 @@ mod tracing {
     }
 }
 
+/// Requests that code builds itself: `Method` and `Uri` are their texts, `Header` the values of all headers.
+mod http {
+    pub use self::request::Request;
+
+    pub struct Response;
+    pub struct Method;
+
+    pub mod request {
+        pub struct Request<B, Method = _, Uri = _, Header = _>;
+        impl<B, Method, Uri, Header> Request<B, Method, Uri, Header> {
+            pub fn builder() -> Builder<Method, Uri, Header> {}
+            #[says(Method = "GET")]
+            #[says(Uri = uri)]
+            pub fn get<T>(uri: T) -> Builder<Method, Uri, Header> {}
+            #[says(Method = "PUT")]
+            #[says(Uri = uri)]
+            pub fn put<T>(uri: T) -> Builder<Method, Uri, Header> {}
+            #[says(Method = "POST")]
+            #[says(Uri = uri)]
+            pub fn post<T>(uri: T) -> Builder<Method, Uri, Header> {}
+            #[says(Method = "DELETE")]
+            #[says(Uri = uri)]
+            pub fn delete<T>(uri: T) -> Builder<Method, Uri, Header> {}
+            #[says(Method = "PATCH")]
+            #[says(Uri = uri)]
+            pub fn patch<T>(uri: T) -> Builder<Method, Uri, Header> {}
+            // The path is set later.
+            #[says(Uri = "")]
+            pub fn new(body: B) -> Self {}
+            #[says(Uri = "")]
+            pub fn uri_mut(&mut self) {}
+            #[says(Uri = "")]
+            pub fn method_mut(&mut self) {}
+            pub fn map<C>(self, f: impl FnOnce(B) -> C) -> Request<C, Method, Uri, Header> {}
+        }
+
+        pub struct Builder<Method = _, Uri = _, Header = _>;
+        impl<Method, Uri, Header> Builder<Method, Uri, Header> {
+            pub fn new() -> Self {}
+            #[says(Method = method)]
+            pub fn method<T>(self, method: T) -> Self {}
+            #[says(Uri = uri)]
+            pub fn uri<T>(self, uri: T) -> Self {}
+            #[says(Header = value)]
+            pub fn header<K, V>(self, key: K, value: V) -> Self {}
+            pub fn version<V>(self, version: V) -> Self {}
+            pub fn extension<E>(self, extension: E) -> Self {}
+            pub fn body<B>(self, body: B) -> std::result::Result<Request<B, Method, Uri, Header>, ()> {}
+        }
+    }
+}
+
+mod hyper {
+    pub use http::*;
+}
+
+mod once_cell {
+    pub mod sync {
+        pub use std::sync::{LazyLock as Lazy, OnceLock as OnceCell};
+    }
+    pub mod unsync {
+        pub use std::sync::{LazyLock as Lazy, OnceLock as OnceCell};
+    }
+}
+
+mod parking_lot {
+    pub struct Mutex<T>;
+    impl<T> Mutex<T> {
+        pub fn new(value: T) -> Self {}
+        pub fn lock(&self) -> T {}
+    }
+    pub struct RwLock<T>;
+    impl<T> RwLock<T> {
+        pub fn new(value: T) -> Self {}
+        pub fn read(&self) -> T {}
+        pub fn write(&self) -> T {}
+    }
+}
+
 mod std {
     pub mod prelude {
         pub use super::boxed::Box;
+        pub use super::convert::{AsRef, Into};
         pub use super::future::Future;
         pub use super::iter::{IntoIterator, Iterator};
         pub use super::option::Option;
@@ -1821,9 +2048,25 @@ mod std {
             pub fn collect<C>(self) -> C {}
         }
         pub fn once<T>(value: T) -> Iterator<T> {}
+        pub fn repeat<T>(value: T) -> Iterator<T> {}
+        pub fn repeat_with<T>(f: impl FnMut() -> T) -> Iterator<T> {}
+        pub fn from_fn<T>(f: impl FnMut() -> Option<T>) -> Iterator<T> {}
+        pub fn successors<T>(first: Option<T>, f: impl FnMut(&T) -> Option<T>) -> Iterator<T> {}
+        pub fn zip<A, B>(a: Iterator<A>, b: Iterator<B>) -> Iterator<(A, B)> {}
     }
 
     pub mod collections {
+        pub struct VecDeque<T>;
+        impl<T> VecDeque<T> {
+            pub fn new() -> Self {}
+            pub fn push_back(&mut self, value: T) {}
+            pub fn push_front(&mut self, value: T) {}
+            pub fn pop_back(&mut self) -> Option<T> {}
+            pub fn pop_front(&mut self) -> Option<T> {}
+            pub fn front(&self) -> Option<T> {}
+            pub fn iter(&self) -> Iterator<T> {}
+            pub fn into_iter(self) -> Iterator<T> {}
+        }
         pub struct BTreeMap<K, V>;
         pub type HashMap<K, V> = BTreeMap<K, V>;
         impl<K, V> BTreeMap<K, V> {
@@ -1834,10 +2077,19 @@ mod std {
             pub fn remove<Q>(&mut self, key: &Q) -> Option<V> {}
             pub fn iter(&self) -> Iterator<(K, V)> {}
             pub fn into_iter(self) -> Iterator<(K, V)> {}
+            pub fn entry(&mut self, key: K) -> Entry<V> {}
+            pub fn index(&self) -> V {}
             pub fn keys(&self) -> Iterator<K> {}
             pub fn values(&self) -> Iterator<V> {}
             pub fn values_mut(&mut self) -> Iterator<V> {}
             pub fn into_values(self) -> Iterator<V> {}
+        }
+        pub struct Entry<V>;
+        impl<V> Entry<V> {
+            pub fn or_insert(self, value: V) -> V {}
+            pub fn or_insert_with(self, f: impl FnOnce() -> V) -> V {}
+            pub fn or_default(self) -> V {}
+            pub fn and_modify(self, f: impl FnOnce(&mut V)) -> Self {}
         }
     }
 
@@ -1879,6 +2131,48 @@ mod std {
     pub mod borrow {
         #[transparent]
         pub struct Cow<T>;
+        #[transparent]
+        pub struct Borrow<T>;
+    }
+
+    // As bounds: what can become a value of a type is one.
+    pub mod convert {
+        #[transparent]
+        pub struct AsRef<T>;
+        #[transparent]
+        pub struct Into<T>;
+        pub fn identity<T>(value: T) -> T {}
+    }
+
+    pub mod ops {
+        #[transparent]
+        pub struct Deref<Target>;
+        #[transparent]
+        pub struct DerefMut<Target>;
+    }
+
+    pub mod mem {
+        pub fn take<T>(value: &mut T) -> T {}
+        pub fn replace<T>(value: &mut T, new: T) -> T {}
+    }
+
+    pub mod cell {
+        pub struct RefCell<T>;
+        impl<T> RefCell<T> {
+            pub fn new(value: T) -> Self {}
+            pub fn borrow(&self) -> T {}
+            pub fn borrow_mut(&self) -> T {}
+            pub fn into_inner(self) -> T {}
+            pub fn replace(&self, value: T) -> T {}
+        }
+        pub use super::sync::{LazyLock as LazyCell, OnceLock as OnceCell};
+    }
+
+    pub mod thread {
+        pub struct LocalKey<T>;
+        impl<T> LocalKey<T> {
+            pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {}
+        }
     }
 
     pub mod sync {
@@ -1905,10 +2199,28 @@ mod std {
             pub fn new() -> Self {}
             pub fn get(&self) -> Option<T> {}
             pub fn get_or_init(&self, f: impl FnOnce() -> T) -> T {}
+            pub fn set(&self, value: T) -> Result<(), T> {}
+            pub fn take(&mut self) -> Option<T> {}
+            pub fn get_mut(&mut self) -> Option<T> {}
+            pub fn into_inner(self) -> Option<T> {}
         }
+        #[transparent]
         pub struct LazyLock<T>;
         impl<T> LazyLock<T> {
             pub fn new(f: impl FnOnce() -> T) -> T {}
+            pub fn force(value: &T) -> T {}
+        }
+        #[transparent]
+        pub struct Weak<T>;
+        pub mod mpsc {
+            pub fn channel<T>() -> (tokio::sync::mpsc::Sender<T>, Receiver<T>) {}
+            pub struct Receiver<T>;
+            impl<T> Receiver<T> {
+                pub fn recv(&self) -> Result<T, ()> {}
+                pub fn iter(&self) -> Iterator<T> {}
+                pub fn into_iter(self) -> Iterator<T> {}
+                pub fn try_recv(&self) -> Result<T, ()> {}
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, Token};
 
@@ -13,8 +15,18 @@ const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", 
 pub struct Rules {
     pub asks: Vec<Rc<Asks>>,
     pub reach: Option<Reach>,
-    /// The names of the arguments that say group and kind.
-    pub kind: Option<(String, String)>,
+    /// The names of the arguments that say group, kind, and perhaps the plural.
+    pub kind: Option<Vec<String>>,
+    /// The parameter whose kind `Kind` is, with the plural of an argument.
+    pub plural: Option<Vec<String>>,
+    /// The parameter whose kind the parameter `Kind` is; none where only the API server knows it.
+    pub kind_of: Option<Option<String>>,
+    /// Parameters that are texts, each with the text or the argument that says it.
+    pub says: Vec<(String, Subresource)>,
+    /// The argument that is a path, which says `K` and `Reach`.
+    pub path: Option<String>,
+    /// The argument that is a request, which others built.
+    pub sends: Option<String>,
     /// The parameters that are a collection and what goes into it.
     pub collects: Option<(String, String)>,
 }
@@ -55,7 +67,10 @@ impl Rules {
         let mut rules = Self::default();
         for attribute in attributes {
             let names = || {
-                let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated);
+                let all = |input: ParseStream<'_>| {
+                    Punctuated::<Ident, Token![,]>::parse_terminated_with(input, Ident::parse_any)
+                };
+                let names = attribute.parse_args_with(all);
                 names.into_iter().flatten().map(|name| name.to_string()).collect::<Vec<_>>()
             };
             if attribute.path().is_ident("asks") {
@@ -68,13 +83,40 @@ impl Rules {
                     _ => Reach::Argument(name),
                 });
             } else if attribute.path().is_ident("kind") {
-                rules.kind = <[String; 2]>::try_from(names()).ok().map(Into::into);
+                rules.kind = Some(names());
+            } else if attribute.path().is_ident("plural") {
+                rules.plural = Some(names());
+            } else if attribute.path().is_ident("kind_of") {
+                rules.kind_of = Some(names().pop());
+            } else if attribute.path().is_ident("path") {
+                rules.path = names().pop();
+            } else if attribute.path().is_ident("sends") {
+                rules.sends = names().pop();
+            } else if attribute.path().is_ident("says") {
+                rules.says.extend(says(attribute));
             } else if attribute.path().is_ident("collects") {
                 rules.collects = <[String; 2]>::try_from(names()).ok().map(Into::into);
             }
         }
         rules
     }
+}
+
+/// `#[says(Parameter = "text")]`, `#[says(Parameter = argument)]`
+fn says(attribute: &Attribute) -> Option<(String, Subresource)> {
+    let Expr::Assign(assign) = attribute.parse_args().ok()? else { return None };
+    let said = match &*assign.right {
+        Expr::Lit(_) => Subresource::Named(text(&assign.right)?),
+        right => Subresource::Argument(text(right)?),
+    };
+    Some((text(&assign.left)?, said))
+}
+
+/// The fields that say group, kind and perhaps the plural of the last parameter of a struct: `#[kind(group, kind)]`.
+pub fn kind_fields(attributes: &[Attribute]) -> Option<Vec<String>> {
+    let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("kind"))?;
+    let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated).ok()?;
+    Some(names.into_iter().map(|name| name.to_string()).collect())
 }
 
 impl Asks {

@@ -22,22 +22,86 @@ pub enum Type {
     Tuple(Rc<[Type]>),
     /// What can be called: its arguments and its result.
     Fn(Rc<[Type]>, Rc<Type>),
-    /// One of these texts, or in one of these places.
+    /// One of these texts, places or kinds.
     Set(Rc<BTreeSet<Atom>>),
-    /// A kind that is named by texts: group and kind.
-    Kind(Rc<str>, Rc<str>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
     Text(Rc<str>),
+    /// A text with `{}` for the parts that are known only at run time.
+    Pattern(Rc<str>),
     /// The whole cluster.
     Cluster,
     Namespace(Rc<str>),
     SomeNamespace,
     /// What a parameter of the function at hand stands for.
     Param(Rc<str>),
+    /// The kind with these names.
+    Kind(KindNames),
+    /// The kind of a type.
+    Of(Type),
+    /// A kind that is known only at run time.
+    AnyKind,
 }
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindNames {
+    pub group: Rc<str>,
+    /// Empty where only the plural is known.
+    pub kind: Rc<str>,
+    pub plural: Option<Rc<str>>,
+}
+
+impl KindNames {
+    /// The text that a parameter of the function at hand stands for, as a part of these names.
+    pub fn of_parameter(name: &str) -> Rc<str> {
+        format!("\0{name}").into()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Rc<str>> {
+        [&self.group, &self.kind].into_iter().chain(&self.plural)
+    }
+
+    /// Returns true if no part depends on a parameter.
+    pub fn is_ground(&self) -> bool {
+        self.parts().all(|part| !part.starts_with('\0'))
+    }
+
+    /// These names with the texts of parameters.
+    fn with(&self, vars: &mut Vars, of: &impl Fn(&str) -> Option<Type>) -> Atom {
+        let part = |part: &Rc<str>| match part.strip_prefix('\0') {
+            Some(name) => match &vars.atoms(&of(name)?).into_iter().collect::<Vec<_>>()[..] {
+                [Atom::Text(text)] => Some(text.clone()),
+                [Atom::Param(name)] => Some(Self::of_parameter(name)),
+                _ => None,
+            },
+            None => Some(part.clone()),
+        };
+        let (group, kind) = (part(&self.group), part(&self.kind));
+        match (group, kind, self.plural.as_ref().map(part)) {
+            (Some(group), Some(kind), None) => Atom::Kind(Self { group, kind, plural: None }),
+            (Some(group), Some(kind), Some(Some(plural))) => Atom::Kind(Self { group, kind, plural: Some(plural) }),
+            _ => Atom::AnyKind,
+        }
+    }
+}
+
+/// The origin of a value of unknown type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    #[default]
+    Unknown,
+    /// It does not come from a client of the API server.
+    Other,
+    /// It comes from a client of the API server.
+    Client,
+    /// It comes from a crate that uses kube, the one with this number in [`World`](super::world::World).
+    Crate(usize),
+}
+
+/// The name of a parameter that nobody writes, and that stands for a set: see `= _` in `signatures.rs`.
+pub const PHANTOM: &str = "~_";
 
 impl Type {
     pub fn set(atoms: impl IntoIterator<Item = Atom>) -> Self {
@@ -51,11 +115,16 @@ impl Type {
     /// Whether it says nothing of a parameter.
     pub fn is_ground(&self) -> bool {
         match self {
-            Self::Unknown | Self::Var(_) | Self::Kind(..) => true,
+            Self::Unknown | Self::Var(_) => true,
             Self::Param(_) => false,
             Self::Named(_, inner) | Self::Tuple(inner) => inner.iter().all(Self::is_ground),
             Self::Fn(arguments, result) => arguments.iter().all(Self::is_ground) && result.is_ground(),
-            Self::Set(atoms) => !atoms.iter().any(|atom| matches!(atom, Atom::Param(_))),
+            Self::Set(atoms) => atoms.iter().all(|atom| match atom {
+                Atom::Param(_) => false,
+                Atom::Of(ty) => ty.is_ground(),
+                Atom::Kind(names) => names.is_ground(),
+                _ => true,
+            }),
         }
     }
 
@@ -65,7 +134,11 @@ impl Type {
             Self::Param(name) => name.starts_with('~'),
             Self::Named(_, inner) | Self::Tuple(inner) => inner.iter().all(Self::is_written),
             Self::Fn(arguments, result) => arguments.iter().all(Self::is_written) && result.is_written(),
-            Self::Unknown | Self::Var(_) | Self::Kind(..) | Self::Set(_) => true,
+            Self::Set(atoms) => atoms.iter().all(|atom| match atom {
+                Atom::Of(ty) => ty.is_written(),
+                _ => true,
+            }),
+            Self::Unknown | Self::Var(_) => true,
         }
     }
 
@@ -85,12 +158,20 @@ impl Type {
                 for atom in atoms.iter() {
                     match atom {
                         Atom::Param(name) => vars.unify(&var, &of(name).unwrap_or(Self::Unknown)),
+                        Atom::Kind(names) => {
+                            let atom = names.with(vars, of);
+                            vars.unify(&var, &Self::set([atom]));
+                        }
+                        Atom::Of(ty) => {
+                            let ty = ty.with(vars, of);
+                            vars.unify(&var, &Self::set([Atom::Of(ty)]));
+                        }
                         atom => vars.unify(&var, &Self::set([atom.clone()])),
                     }
                 }
                 var
             }
-            Self::Unknown | Self::Var(_) | Self::Kind(..) => self.clone(),
+            Self::Unknown | Self::Var(_) => self.clone(),
         }
     }
 }
@@ -107,7 +188,7 @@ pub struct Vars {
 
 #[derive(Clone)]
 enum Slot {
-    Free,
+    Free(Origin),
     Bound(Type),
     /// It may be each of these, as code joins them.
     Set(BTreeSet<Atom>),
@@ -118,8 +199,24 @@ const DEEP: usize = 24;
 
 impl Vars {
     pub fn fresh(&mut self) -> Type {
-        self.slots.push(Slot::Free);
+        self.fresh_from(Origin::Unknown)
+    }
+
+    pub fn fresh_from(&mut self, origin: Origin) -> Type {
+        self.slots.push(Slot::Free(origin));
         Type::Var(self.slots.len() - 1)
+    }
+
+    /// The origin of a value of unknown type.
+    pub fn origin(&self, ty: &Type) -> Origin {
+        match self.known(ty) {
+            Type::Var(var) => match &self.slots[var] {
+                Slot::Free(origin) => *origin,
+                Slot::Set(_) | Slot::Bound(_) => Origin::Other,
+            },
+            Type::Unknown => Origin::Unknown,
+            _ => Origin::Other,
+        }
     }
 
     pub fn set(&mut self, atom: Atom) -> Type {
@@ -143,7 +240,7 @@ impl Vars {
         match self.known(ty) {
             Type::Var(var) => match &self.slots[var] {
                 Slot::Set(atoms) => atoms.clone(),
-                Slot::Free | Slot::Bound(_) => BTreeSet::new(),
+                Slot::Free(_) | Slot::Bound(_) => BTreeSet::new(),
             },
             Type::Set(atoms) => (*atoms).clone(),
             Type::Param(name) => [Atom::Param(name)].into(),
@@ -154,7 +251,7 @@ impl Vars {
     /// Whether nothing at all is known.
     pub fn is_free(&self, ty: &Type) -> bool {
         match self.known(ty) {
-            Type::Var(var) => matches!(self.slots[var], Slot::Free),
+            Type::Var(var) => matches!(self.slots[var], Slot::Free(_)),
             Type::Unknown => true,
             _ => false,
         }
@@ -187,11 +284,11 @@ impl Vars {
         if left == right {
             return;
         }
-        if let Slot::Set(atoms) = self.slots[left].clone() {
-            match &mut self.slots[right] {
-                Slot::Set(others) => others.extend(atoms),
-                other => *other = Slot::Set(atoms),
-            }
+        match (self.slots[left].clone(), &mut self.slots[right]) {
+            (Slot::Set(atoms), Slot::Set(others)) => others.extend(atoms),
+            (Slot::Set(atoms), other) => *other = Slot::Set(atoms),
+            (Slot::Free(origin), Slot::Free(other)) => *other = origin.max(*other),
+            _ => {}
         }
         self.slots[left] = Slot::Bound(Type::Var(right));
     }
@@ -201,8 +298,45 @@ impl Vars {
         match (&mut self.slots[var], &ty) {
             (Slot::Set(atoms), Type::Set(others)) => atoms.extend(others.iter().cloned()),
             (Slot::Set(atoms), Type::Param(name)) => drop(atoms.insert(Atom::Param(name.clone()))),
-            (slot @ Slot::Free, Type::Set(atoms)) => *slot = Slot::Set((**atoms).clone()),
-            (slot, _) if !is_cyclic => *slot = Slot::Bound(ty),
+            // A text remains a text where a string is expected.
+            (Slot::Set(_), Type::Named(..)) => {}
+            (slot @ Slot::Free(_), Type::Set(atoms)) => *slot = Slot::Set((**atoms).clone()),
+            (slot @ Slot::Free(_), Type::Param(name)) if name.starts_with(PHANTOM) => {
+                *slot = Slot::Set([Atom::Param(name.clone())].into());
+            }
+            (slot, _) if !is_cyclic => {
+                let before = std::mem::replace(slot, Slot::Bound(ty.clone()));
+                if let Slot::Free(origin) = before {
+                    self.spread(&ty, origin, 0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Something of this origin may have been put into a value of an unknown type.
+    pub fn admit(&mut self, ty: &Type, origin: Origin) {
+        if let Type::Var(var) = self.known(ty)
+            && let Slot::Free(before) = &mut self.slots[var]
+        {
+            *before = origin.max(*before);
+        }
+    }
+
+    /// The parts of a value come from where it comes from.
+    fn spread(&mut self, ty: &Type, origin: Origin, depth: usize) {
+        if origin == Origin::Unknown || depth > DEEP {
+            return;
+        }
+        match self.known(ty) {
+            Type::Var(var) => {
+                if let Slot::Free(part) = &mut self.slots[var] {
+                    *part = origin.max(*part);
+                }
+            }
+            Type::Named(_, types) | Type::Tuple(types) => {
+                types.iter().for_each(|ty| self.spread(ty, origin, depth + 1));
+            }
             _ => {}
         }
     }
@@ -214,7 +348,7 @@ impl Vars {
                 Type::Var(other) => other == var,
                 Type::Named(_, inner) | Type::Tuple(inner) => any(&inner),
                 Type::Fn(arguments, result) => any(&arguments) || self.occurs(var, &result, depth + 1),
-                Type::Unknown | Type::Param(_) | Type::Set(_) | Type::Kind(..) => false,
+                Type::Unknown | Type::Param(_) | Type::Set(_) => false,
             }
     }
 
@@ -228,11 +362,21 @@ impl Vars {
             return Type::Unknown;
         }
         let list = |types: &[Type]| types.iter().map(|ty| self.export_to(ty, depth + 1)).collect::<Rc<[_]>>();
+        let set = |atoms: &BTreeSet<Atom>| {
+            Type::set(atoms.iter().map(|atom| match atom {
+                Atom::Of(ty) => Atom::Of(self.export_to(ty, depth + 1)),
+                atom => atom.clone(),
+            }))
+        };
         match self.known(ty) {
             Type::Var(var) => match &self.slots[var] {
-                Slot::Set(atoms) => Type::Set(Rc::new(atoms.clone())),
-                Slot::Free | Slot::Bound(_) => Type::Unknown,
+                Slot::Set(atoms) => match atoms.iter().next() {
+                    Some(Atom::Param(name)) if atoms.len() == 1 => Type::Param(name.clone()),
+                    _ => set(atoms),
+                },
+                Slot::Free(_) | Slot::Bound(_) => Type::Unknown,
             },
+            Type::Set(atoms) => set(&atoms),
             Type::Named(decl, inner) => Type::Named(decl, list(&inner)),
             Type::Tuple(inner) => Type::Tuple(list(&inner)),
             Type::Fn(arguments, result) => Type::Fn(list(&arguments), Rc::new(self.export_to(&result, depth + 1))),

@@ -2,22 +2,25 @@
 //! and types are made of syntax here; nothing is inferred.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{
-    Block, DeriveInput, GenericParam, Generics, ImplItem, Item, ItemConst, ItemFn, ItemImpl, ItemTrait, ItemType, Path,
-    Signature, Stmt, Token, TraitItem, Type as Syntax, TypeParamBound, WherePredicate,
+    Block, DeriveInput, GenericParam, Generics, ImplItem, ItemConst, ItemFn, ItemImpl, ItemTrait, ItemType, Macro,
+    Path, Signature, Token, TraitItem, Type as Syntax, TypeParamBound, WherePredicate,
 };
 
+use super::blocks::{Blocks, Expansion, address, expansion};
 use super::function::Analysis;
+use super::made::{self, Unclear};
 use super::table::Rules;
 use super::types::{Atom, Decl, Type, Vars};
 use crate::source::Options;
-use crate::source::modules::{ModuleId, Modules, TypeDecl, UsePath, name};
+use crate::source::modules::{ModuleId, Modules, TypeDecl, UsePath, mentions, name};
 use crate::source::resolve::{Foreign, Namespace, Target, resolve};
 use crate::source::types::Deriver;
 
@@ -46,6 +49,20 @@ pub struct World<'a> {
     pub constants: Vec<(ModuleId, Rc<ItemConst>)>,
     /// The modules of blocks that hold items, by the address of the block.
     blocks: HashMap<usize, ModuleId>,
+    added: HashSet<ModuleId>,
+    /// The expansions of calls of the project's macros, by the address of the call.
+    expansions: HashMap<usize, Expansion>,
+    /// The calls of macros among items that are not understood.
+    pub unclear: Vec<Unclear>,
+    /// The names and the numbers of arguments of the methods of kube that make requests.
+    pub requesting: HashSet<(String, usize)>,
+    /// The types of constants, as their values tell them.
+    pub value_types: RefCell<HashMap<(ModuleId, String), Type>>,
+    /// Whether structs and enums of the project contain a client.
+    pub holding: RefCell<HashMap<Decl, bool>>,
+    /// Crates that use kube's client, and those that do not.
+    pub users: RefCell<Vec<String>>,
+    pub strangers: RefCell<HashSet<String>>,
     /// What each function asks, whatever its parameters are; nothing where it is about to be found out.
     pub analyses: RefCell<HashMap<FnId, Option<Rc<Analysis>>>>,
     /// What each function asks with types in the place of its parameters.
@@ -79,9 +96,14 @@ pub struct Known {
     pub iterator: Decl,
     pub option: Decl,
     pub result: Decl,
-    pub string: Decl,
     /// `kube::No` of the table.
     pub no: Decl,
+    /// `http::Request`
+    pub request: Decl,
+    /// `http::Method`
+    pub method: Decl,
+    /// `kube::core::request::Url`
+    pub url: Decl,
 }
 
 pub enum DeclKind {
@@ -114,6 +136,8 @@ pub struct Function {
     pub owner: Owner,
     pub is_table: bool,
     pub rules: Rules,
+    /// Kinds may be named by its arguments that are texts.
+    pub names_kinds: bool,
 }
 
 pub enum FnItem {
@@ -172,17 +196,7 @@ pub enum Named {
 
 impl Function {
     pub fn signature(&self) -> &Signature {
-        match &self.item {
-            FnItem::Free(item) => &item.sig,
-            FnItem::Method(item, index) => match &item.items[*index] {
-                ImplItem::Fn(function) => &function.sig,
-                _ => unreachable!("the item of a method is a function"),
-            },
-            FnItem::Provided(item, index) => match &item.items[*index] {
-                TraitItem::Fn(function) => &function.sig,
-                _ => unreachable!("the item of a method is a function"),
-            },
-        }
+        signature_of(&self.item)
     }
 
     pub fn body(&self) -> Option<&Block> {
@@ -272,8 +286,10 @@ impl<'a> World<'a> {
                 iterator: Decl(0),
                 option: Decl(0),
                 result: Decl(0),
-                string: Decl(0),
                 no: Decl(0),
+                request: Decl(0),
+                method: Decl(0),
+                url: Decl(0),
             },
             declarations: RefCell::default(),
             types: RefCell::default(),
@@ -287,6 +303,14 @@ impl<'a> World<'a> {
             of_traits: HashMap::new(),
             constants: Vec::new(),
             blocks: HashMap::new(),
+            added: HashSet::new(),
+            expansions: HashMap::new(),
+            unclear: Vec::new(),
+            requesting: HashSet::new(),
+            value_types: RefCell::default(),
+            holding: RefCell::default(),
+            users: RefCell::default(),
+            strangers: RefCell::default(),
             analyses: RefCell::default(),
             instances: RefCell::default(),
         };
@@ -295,22 +319,29 @@ impl<'a> World<'a> {
                 Some(Named::Decl(decl)) => decl,
                 _ => Decl(0),
             };
+        let in_table = |segments: &[&str]| match world.find_segments(table, &path(segments)) {
+            Some(Named::Decl(decl)) => decl,
+            _ => Decl(0),
+        };
         world.known = Known {
             future: known("Future"),
             list: known("Vec"),
             iterator: known("Iterator"),
             option: known("Option"),
             result: known("Result"),
-            string: known("String"),
-            no: match world.find_segments(table, &path(&["kube", "No"])) {
-                Some(Named::Decl(decl)) => decl,
-                _ => Decl(0),
-            },
+            no: in_table(&["kube", "No"]),
+            request: in_table(&["http", "Request"]),
+            method: in_table(&["http", "Method"]),
+            url: in_table(&["kube", "core", "request", "Url"]),
         };
         for module in modules.whole_crate(table) {
             world.add(module, true);
         }
         for module in own {
+            world.add(module, false);
+        }
+        // Macros make modules, too.
+        while let Some(module) = modules.local().into_iter().find(|module| !world.added.contains(module)) {
             world.add(module, false);
         }
         for index in 0..world.impls.len() {
@@ -320,6 +351,10 @@ impl<'a> World<'a> {
     }
 
     fn add(&mut self, id: ModuleId, is_table: bool) {
+        self.added.insert(id);
+        if !is_table {
+            self.unclear.extend(made::expand_items(self.modules, id));
+        }
         let module = self.modules.module(id);
         let first = self.functions.len();
         for (name, item) in &module.functions {
@@ -327,6 +362,7 @@ impl<'a> World<'a> {
             self.free.insert((id, name.clone()), function);
         }
         for item in &module.impls {
+            let item = &made::whole_impl(self.modules, id, item, &mut self.unclear);
             let owner = Owner::Impl(self.impls.len());
             let mut functions = HashMap::new();
             for (index, inner) in item.items.iter().enumerate() {
@@ -352,19 +388,41 @@ impl<'a> World<'a> {
             return;
         }
         self.constants.extend(module.consts.values().map(|item| (id, item.clone())));
-        for function in first..self.functions.len() {
-            let function = self.functions[function].clone();
-            let mut blocks = Blocks::default();
+        let mut blocks = Blocks::of(self.modules, id);
+        for function in &self.functions[first..] {
             if let Some(body) = function.body() {
                 blocks.visit_block(body);
             }
-            for (address, items) in blocks.found {
-                let around = blocks.around.get(&address).and_then(|around| self.blocks.get(around)).copied();
-                let block = self.modules.block(around.unwrap_or(id), items);
-                self.blocks.insert(address, block);
-                self.add(block, false);
-            }
         }
+        module.consts.values().for_each(|item| blocks.visit_expr(&item.expr));
+        let Blocks { found, around, expansions, .. } = blocks;
+        self.expansions.extend(expansions);
+        for (address, items) in found {
+            let around = around.get(&address).and_then(|around| self.blocks.get(around)).copied();
+            let block = self.modules.block(around.unwrap_or(id), items);
+            self.blocks.insert(address, block);
+            self.add(block, false);
+        }
+    }
+
+    fn may_name_kinds(&self, module: ModuleId, item: &FnItem) -> bool {
+        let names = ["ApiResource", "GroupVersion", "GroupVersionKind"];
+        if !self.modules.module(module).file.text.contains("GroupVersion") {
+            return false;
+        }
+        let tokens = match item {
+            FnItem::Free(item) => item.to_token_stream(),
+            FnItem::Method(item, index) => item.items[*index].to_token_stream(),
+            FnItem::Provided(item, index) => item.items[*index].to_token_stream(),
+        };
+        names.iter().any(|name| mentions(tokens.clone(), name))
+    }
+
+    /// Returns true if a module of the table belongs to kube.
+    fn is_of_kube(&self, module: ModuleId) -> bool {
+        let root = self.modules.module(self.table);
+        let mut around = std::iter::successors(Some(module), |id| self.modules.module(*id).parent);
+        around.any(|id| root.modules.get("kube") == Some(&id))
     }
 
     fn function(&mut self, module: ModuleId, item: FnItem, owner: Owner, is_table: bool) -> FnId {
@@ -381,7 +439,14 @@ impl<'a> World<'a> {
             FnItem::Free(_) | FnItem::Method(..) | FnItem::Provided(..) => &[],
         };
         let rules = Rules::read(attributes);
-        self.functions.push(Rc::new(Function { module, item, owner, is_table, rules }));
+        if is_table && !rules.asks.is_empty() && self.is_of_kube(module) {
+            let signature = signature_of(&item);
+            if signature.receiver().is_some() {
+                self.requesting.insert((name(&signature.ident), signature.inputs.len() - 1));
+            }
+        }
+        let names_kinds = !is_table && self.may_name_kinds(module, &item);
+        self.functions.push(Rc::new(Function { module, item, owner, is_table, rules, names_kinds }));
         FnId(self.functions.len() - 1)
     }
 
@@ -440,6 +505,13 @@ impl<'a> World<'a> {
         self.blocks.get(&address(block)).copied()
     }
 
+    /// The expansion of a call in a body; `None`: the macro is not one of the project.
+    pub fn expansion(&self, module: ModuleId, call: &Macro) -> Option<Expansion> {
+        let known = self.expansions.get(&address(call)).cloned();
+        // Calls in the arguments of other macros are parsed where they are needed.
+        known.or_else(|| expansion(self.modules, module, call, &[]))
+    }
+
     /// The type or trait that a path names.
     pub fn find(&self, from: ModuleId, path: &Path) -> Option<Named> {
         self.find_segments(from, &use_path(path))
@@ -465,7 +537,7 @@ impl<'a> World<'a> {
         }
         let target = match resolve(self.modules, from, path, Namespace::Value) {
             Some(Target::Foreign(foreign)) => {
-                let path = UsePath { global: true, segments: foreign.path };
+                let path = UsePath { global: true, segments: reexported(foreign).path };
                 resolve(self.modules, self.table, &path, Namespace::Value)
             }
             target => target,
@@ -503,6 +575,7 @@ impl<'a> World<'a> {
                 _ => self.declared(module, &name).map(Named::Decl),
             },
             Target::Foreign(foreign) => {
+                let foreign = reexported(foreign);
                 let path = UsePath { global: true, segments: foreign.path.clone() };
                 if let Some(target @ Target::Item(..)) = resolve(self.modules, self.table, &path, Namespace::Type) {
                     return self.named(target);
@@ -561,44 +634,28 @@ impl<'a> World<'a> {
     }
 }
 
-/// The blocks that hold items, and for each the next one around it that does.
-#[derive(Default)]
-struct Blocks {
-    open: Vec<usize>,
-    found: Vec<(usize, Vec<Item>)>,
-    around: HashMap<usize, usize>,
-}
-
-impl<'ast> Visit<'ast> for Blocks {
-    fn visit_block(&mut self, block: &'ast Block) {
-        let items = block.stmts.iter().filter_map(|statement| match statement {
-            Stmt::Item(item) => Some(item.clone()),
-            _ => None,
-        });
-        let mut items: Vec<Item> = items.collect();
-        if items.is_empty() {
-            return visit::visit_block(self, block);
-        }
-        items.push(syn::parse_quote!(
-            use super::*;
-        ));
-        let address = address(block);
-        if let Some(around) = self.open.last() {
-            self.around.insert(address, *around);
-        }
-        self.found.push((address, items));
-        self.open.push(address);
-        visit::visit_block(self, block);
-        self.open.pop();
+fn signature_of(item: &FnItem) -> &Signature {
+    match item {
+        FnItem::Free(item) => &item.sig,
+        FnItem::Method(item, index) => match &item.items[*index] {
+            ImplItem::Fn(function) => &function.sig,
+            _ => unreachable!("the item of a method is a function"),
+        },
+        FnItem::Provided(item, index) => match &item.items[*index] {
+            TraitItem::Fn(function) => &function.sig,
+            _ => unreachable!("the item of a method is a function"),
+        },
     }
-
-    /// Its functions are visited as those of a module.
-    fn visit_item(&mut self, _: &'ast Item) {}
 }
 
-/// Blocks stay where they are as long as the modules do.
-fn address(block: &Block) -> usize {
-    std::ptr::from_ref(block).addr()
+/// Crates that hand on kube and k8s-openapi do so by their names: `stackable_operator::kube::Api`.
+fn reexported(foreign: Foreign) -> Foreign {
+    let is_known =
+        |segment: &String| matches!(segment.as_str(), "kube" | "kube_client" | "kube_runtime" | "k8s_openapi");
+    match foreign.path.iter().skip(1).position(is_known) {
+        Some(at) if at + 2 < foreign.path.len() => Foreign { path: foreign.path[at + 1..].to_vec(), via: None },
+        _ => foreign,
+    }
 }
 
 pub fn type_parameters(generics: &Generics) -> impl Iterator<Item = String> {

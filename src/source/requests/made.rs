@@ -1,0 +1,118 @@
+//! Items that the project's macros make: what calls among the items of a module or an `impl` stand for.
+
+use std::rc::Rc;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{ImplItem, Item, ItemImpl};
+
+use crate::diagnostic::Span;
+use crate::source::macro_rules::expand;
+use crate::source::modules::{Call, ModuleId, Modules, UsePath, span_of};
+
+/// The call of a macro of which it is not known what it makes.
+pub struct Unclear {
+    pub module: ModuleId,
+    pub span: Span,
+    pub name: String,
+    /// The tokens of the call, and of the rules of the macro.
+    pub tokens: TokenStream,
+}
+
+/// More calls make calls of each other forever.
+const MANY: usize = 10_000;
+
+/// Adds what calls among the items of a module make to the module, and gives the calls that are unclear.
+pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
+    let mut unclear = Vec::new();
+    let mut index = 0;
+    while let Some(call) = modules.module(id).macros.get(index).cloned().filter(|_| index < MANY) {
+        index += 1;
+        let rules = modules.rules_for(id, &call.path);
+        let made = match rules.is_empty() {
+            true => plain(&call).and_then(|tokens| items(tokens).ok()),
+            false => {
+                rules.iter().find_map(|(rules, definer)| items(expand(rules, &call.tokens, call.at, definer)?).ok())
+            }
+        };
+        match made {
+            Some(items) => modules.extend(id, items),
+            None => {
+                let name = call.path.segments.last().cloned().unwrap_or_default();
+                let Call { span, mut tokens, .. } = call;
+                tokens.extend(rules.into_iter().map(|(rules, _)| rules));
+                unclear.push(Unclear { module: id, span, name, tokens });
+            }
+        }
+    }
+    unclear
+}
+
+fn items(tokens: TokenStream) -> syn::Result<Vec<Item>> {
+    let items = syn::parse2::<syn::File>(tokens)?.items;
+    match items.iter().find(|item| matches!(item, Item::Verbatim(_))) {
+        Some(unknown) => Err(syn::Error::new_spanned(unknown, "unknown syntax")),
+        None => Ok(items),
+    }
+}
+
+/// Macros of other crates often take items: `lazy_static!`, `thread_local!`.
+fn plain(call: &Call) -> Option<TokenStream> {
+    let mut tokens: Vec<TokenTree> = Vec::new();
+    for tree in call.tokens.clone() {
+        let is_of = |word: &str, tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == word);
+        // `static ref NAME: Type = …;` is a static, as far as its type and its value go.
+        if !(is_of("ref", &tree) && tokens.last().is_some_and(|last| is_of("static", last))) {
+            tokens.push(tree);
+        }
+    }
+    // The last one may lack its semicolon.
+    let ends = matches!(tokens.last(), Some(TokenTree::Punct(sign)) if sign.as_char() == ';')
+        || matches!(tokens.last(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
+    if !ends && !tokens.is_empty() {
+        tokens.push(TokenTree::Punct(proc_macro2::Punct::new(';', proc_macro2::Spacing::Alone)));
+    }
+    (!call.is_plain).then(|| tokens.into_iter().collect())
+}
+
+/// An `impl` with what macros among its items make.
+pub fn whole_impl(modules: &Modules, id: ModuleId, item: &Rc<ItemImpl>, unclear: &mut Vec<Unclear>) -> Rc<ItemImpl> {
+    if !item.items.iter().any(|inner| matches!(inner, ImplItem::Macro(_))) {
+        return item.clone();
+    }
+    let mut whole = (**item).clone();
+    let mut open: Vec<ImplItem> = std::mem::take(&mut whole.items);
+    open.reverse();
+    let mut count = 0;
+    while let Some(inner) = open.pop() {
+        let ImplItem::Macro(call) = inner else {
+            whole.items.push(inner);
+            continue;
+        };
+        count += 1;
+        let call = call.mac;
+        let rules = modules.rules_for(id, &UsePath::of(&call.path));
+        let made = rules.iter().find_map(|(rules, definer)| {
+            impl_items.parse2(expand(rules, &call.tokens, call.path.span(), definer)?).ok()
+        });
+        match made.filter(|_| count < MANY) {
+            Some(made) => open.extend(made.into_iter().rev()),
+            None => unclear.push(Unclear {
+                module: id,
+                span: span_of(&modules.module(id).file, &call.path),
+                name: call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
+                tokens: rules.into_iter().map(|(rules, _)| rules).chain([call.tokens]).collect(),
+            }),
+        }
+    }
+    Rc::new(whole)
+}
+
+fn impl_items(input: ParseStream<'_>) -> syn::Result<Vec<ImplItem>> {
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        items.push(input.parse()?);
+    }
+    Ok(items)
+}
