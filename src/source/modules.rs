@@ -54,6 +54,7 @@ pub struct Modules {
     /// The project's files that may declare a custom resource.
     candidates: RefCell<Vec<ModuleId>>,
     foreign: OnceCell<Result<Foreign, Missing>>,
+    table: OnceCell<ModuleId>,
     pub(super) schemars: OnceCell<Schemars>,
     /// The packages whose source was looked for, and is not there.
     missing: RefCell<BTreeSet<Missing>>,
@@ -295,6 +296,7 @@ impl Modules {
             runtimes: Vec::new(),
             candidates: RefCell::default(),
             foreign: OnceCell::new(),
+            table: OnceCell::new(),
             schemars: OnceCell::new(),
             missing: RefCell::default(),
             files: RefCell::default(),
@@ -661,13 +663,19 @@ impl Modules {
         self.crates.borrow()[krate].clone()
     }
 
-    /// Opens a crate that opctl carries the text of. The modules in its root are crates to it.
-    pub fn carry(&self, label: &str, text: &str) -> ModuleId {
+    /// Opens the table of signatures, a crate that opctl carries the text of. The modules in its root are crates to it.
+    pub fn open_table(&self, label: &str, text: &str) -> ModuleId {
         let mut tree = Tree::default();
         tree.lay_over(label, text);
         let origin = Origin { entry: CARRIED, tree: Some(Rc::new(tree)), label: label.into() };
         let package = Rc::new(Package::of_root(label));
-        self.open(&package, Some(label.into()), label, Cfg::default(), Some(origin))
+        let table = self.open(&package, Some(label.into()), label, Cfg::default(), Some(origin));
+        *self.table.get_or_init(|| table)
+    }
+
+    /// The table of signatures, if requests are read.
+    pub fn table(&self) -> Option<ModuleId> {
+        self.table.get().copied()
     }
 
     /// A module for the items that stand among the statements of a block in another one.
@@ -1137,6 +1145,24 @@ impl Modules {
         self.included.borrow().get(&normalize(&join(parent(&file.path), path))).cloned()
     }
 
+    /// The code that `include!` inserts into a module.
+    pub fn included_code(&self, id: ModuleId, tokens: &TokenStream) -> Option<String> {
+        let (krate, module) = (self.krate(id), self.module(id));
+        self.included_in(&krate, &module.file, tokens).map(|(_, text)| text)
+    }
+
+    /// The path and the text of the file that `include!` gets.
+    fn included_in(&self, krate: &Krate, file: &SourceFile, tokens: &TokenStream) -> Option<(String, String)> {
+        let named = path_of(&syn::parse2(tokens.clone()).ok()?)?;
+        let place = match named.strip_prefix(PACKAGE) {
+            Some(rest) => join(&krate.package.folder, rest.trim_start_matches('/')),
+            None => join(parent(&file.path), &named),
+        };
+        let place = normalize(&place);
+        let text = self.text(krate, &place)?;
+        Some((place, text))
+    }
+
     fn tree_of<'a>(&'a self, krate: &'a Krate) -> &'a Tree {
         krate.foreign.as_ref().and_then(|origin| origin.tree.as_deref()).unwrap_or(&self.tree)
     }
@@ -1407,7 +1433,7 @@ impl Reader<'_> {
 
     /// `include!("file")` among items: what the file declares counts as made by a macro.
     fn add_included(&mut self, span: Span, at: proc_macro2::Span, path: UsePath, tokens: TokenStream) {
-        let Some((place, text)) = self.included(&tokens) else {
+        let Some((place, text)) = self.modules.included_in(&self.krate, &self.module.file, &tokens) else {
             self.warn_of_include(&span);
             return self.module.macros.push(Call { span, at, path, tokens, is_plain: false });
         };
@@ -1436,18 +1462,6 @@ impl Reader<'_> {
                 .at(span.clone(), "a custom resource in it gets no CRD")
                 .help("keep custom resources in files of their own, or print the CRDs from the compiled types"),
         );
-    }
-
-    /// The file that `include!` is given, and its text.
-    fn included(&self, tokens: &TokenStream) -> Option<(String, String)> {
-        let named = path_of(&syn::parse2(tokens.clone()).ok()?)?;
-        let place = match named.strip_prefix(PACKAGE) {
-            Some(rest) => join(&self.krate.package.folder, rest.trim_start_matches('/')),
-            None => join(parent(&self.module.file.path), &named),
-        };
-        let place = normalize(&place);
-        let text = self.modules.text(&self.krate, &place)?;
-        Some((place, text))
     }
 
     /// An item of another build.
@@ -1726,13 +1740,14 @@ impl<'ast> Visit<'ast> for Inside<'_, '_> {
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        let span = span_of(&self.reader.module.file, &call.path);
+        let reader = &mut *self.reader;
+        let span = span_of(&reader.module.file, &call.path);
         if has_kind(call.tokens.clone()) {
-            self.reader.refuse_kind(span, "a macro makes a custom resource, and opctl does not run macros");
+            reader.refuse_kind(span, "a macro makes a custom resource, and opctl does not run macros");
         } else if call.path.is_ident("include")
-            && let Some((place, text)) = self.reader.included(&call.tokens)
+            && let Some((place, text)) = reader.modules.included_in(&reader.krate, &reader.module.file, &call.tokens)
         {
-            self.reader.refuse_included(&span, &place, &text);
+            reader.refuse_included(&span, &place, &text);
         }
     }
 }

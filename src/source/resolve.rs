@@ -256,13 +256,20 @@ impl Search<'_> {
         })
     }
 
+    /// Returns true if the table of signatures declares this path.
+    fn is_in_table(&self, path: &[String], namespace: Namespace) -> bool {
+        let path = UsePath { global: true, segments: path.to_vec() };
+        let is_item = |table| matches!(resolve(self.modules, table, &path, namespace), Some(Target::Item(..)));
+        self.modules.table().is_some_and(is_item)
+    }
+
     fn in_foreign_glob(&mut self, Foreign { path, via }: Foreign, name: &str, namespace: Namespace) -> Option<Target> {
         let mut inner = path.clone();
         inner.push(name.into());
         let inner = Foreign::canonical(inner, via.clone());
         let is_known = match namespace {
-            Namespace::Type => known::is_known(&inner.path),
-            Namespace::Value => false,
+            Namespace::Type => known::is_known(&inner.path) || self.is_in_table(&inner.path, namespace),
+            Namespace::Value => self.is_in_table(&inner.path, namespace),
             Namespace::Macro => derives::known(&inner.path).is_some(),
         };
         if is_known {

@@ -59,7 +59,13 @@ fn what_may_make_requests_unseen_is_reported() {
         // Values of unknown types.
         ("", "async fn run(api: generated::PodApi) { let _ = api.list(&Default::default()).await; }", &["OP401"]),
         ("", "async fn run(api: generated::PodApi) { let _ = api.get(\"a\").await; }", &["OP401"]),
+        (
+            "koprs = \"1\"\n",
+            "#[derive(koprs::Ask)] struct Ctx { client: Client } async fn run(ctx: Ctx) { ctx.pods().await; }",
+            &["OP401"],
+        ),
         // Macros.
+        ("", "async fn run(client: Client) { include!(concat!(env!(\"OUT_DIR\"), \"/run.rs\")) }", &["OP401"]),
         (
             "",
             "macro_rules! ask { ($k:ty) => { Api::<$k>::all(client).get(\"a\") } } async fn run(client: Client) { let _ = ask!(1 2 3); }",
@@ -67,6 +73,11 @@ fn what_may_make_requests_unseen_is_reported() {
         ),
         ("", "own_macros::ask! { async fn run(client: Client) -> Api::<Pod>; }", &["OP401"]),
         // Paths.
+        (
+            "http = \"1\"\n",
+            "async fn run(client: Client, name: &str) { let mut path = String::from(\"/api/v1/namespaces/\"); path += name; let _ = client.request_text(http::Request::get(path).body(vec![]).unwrap()).await; }",
+            &["OP401"],
+        ),
         (
             "http = \"1\"\n",
             "async fn run(client: Client, path: &str) { let _ = client.request_text(http::Request::get(path).body(vec![]).unwrap()).await; }",
@@ -110,6 +121,10 @@ fn ordinary_code_is_not_reported() {
         (
             "",
             "async fn run(client: Client) { let pods = Api::<Pod>::all(client).list(&Default::default()).await.unwrap(); let names: std::collections::BTreeMap<_, _> = pods.items.iter().map(|pod| (pod.metadata.name.clone(), 1)).collect(); let _ = names.get(&None); let text = \"a b\".replace(\"a\", \"b\"); drop(text); }",
+        ),
+        (
+            "tokio = \"1\"\n",
+            "tokio::task_local! { static CLIENT: Client; } async fn run(client: Client) { let _ = Api::<Pod>::all(client).get(\"a\").await; }",
         ),
         (
             "",

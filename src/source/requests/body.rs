@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use quote::ToTokens;
 use syn::{
-    Block, Expr, ExprClosure, ExprMatch, ExprStruct, FnArg, Label, Lit, Local, Member, Pat, Path, QSelf, ReturnType,
-    Signature, Stmt,
+    BinOp, Block, Expr, ExprClosure, ExprMatch, ExprStruct, FnArg, Label, Lit, Local, Member, Pat, Path, QSelf,
+    ReturnType, Signature, Stmt,
 };
 
 use super::function::{Analysis, Call, Fact, Unseen, Why};
 use super::lower::Bounds;
+use super::raw::HOLE;
 use super::types::{Atom, Decl, Origin, Type, Vars};
 use super::unseen::Suspect;
 use super::world::{Env, World, inferred};
@@ -233,7 +234,13 @@ impl<'w, 'm> Body<'w, 'm> {
         match expr {
             Expr::Paren(inner) => self.expr(&inner.expr, expected),
             Expr::Group(inner) => self.expr(&inner.expr, expected),
-            Expr::Reference(inner) => self.expr(&inner.expr, expected),
+            Expr::Reference(inner) => {
+                let ty = self.expr(&inner.expr, expected);
+                if inner.mutability.is_some() {
+                    self.vars.forget_text(&ty);
+                }
+                ty
+            }
             Expr::RawAddr(inner) => self.expr(&inner.expr, expected),
             Expr::Unary(inner) => self.expr(&inner.expr, expected),
             Expr::Block(inner) if inner.label.is_some() => {
@@ -382,10 +389,7 @@ impl<'w, 'm> Body<'w, 'm> {
                 }
                 Type::unit()
             }
-            Expr::Binary(binary) => {
-                self.binary(binary);
-                self.vars.fresh_from(Origin::Other)
-            }
+            Expr::Binary(binary) => self.binary(binary),
             Expr::Cast(cast) => {
                 self.expr(&cast.expr, None);
                 self.lower(&cast.ty)
@@ -410,17 +414,36 @@ impl<'w, 'm> Body<'w, 'm> {
         }
     }
 
-    /// A long sum is deep on its left.
-    fn binary(&mut self, mut binary: &syn::ExprBinary) {
+    /// A long sum is deep on its left. That of texts is a text.
+    fn binary(&mut self, mut binary: &syn::ExprBinary) -> Type {
+        if let BinOp::AddAssign(_) = binary.op {
+            let left = self.expr(&binary.left, None);
+            self.vars.forget_text(&left);
+            self.expr(&binary.right, None);
+            return Type::unit();
+        }
         let mut rights = Vec::new();
+        let mut is_sum = true;
         loop {
             rights.push(&*binary.right);
+            is_sum &= matches!(binary.op, BinOp::Add(_));
             match &*binary.left {
                 Expr::Binary(left) => binary = left,
                 left => break rights.push(left),
             }
         }
-        self.exprs(rights.into_iter().rev());
+        let parts: Vec<Type> = rights.into_iter().rev().map(|part| self.expr(part, None)).collect();
+        match is_sum && !self.vars.atoms(&parts[0]).is_empty() {
+            true => self.joined(&parts),
+            false => self.vars.fresh_from(Origin::Other),
+        }
+    }
+
+    /// The text of several, one after the other, with holes for those that are known only at run time.
+    pub fn joined(&mut self, parts: &[Type]) -> Type {
+        let text: String =
+            parts.iter().map(|part| self.text(part).unwrap_or_else(|| HOLE.into()).to_string()).collect();
+        self.vars.set(text_or_pattern(text))
     }
 
     pub fn expect(&mut self, ty: &Type, expected: Option<&Type>) {
@@ -717,6 +740,10 @@ impl<'w, 'm> Body<'w, 'm> {
     pub fn has_variant(&self, decl: Decl, wanted: &str) -> bool {
         self.world.shapes(decl).iter().any(|shape| shape.variant.as_deref() == Some(wanted))
     }
+}
+
+pub fn text_or_pattern(text: String) -> Atom {
+    if text.contains(HOLE) { Atom::Pattern(text.into()) } else { Atom::Text(text.into()) }
 }
 
 fn label(label: &Option<Label>) -> Option<String> {

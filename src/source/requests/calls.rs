@@ -15,6 +15,24 @@ use super::world::{DeclKind, Env, FnId, Named, Owner, inferred, use_path};
 use crate::diagnostic::Span;
 use crate::source::modules::{ModuleId, name};
 
+/// Methods of `String` that change it.
+const CHANGES_TEXT: &[&str] = &[
+    "clear",
+    "drain",
+    "extend",
+    "insert",
+    "insert_str",
+    "pop",
+    "push",
+    "push_str",
+    "remove",
+    "replace_range",
+    "retain",
+    "truncate",
+    "write_fmt",
+    "write_str",
+];
+
 /// What a path means where a value stands.
 pub enum Meaning {
     Value(Type),
@@ -287,6 +305,9 @@ impl Body<'_, '_> {
             self.world.settle(&mut self.vars);
         }
         let wanted = name(&call.method);
+        if CHANGES_TEXT.contains(&wanted.as_str()) {
+            self.vars.forget_text(&receiver);
+        }
         let arguments: Vec<&Expr> = call.args.iter().collect();
         let written = call.turbofish.as_ref().map(|written| self.written_in(written.args.iter())).unwrap_or_default();
         match self.world.method(&mut self.vars, &receiver, &wanted, &self.bounds) {

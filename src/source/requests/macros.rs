@@ -7,10 +7,10 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Block, Expr, ExprBlock, ExprLit, Item, Lit, Macro, Pat, Stmt, Token};
 
 use super::blocks::{DEEP, Expansion};
-use super::body::Body;
+use super::body::{Body, text_or_pattern};
 use super::function::{Unseen, Why};
 use super::raw::HOLE;
-use super::types::{Atom, Origin, Type};
+use super::types::{Origin, Type};
 use super::world::{Named, World, use_path};
 use crate::source::made::EXPRESSIONS;
 use crate::source::modules::{ModuleId, UsePath, name};
@@ -96,8 +96,30 @@ impl Body<'_, '_> {
             }
             "format" => {
                 let text = self.formatted(&call.tokens);
-                let is_whole = !text.contains(HOLE);
-                self.vars.set(if is_whole { Atom::Text(text.into()) } else { Atom::Pattern(text.into()) })
+                self.vars.set(text_or_pattern(text))
+            }
+            "concat" => {
+                let (values, _) = expressions(&call.tokens);
+                let parts: Vec<Type> = values.iter().map(|value| self.expr(value, None)).collect();
+                self.joined(&parts)
+            }
+            "write" | "writeln" => {
+                if let Some(into) = expressions(&call.tokens).0.first() {
+                    let into = self.expr(into, None);
+                    self.vars.forget_text(&into);
+                }
+                self.plain(call)
+            }
+            "include" => {
+                let may_ask = match self.world.modules.included_code(self.env.module, &call.tokens) {
+                    Some(text) => text.parse().is_ok_and(|tokens| self.world.may_ask(self.env.module, &tokens)),
+                    // A build script makes it.
+                    None => self.locals.iter().any(|(_, ty)| self.world.carries(&self.vars, ty)),
+                };
+                if may_ask {
+                    self.unclear_macro(call);
+                }
+                self.vars.fresh()
             }
             "matches" => {
                 let Ok((value, pattern, guard)) = matched.parse2(call.tokens.clone()) else { return self.plain(call) };

@@ -1,15 +1,15 @@
-//! Items that the project's macros make: what calls among the items of a module or an `impl` stand for.
+//! Expands macro calls among the items of a module, an `impl` or a trait.
 
 use std::rc::Rc;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use syn::parse::{ParseStream, Parser};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{ImplItem, Item, ItemImpl};
+use syn::{ImplItem, Item, ItemImpl, ItemTrait, Macro, TraitItem};
 
 use crate::diagnostic::Span;
 use crate::source::macro_rules::expand;
-use crate::source::modules::{Call, ModuleId, Modules, UsePath, span_of};
+use crate::source::modules::{Call, ModuleId, Modules, UsePath, mentions, span_of};
 
 /// The call of a macro of which it is not known what it makes.
 pub struct Unclear {
@@ -50,11 +50,18 @@ pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
 }
 
 fn items(tokens: TokenStream) -> syn::Result<Vec<Item>> {
-    let items = syn::parse2::<syn::File>(tokens)?.items;
+    let mut items = syn::parse2::<syn::File>(tokens)?.items;
+    // `task_local!` takes statics without a value.
+    items.retain(|item| !matches!(item, Item::Verbatim(tokens) if mentions(tokens.clone(), "static") && !has_value(tokens)));
     match items.iter().find(|item| matches!(item, Item::Verbatim(_))) {
         Some(unknown) => Err(syn::Error::new_spanned(unknown, "unknown syntax")),
         None => Ok(items),
     }
+}
+
+fn has_value(tokens: &TokenStream) -> bool {
+    let is_sign = |tree: TokenTree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '=');
+    tokens.clone().into_iter().any(is_sign)
 }
 
 /// Macros of other crates often take items: `lazy_static!`, `thread_local!`.
@@ -78,24 +85,50 @@ fn plain(call: &Call) -> Option<TokenStream> {
 
 /// An `impl` with what macros among its items make.
 pub fn whole_impl(modules: &Modules, id: ModuleId, item: &Rc<ItemImpl>, unclear: &mut Vec<Unclear>) -> Rc<ItemImpl> {
-    if !item.items.iter().any(|inner| matches!(inner, ImplItem::Macro(_))) {
-        return item.clone();
+    let call = |inner: &ImplItem| match inner {
+        ImplItem::Macro(call) => Some(call.mac.clone()),
+        _ => None,
+    };
+    match expand_members(modules, id, &item.items, call, unclear) {
+        Some(items) => Rc::new(ItemImpl { items, ..(**item).clone() }),
+        None => item.clone(),
     }
-    let mut whole = (**item).clone();
-    let mut open: Vec<ImplItem> = std::mem::take(&mut whole.items);
-    open.reverse();
+}
+
+/// A trait with what macros among its items make.
+pub fn whole_trait(modules: &Modules, id: ModuleId, item: &Rc<ItemTrait>, unclear: &mut Vec<Unclear>) -> Rc<ItemTrait> {
+    let call = |inner: &TraitItem| match inner {
+        TraitItem::Macro(call) => Some(call.mac.clone()),
+        _ => None,
+    };
+    match expand_members(modules, id, &item.items, call, unclear) {
+        Some(items) => Rc::new(ItemTrait { items, ..(**item).clone() }),
+        None => item.clone(),
+    }
+}
+
+/// The items with the expansions of the macro calls among them; `None` if there are none.
+fn expand_members<T: Parse + Clone>(
+    modules: &Modules,
+    id: ModuleId,
+    items: &[T],
+    call: impl Fn(&T) -> Option<Macro>,
+    unclear: &mut Vec<Unclear>,
+) -> Option<Vec<T>> {
+    items.iter().find_map(&call)?;
+    let mut whole = Vec::new();
+    let mut open: Vec<T> = items.iter().rev().cloned().collect();
     let mut count = 0;
     while let Some(inner) = open.pop() {
-        let ImplItem::Macro(call) = inner else {
-            whole.items.push(inner);
+        let Some(call) = call(&inner) else {
+            whole.push(inner);
             continue;
         };
         count += 1;
-        let call = call.mac;
         let rules = modules.rules_for(id, &UsePath::of(&call.path));
-        let made = rules.iter().find_map(|(rules, definer)| {
-            impl_items.parse2(expand(rules, &call.tokens, call.path.span(), definer)?).ok()
-        });
+        let made = rules
+            .iter()
+            .find_map(|(rules, definer)| members.parse2(expand(rules, &call.tokens, call.path.span(), definer)?).ok());
         match made.filter(|_| count < MANY) {
             Some(made) => open.extend(made.into_iter().rev()),
             None => unclear.push(Unclear {
@@ -106,10 +139,10 @@ pub fn whole_impl(modules: &Modules, id: ModuleId, item: &Rc<ItemImpl>, unclear:
             }),
         }
     }
-    Rc::new(whole)
+    Some(whole)
 }
 
-fn impl_items(input: ParseStream<'_>) -> syn::Result<Vec<ImplItem>> {
+fn members<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
     let mut items = Vec::new();
     while !input.is_empty() {
         items.push(input.parse()?);

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::raw::HOLE;
+
 /// A struct, enum or trait: its number in [`World`](super::world::World).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decl(pub usize);
@@ -311,6 +313,15 @@ impl Vars {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A text that code changes in place: any other text is possible.
+    pub fn forget_text(&mut self, ty: &Type) {
+        if let Type::Var(var) = self.known(ty)
+            && let Slot::Set(atoms) = &mut self.slots[var]
+        {
+            *atoms = [Atom::Pattern(HOLE.into())].into();
         }
     }
 

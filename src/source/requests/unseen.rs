@@ -317,6 +317,10 @@ impl Body<'_, '_> {
             _ if is_of_crate => {}
             _ if sends && holds => self.report(span.clone(), Why::Path(method.into())),
             _ if is_client => self.report(span.clone(), Why::Function(method.into())),
+            // A derive macro may make it.
+            Source::Own if is_awaited && origin == Origin::Client => {
+                self.report(span.clone(), Why::Function(method.into()));
+            }
             // A setter of a field is no escape.
             Source::Own if carries && origin < Origin::Client => {
                 self.report(span.clone(), Why::Function(method.into()));

@@ -269,7 +269,7 @@ impl Function {
 impl<'a> World<'a> {
     pub fn new(modules: &'a Modules, options: &'a Options) -> Self {
         let own = modules.local();
-        let table = modules.carry("signatures.rs", TABLE);
+        let table = modules.open_table("signatures.rs", TABLE);
         let path = |path: &[&str]| UsePath { global: true, segments: path.iter().map(ToString::to_string).collect() };
         let prelude = match resolve(modules, table, &path(&["std", "prelude"]), Namespace::Type) {
             Some(Target::Module(prelude)) => prelude,
@@ -374,6 +374,7 @@ impl<'a> World<'a> {
             self.impls.push(Impl { module: id, item: item.clone(), of: None, pattern: Type::Unknown, functions });
         }
         for (declared, item) in &module.traits {
+            let item = &made::whole_trait(self.modules, id, item, &mut self.unclear);
             let Some(decl) = self.declared(id, declared) else { continue };
             let mut functions = Vec::new();
             for (index, inner) in item.items.iter().enumerate() {
