@@ -385,14 +385,18 @@ impl Modules {
         };
         let path = imported.as_ref().unwrap_or(path);
         let Some((last, [first, ..])) = path.segments.split_last() else {
-            let near = path.segments.last().map(|name| self.rules(id, name)).unwrap_or_default();
+            let Some(name) = path.segments.first() else { return Vec::new() };
+            // Modules around this one define what it sees without a path.
+            let mut around = std::iter::successors(Some(id), |id| self.module(*id).parent);
+            let near = around.find_map(|id| self.module(id).rules.get(name).cloned());
+            let near = near.map_or_else(|| self.rules(id, name), |rules| vec![rules]);
             let of_crates = || {
                 let root = self.module(self.root(id));
                 let read = root.macro_crates.iter().filter_map(|krate| match self.external(id, krate)? {
                     External::Read(other) => Some((krate.clone(), other)),
                     External::Foreign(..) => None,
                 });
-                let found = read.flat_map(|(krate, other)| self.rules_of(other, &krate, &path.segments[0]));
+                let found = read.flat_map(|(krate, other)| self.rules_of(other, &krate, name));
                 found.collect()
             };
             let near: Vec<_> = near.into_iter().map(|rules| (rules, quote::quote!(crate))).collect();

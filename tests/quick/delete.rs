@@ -6,7 +6,7 @@ use std::path::Path;
 
 use opctl::project::ProjectFile;
 
-use crate::golden::{Golden, can_be_made, names, shell};
+use crate::golden::{can_be_made, made, names, shell};
 use crate::sandbox::Sandbox;
 use crate::{record, tree};
 
@@ -38,7 +38,7 @@ const KINDS: [(&str, &str); 6] = [
 #[test]
 fn what_was_created_can_be_deleted_from_every_golden_project() {
     for (number, name) in names().iter().enumerate().filter(|(_, name)| can_be_made(name)) {
-        let sandbox = Golden::read(name).make(|_, _| {});
+        let sandbox = made(name);
         let before = all(&sandbox.folder);
         // Not all of them in each: there are many projects.
         for (names, options) in [KINDS[number % 3], KINDS[3 + number % 3]] {
@@ -112,7 +112,7 @@ fn own_kinds(sandbox: &Sandbox) -> BTreeMap<String, usize> {
 #[test]
 fn a_further_version_of_every_kind_is_created_and_deleted_again() {
     for name in names().iter().filter(|name| can_be_made(name)) {
-        let sandbox = Golden::read(name).make(|_, _| {});
+        let sandbox = made(name);
         let before = all(&sandbox.folder);
         for (number, (kind, versions)) in own_kinds(&sandbox).iter().take(2).enumerate() {
             // Of several versions, the others stay converted. And a webhook server is large, so not for each kind.

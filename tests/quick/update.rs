@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
-use crate::golden::{Golden, shell};
+use crate::golden::{made, shell};
 use crate::sandbox::Sandbox;
 use crate::{record, tree};
 
@@ -268,7 +268,7 @@ fn age(text: &str, dice: &mut Dice) -> String {
 #[test]
 fn no_line_of_the_user_is_lost() {
     let projects = ["minimal", "memcached", "wired", "worked-in"].map(|name| {
-        let sandbox = Golden::read(name).make(|_, _| {});
+        let sandbox = made(name);
         let files = files(&sandbox);
         (sandbox, files)
     });

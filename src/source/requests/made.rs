@@ -52,7 +52,9 @@ pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
 fn items(tokens: TokenStream) -> syn::Result<Vec<Item>> {
     let mut items = syn::parse2::<syn::File>(tokens)?.items;
     // `task_local!` takes statics without a value.
-    items.retain(|item| !matches!(item, Item::Verbatim(tokens) if mentions(tokens.clone(), "static") && !has_value(tokens)));
+    items.retain(
+        |item| !matches!(item, Item::Verbatim(tokens) if mentions(tokens.clone(), "static") && !has_value(tokens)),
+    );
     match items.iter().find(|item| matches!(item, Item::Verbatim(_))) {
         Some(unknown) => Err(syn::Error::new_spanned(unknown, "unknown syntax")),
         None => Ok(items),
