@@ -1,12 +1,8 @@
 //! The golden projects. Each file of `tests/golden` says by which commands one is made, and which files it then has.
 
-use std::collections::BTreeMap;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-use walkdir::{DirEntry, WalkDir};
 
 use crate::sandbox::Sandbox;
 use crate::skipped::skipped;
@@ -40,45 +36,6 @@ impl Golden {
             }
             after_each(command, &sandbox);
         }
-        sandbox
-    }
-}
-
-/// A golden project in a new sandbox. Its commands are run once; later calls copy the files.
-pub fn made(name: &str) -> Sandbox {
-    static MADE: Mutex<BTreeMap<String, Arc<OnceLock<Made>>>> = Mutex::new(BTreeMap::new());
-    let made = MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(name.into()).or_default().clone();
-    made.get_or_init(|| Made::of(&Golden::read(name).make(|_, _| ()))).write()
-}
-
-/// The files of a project in memory, so that no folder is left behind.
-struct Made {
-    /// The folder of the project, relative to that of the sandbox.
-    folder: PathBuf,
-    files: Vec<(PathBuf, Vec<u8>, Permissions)>,
-}
-
-impl Made {
-    fn of(sandbox: &Sandbox) -> Self {
-        let root = sandbox.root();
-        let files = WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());
-        let read = |entry: DirEntry| {
-            let permissions = entry.metadata().unwrap().permissions();
-            (entry.path().strip_prefix(&root).unwrap().into(), fs::read(entry.path()).unwrap(), permissions)
-        };
-        Self { folder: sandbox.folder.strip_prefix(&root).unwrap().into(), files: files.map(read).collect() }
-    }
-
-    fn write(&self) -> Sandbox {
-        let mut sandbox = Sandbox::new();
-        let root = sandbox.root();
-        for (path, text, permissions) in &self.files {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, text).unwrap();
-            fs::set_permissions(&path, permissions.clone()).unwrap();
-        }
-        sandbox.folder = root.join(&self.folder);
         sandbox
     }
 }

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread;
 use std::time::SystemTime;
 
 use opctl::config::render::Renderer;
@@ -16,6 +15,7 @@ use opctl::{config, diagnostic, source};
 
 use crate::account;
 use crate::golden::{self, Golden, shell};
+use crate::made::on_all_cores;
 use crate::olm;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
@@ -43,12 +43,7 @@ fn make_all() -> Vec<Made> {
     let mut names = golden::names();
     names.retain(|name| golden::can_be_made(name));
     assert!(names.len() > 5, "the golden projects are not found");
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let part = |core| names.iter().skip(core).step_by(cores).map(|name| make(Golden::read(name))).collect();
-        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || -> Vec<Made> { part(core) })).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    })
+    on_all_cores(&names, |name| make(Golden::read(name)))
 }
 
 fn make(golden: Golden) -> Made {

@@ -96,6 +96,7 @@ mod inference;
 mod kopium;
 mod kubernetes_types;
 mod limits;
+mod made;
 mod markers;
 mod markers_reference;
 mod naming;

@@ -7,7 +7,8 @@ use std::process::Output;
 
 use opctl::project::{Origin, ProjectFile, Resource};
 
-use crate::golden::{can_be_made, has_helm, made, names, shell};
+use crate::golden::{can_be_made, has_helm, names, shell};
+use crate::made::{made, on_all_cores};
 use crate::record::record;
 use crate::sandbox::Sandbox;
 use crate::tree;
@@ -102,10 +103,8 @@ fn there_and_back(sandbox: &Sandbox, name: &str, number: usize) {
 
 #[test]
 fn every_golden_project_is_renamed_and_back_again() {
-    for (number, name) in names().iter().enumerate().filter(|(_, name)| can_be_made(name)) {
-        let sandbox = made(name);
-        there_and_back(&sandbox, name, number);
-    }
+    let names: Vec<_> = names().into_iter().enumerate().filter(|(_, name)| can_be_made(name)).collect();
+    on_all_cores(&names, |(number, name)| there_and_back(&made(name), name, *number));
 }
 
 #[test]

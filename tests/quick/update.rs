@@ -10,7 +10,8 @@ use walkdir::WalkDir;
 
 use crate::dice::Dice;
 use crate::edits::{edit, files, restore};
-use crate::golden::{made, shell};
+use crate::golden::shell;
+use crate::made::made;
 use crate::sandbox::Sandbox;
 use crate::{record, tree};
 

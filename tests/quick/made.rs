@@ -1,0 +1,62 @@
+//! Golden projects that several tests use.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::golden::Golden;
+use crate::sandbox::Sandbox;
+
+/// A golden project in a new sandbox. Its commands are run once; later calls copy the files.
+pub fn made(name: &str) -> Sandbox {
+    static MADE: Mutex<BTreeMap<String, Arc<OnceLock<Made>>>> = Mutex::new(BTreeMap::new());
+    let made = MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(name.into()).or_default().clone();
+    made.get_or_init(|| Made::of(&Golden::read(name).make(|_, _| ()))).write()
+}
+
+/// The files of a project in memory, so that no folder is left behind.
+struct Made {
+    /// The folder of the project, relative to that of the sandbox.
+    folder: PathBuf,
+    files: Vec<(PathBuf, Vec<u8>, Permissions)>,
+}
+
+impl Made {
+    fn of(sandbox: &Sandbox) -> Self {
+        let root = sandbox.root();
+        let files = WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());
+        let read = |entry: DirEntry| {
+            let permissions = entry.metadata().unwrap().permissions();
+            (entry.path().strip_prefix(&root).unwrap().into(), fs::read(entry.path()).unwrap(), permissions)
+        };
+        Self { folder: sandbox.folder.strip_prefix(&root).unwrap().into(), files: files.map(read).collect() }
+    }
+
+    fn write(&self) -> Sandbox {
+        let mut sandbox = Sandbox::new();
+        let root = sandbox.root();
+        for (path, text, permissions) in &self.files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, permissions.clone()).unwrap();
+        }
+        sandbox.folder = root.join(&self.folder);
+        sandbox
+    }
+}
+
+/// Calls a function with each value, on all cores; the results are in no particular order.
+pub fn on_all_cores<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let part = |core| values.iter().skip(core).step_by(cores).map(&each).collect::<Vec<R>>();
+    let part = &part;
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
