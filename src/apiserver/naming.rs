@@ -48,7 +48,7 @@ impl Role {
         }
     }
 
-    /// The effort of a change: without a short name, clients are as they were; with another plural, the CRD is another one.
+    /// How disruptive a change is: to remove a short name breaks no client; with another plural, the CRD is another one.
     fn cost(self) -> u8 {
         match self {
             Self::ShortName(_) => 0,
@@ -277,7 +277,7 @@ impl Claim {
     }
 }
 
-/// Decides about the names of all CRDs of a group, in their order, until nothing changes; gives the conflicts of each.
+/// Runs the naming controller for all CRDs of a group, in order, until nothing changes; returns the conflicts of each.
 pub fn settle<'a>(claims: impl IntoIterator<Item = &'a mut Claim>) -> Vec<Vec<NameConflict>> {
     let mut claims: Vec<&mut Claim> = claims.into_iter().collect();
     loop {

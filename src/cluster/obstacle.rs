@@ -1,5 +1,5 @@
-//! The conditions of a CRD with which the API server does not serve it as it was applied: a CRD of the cluster → what is wrong, the cause,
-//! and what to do.
+//! The conditions which show that the API server does not serve a CRD as it was applied: a CRD of the cluster → what is wrong,
+//! the cause, and what to do.
 
 use std::fmt;
 
@@ -38,7 +38,8 @@ impl Obstacle {
             let effect = "is being deleted, with all of its objects".to_owned();
             let help = vec![
                 format!("kubectl get {name} --all-namespaces"),
-                "an object that stays has a finalizer, which its controller removes".into(),
+                "an object that remains has a finalizer: make sure that the controller that removes it is running"
+                    .into(),
             ];
             return vec![Self { effect, condition, cause: Vec::new(), help }];
         }

@@ -230,7 +230,8 @@ impl Tree {
                 Err(error) => {
                     let path = error.path().and_then(from_root).unwrap_or_else(|| folder.to_owned());
                     let failed = |source| ReadError { path: path.clone(), source };
-                    self.absent::<()>(&path, error.into()).map_err(failed)?;
+                    self.absent::<()>(&path, error.into_io_error().unwrap_or_else(|| ErrorKind::Other.into()))
+                        .map_err(failed)?;
                 }
             }
         }

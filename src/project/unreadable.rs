@@ -59,7 +59,9 @@ impl ReadError {
     fn help(&self) -> String {
         let path = &self.path;
         match self.source.kind() {
-            ErrorKind::PermissionDenied => format!("allow reading it: `chmod u+r {path}`"),
+            ErrorKind::PermissionDenied => {
+                format!("allow reading it, and searching the folders around it: `chmod u+rX {path}`")
+            }
             ErrorKind::IsADirectory => "move the folder away: opctl reads a file of this name".into(),
             ErrorKind::NotFound => "fix the symbolic link, or remove it".into(),
             _ => "replace it by a file that can be read, or remove it".into(),

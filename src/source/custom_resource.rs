@@ -51,6 +51,12 @@ fn is_list(argument: &str) -> bool {
     LISTS.contains(&argument) || ["annotation", "attr", "label", "printcolumn", "validation"].contains(&argument)
 }
 
+/// Returns true if the value of an argument is a comma-separated list of objects.
+fn several<T: Object>(meta: &Meta) -> bool {
+    let Ok(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value(meta.clone()) else { return false };
+    serde_json::from_str::<Vec<T>>(&format!("[{}]", text.value())).is_ok()
+}
+
 /// What `printcolumn` and `scale` hold, as kube reads it from JSON.
 trait Object: DeserializeOwned + Serialize {
     /// The names of its values in a list.
@@ -544,6 +550,13 @@ impl Deriver<'_> {
         };
         match parsed {
             Ok(objects) => Ok(objects.iter().map(|object| serde_json::json!(object)).collect()),
+            // kube took several objects before 3.1.
+            Err(error) if several::<T>(&meta) => {
+                let help = "repeat the argument for each of them: `printcolumn = …, printcolumn = …`";
+                self.refuse(
+                    Diagnostic::error("OP005", error.to_string()).at(span, "these are several objects").help(help),
+                )
+            }
             Err(error) => {
                 let help =
                     format!("it takes {}", T::KEYS.iter().map(|key| crd_key(key)).collect::<Vec<_>>().join(", "));

@@ -195,7 +195,7 @@ fn variables(matchers: &[Matcher], names: &mut Vec<String>) {
     }
 }
 
-/// Groups are compared by their delimiters elsewhere.
+/// Of a group, only its delimiter: `matches` compares the contents.
 fn text(tree: &TokenTree) -> String {
     match tree {
         TokenTree::Group(group) => format!("{:?}", group.delimiter()),
@@ -270,7 +270,7 @@ struct Transcriber<'a> {
 }
 
 impl Transcriber<'_> {
-    /// `None`: it is no body of a rule, or makes too much.
+    /// `None`: the body is invalid, or the output exceeds `LARGE`.
     fn transcribe(&mut self, body: TokenStream, bindings: &Bindings) -> Option<TokenStream> {
         let trees: Vec<TokenTree> = body.into_iter().collect();
         let mut made = TokenStream::new();
@@ -314,7 +314,8 @@ impl Transcriber<'_> {
         Some(made)
     }
 
-    /// One round for each of its variables; `Some(None)`: the repetition is one of a macro that this one defines.
+    /// Transcribes a repetition once for each matched round of its variables. `Some(None)`: no variable is bound, so the
+    /// repetition belongs to a nested `macro_rules!`.
     fn repeat(
         &mut self,
         group: &Group,

@@ -1,8 +1,9 @@
 //! Separates the crate's own kinds from types for kinds of other projects, whose CRDs are not generated: a partial schema would
 //! replace the complete one in the cluster.
 //!
-//! A marker decides, then PROJECT, then evidence in the code: calls of `crd()`, and the groups. Evidence for another project is a
-//! warning (OP030); if there is no evidence, or it is contradictory, the kind is an error (OP049).
+//! A marker decides, then PROJECT, then evidence in the code: calls of `crd()`, and the groups. Evidence for another project is
+//! a warning (OP030). Kinds without evidence are the crate's own, unless the crate has kinds of several domains: those, and
+//! kinds with contradictory evidence, are errors (OP049).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ use crate::model::{Api, External, Underivable};
 use crate::project::widespread::project_of;
 use crate::project::{Origin, ProjectFile, ReadError, join};
 
-/// The code of an error about a kind of which it is not clear whose it is.
+/// The code of an error about a kind with unclear ownership.
 pub const UNDECIDED: &str = "OP049";
 
 /// Group and kind.
@@ -48,8 +49,8 @@ enum Verdict {
 }
 
 impl Source {
-    /// Moves the kinds of other projects out of `apis` and `underivable`, with what is wrong with them, and gives the names of their
-    /// types. Of a kind that may be one, an error is added to `underivable`.
+    /// Moves the kinds of other projects, with their diagnostics, out of `apis` and `underivable`, and returns the spans of
+    /// their type names. Adds an error to `underivable` for each unclear kind.
     pub(super) fn leave_external(
         &mut self,
         packages: &[Package],
@@ -58,7 +59,7 @@ impl Source {
         underivable: &mut Vec<Underivable>,
     ) -> Vec<Span> {
         self.check_ownership_markers(apis, underivable);
-        // Even the names of some cannot be read.
+        // Types whose kind cannot be read are matched by their span.
         let marked = self.operator.ownerships.iter().filter(|marker| marker.is_external);
         let nameless = underivable.iter().filter(|it| it.kind.is_none()).filter_map(|it| it.span.clone());
         let nameless: Vec<Span> = nameless.filter(|span| marked.clone().any(|it| it.covers.contains(span))).collect();
@@ -265,8 +266,8 @@ impl Decision<'_> {
         self.kinds.iter().filter(|(_, declared)| is_here(declared)).map(|(kind, _)| kind).collect()
     }
 
-    /// All code of the packages: that of the build, and what no module leads to, tests, examples and build scripts; and the other
-    /// packages of the workspace. `false`: a file cannot be read, which is reported with the source or has no part in it.
+    /// All code of the packages: that of the build, and what no module leads to, tests, examples and build scripts; and the
+    /// other packages of the workspace. `false`: a file could not be read, so the evidence is incomplete.
     fn code(&self) -> (Vec<Code>, bool) {
         let files = self.modules.files();
         let mut all: Vec<Code> = files.iter().map(|file| Code { file: file.clone(), is_test: false }).collect();
@@ -382,7 +383,8 @@ impl Evidence {
         };
         let [shipped, test] = &self.first;
         let (index, (call, listed)) = shipped.iter().map(|it| (0, it)).chain(test.iter().map(|it| (1, it))).next()?;
-        // Other kinds of the same domain may just not be used in this way, unless it is a list.
+        // A call for one kind suggests that its domain is the crate's own. A list of CRDs has every kind, so there a missing
+        // call is evidence.
         let is_own = match index {
             0 => is_akin(0) && (is_tested || !is_generator(&call.file.path)),
             _ => is_tested || is_akin(1),
@@ -397,7 +399,7 @@ impl Evidence {
     }
 }
 
-/// Whether a file is a program that prints CRDs, by its path.
+/// Returns true if the path suggests a program that prints CRDs.
 fn is_generator(path: &str) -> bool {
     let mut parts = path.trim_end_matches(".rs").split('/');
     parts.any(|part| {
@@ -474,7 +476,7 @@ pub fn generated_before(external: &External, path: &str) -> Diagnostic {
     error
         .help(format!("if the CRD is this crate's own, {IF_OWN}"))
         .help(format!("if it is another project's, {IF_EXTERNAL}: opctl removes the file then"))
-        .help("before that, exclude the CRD from pruning where manifests are applied with it: all objects would be deleted, too")
+        .help("if you apply the manifests with pruning, first exclude the CRD from it: otherwise the cluster deletes the CRD and all of its objects")
 }
 
 #[cfg(test)]

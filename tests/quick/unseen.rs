@@ -65,6 +65,11 @@ fn what_may_make_requests_unseen_is_reported() {
             &["OP401"],
         ),
         // Macros.
+        (
+            "delegate = \"0.13\"\n",
+            "struct Pods(Api<Pod>); impl Pods { delegate::delegate! { to self.0 { async fn get(&self, name: &str) -> Result<Pod, kube::Error>; } } }",
+            &["OP401"],
+        ),
         ("", "async fn run(client: Client) { include!(concat!(env!(\"OUT_DIR\"), \"/run.rs\")) }", &["OP401"]),
         (
             "",

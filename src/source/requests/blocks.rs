@@ -20,11 +20,11 @@ pub enum Expansion {
     Unclear,
 }
 
-/// The most macros that make calls of each other, and the most calls: macros may go on forever.
+/// The limits of nested and of all expansions: a recursive macro may never end.
 pub const DEEP: usize = 64;
 const MANY: usize = 10_000;
 
-/// The blocks that hold items, and for each the next one around it that does; and the calls of own macros.
+/// Collects the blocks that contain items, each with the next such block around it, and the expansions of the project's macros.
 pub struct Blocks<'m> {
     modules: &'m Modules,
     module: ModuleId,
@@ -144,7 +144,7 @@ pub fn expansion(
     Some(made.map_or(Expansion::Unclear, |block| Expansion::Statements(Rc::new(block))))
 }
 
-/// Syntax stays where it is as long as the modules do.
+/// The address of a syntax node, as a key: `Modules` owns the nodes and never moves them.
 pub fn address<T>(syntax: &T) -> usize {
     std::ptr::from_ref(syntax).addr()
 }

@@ -80,7 +80,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The fields that say a kind, and the parameter that stands for it.
+    /// The fields with the names of a kind, and the type parameter that represents it.
     fn kind_parameter(&self, ty: &Type) -> Option<(Vec<String>, Type)> {
         let Type::Named(decl, types) = self.vars.known(ty) else { return None };
         let declaration = self.world.declaration(decl);
@@ -89,7 +89,7 @@ impl Body<'_, '_> {
         Some((names, types.get(declaration.generics.len().checked_sub(1)?)?.clone()))
     }
 
-    /// The texts or the kind that an argument contributes to the path of a request.
+    /// The path segments, or the kind, that an argument adds to the path of a request.
     pub fn said(&self, ty: &Type) -> Type {
         match self.vars.known(ty) {
             Type::Named(decl, types) if decl == self.world.known.url => Type::set([Atom::Of(types[0].clone())]),
@@ -116,7 +116,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The HTTP requests that the body sends, but for those that kube builds: these count where they are built.
+    /// Adds the HTTP requests that the body sends. Requests that kube builds are skipped: they are counted where they are
+    /// built.
     pub fn judge_sent(&mut self) {
         for (span, by, request) in std::mem::take(&mut self.sent) {
             let parts = match self.vars.known(&request) {

@@ -1,4 +1,5 @@
-//! A function with types in the place of its parameters, and what its body then asks: [`Analysis`].
+//! Instantiates a function with types for its generic parameters, and collects the API requests that its body makes:
+//! [`Analysis`].
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use super::world::{Elided, Env, FnId, Function, Owner, World, inferred};
 use crate::diagnostic::Span;
 use crate::source::modules::{ModuleId, mentions};
 
-/// What a body asks, and whom it calls.
+/// The API requests and the calls in a function body.
 #[derive(Default)]
 pub struct Analysis {
     pub facts: Vec<Fact>,
@@ -30,9 +31,9 @@ pub struct Fact {
     pub asks: Rc<Asks>,
     pub kind: Type,
     pub reach: Type,
-    /// Whether it is asked at all.
+    /// The type that decides whether the request is made; `None`: always.
     pub when: Option<Type>,
-    /// `Some(None)`: one that only runs tell.
+    /// `Some(None)`: a subresource that is known only at run time.
     pub subresource: Option<Option<Rc<str>>>,
     pub by: String,
     pub span: Span,
@@ -47,9 +48,9 @@ pub struct Unseen {
 
 #[derive(Clone)]
 pub enum Why {
-    /// The type is not known on which this method is called.
+    /// This method is called on a value of unknown type.
     Receiver(String),
-    /// The function or method is not known which gets a client.
+    /// An unknown function or method gets a client.
     Function(String),
     /// The path of a request is known only at run time.
     Path(String),
@@ -83,7 +84,7 @@ pub struct Opening {
     pub id: FnId,
     pub function: Rc<Function>,
     pub env: Env,
-    /// What its parameters are, with those that nobody writes behind the others.
+    /// The types of its parameters; implicit ones (`impl Trait`, phantoms) come last.
     pub types: Vec<Type>,
     pub bounds: Bounds,
 }
@@ -148,7 +149,7 @@ impl Opening {
         opening
     }
 
-    /// What a method gives that is called on a type, whatever else it takes.
+    /// The return type of a method that is called on a type, with all arguments inferred.
     pub fn called_on(world: &World, vars: &mut Vars, id: FnId, of: &Type) -> Type {
         let mut opening = Self::new(world, vars, id, TypeArguments::Fresh(&[]));
         if let Some(itself) = &opening.env.itself {
@@ -246,7 +247,7 @@ fn is_text(ty: &Syntax) -> bool {
 }
 
 impl World<'_> {
-    /// What a function asks whatever its parameters are; `None` where it is about to be found out.
+    /// The generic analysis of a function; `None` while it is being computed, as the function is recursive.
     pub fn analysis(&self, id: FnId) -> Option<Rc<Analysis>> {
         if let Some(known) = self.analyses.borrow().get(&id) {
             return known.clone();
@@ -257,7 +258,7 @@ impl World<'_> {
         Some(analysis)
     }
 
-    /// What a function asks with these types in the place of its parameters.
+    /// The analysis of a function with `types` for its parameters.
     pub fn instance(&self, id: FnId, types: &[Type]) -> Rc<Analysis> {
         let key = (id, types.to_vec());
         if let Some(known) = self.instances.borrow().get(&key) {
@@ -303,7 +304,7 @@ impl World<'_> {
         found
     }
 
-    /// What the value of a constant asks.
+    /// The analysis of a constant's initializer.
     pub fn constant(&self, module: ModuleId, ty: &Syntax, value: &Expr) -> Analysis {
         let mut vars = Vars::default();
         let env = Env { module, names: HashMap::new(), itself: None, depth: 0 };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{ImplItem, Item, ItemImpl, ItemTrait, Macro, TraitItem};
+use syn::{ImplItem, Item, ItemImpl, ItemTrait, Macro, TraitItem, Type};
 
 use crate::diagnostic::Span;
 use crate::source::macro_rules::expand;
@@ -18,9 +18,11 @@ pub struct Unclear {
     pub name: String,
     /// The tokens of the call, and of the rules of the macro.
     pub tokens: TokenStream,
+    /// The type of the `impl` around the call.
+    pub itself: Option<Type>,
 }
 
-/// More calls make calls of each other forever.
+/// The limit of expansions in one module: a recursive macro exceeds it.
 const MANY: usize = 10_000;
 
 /// Adds what calls among the items of a module make to the module, and gives the calls that are unclear.
@@ -42,7 +44,7 @@ pub fn expand_items(modules: &Modules, id: ModuleId) -> Vec<Unclear> {
                 let name = call.path.segments.last().cloned().unwrap_or_default();
                 let Call { span, mut tokens, .. } = call;
                 tokens.extend(rules.into_iter().map(|(rules, _)| rules));
-                unclear.push(Unclear { module: id, span, name, tokens });
+                unclear.push(Unclear { module: id, span, name, tokens, itself: None });
             }
         }
     }
@@ -91,7 +93,7 @@ pub fn whole_impl(modules: &Modules, id: ModuleId, item: &Rc<ItemImpl>, unclear:
         ImplItem::Macro(call) => Some(call.mac.clone()),
         _ => None,
     };
-    match expand_members(modules, id, &item.items, call, unclear) {
+    match expand_members(modules, id, &item.items, call, Some(&item.self_ty), unclear) {
         Some(items) => Rc::new(ItemImpl { items, ..(**item).clone() }),
         None => item.clone(),
     }
@@ -103,7 +105,7 @@ pub fn whole_trait(modules: &Modules, id: ModuleId, item: &Rc<ItemTrait>, unclea
         TraitItem::Macro(call) => Some(call.mac.clone()),
         _ => None,
     };
-    match expand_members(modules, id, &item.items, call, unclear) {
+    match expand_members(modules, id, &item.items, call, None, unclear) {
         Some(items) => Rc::new(ItemTrait { items, ..(**item).clone() }),
         None => item.clone(),
     }
@@ -115,6 +117,7 @@ fn expand_members<T: Parse + Clone>(
     id: ModuleId,
     items: &[T],
     call: impl Fn(&T) -> Option<Macro>,
+    itself: Option<&Type>,
     unclear: &mut Vec<Unclear>,
 ) -> Option<Vec<T>> {
     items.iter().find_map(&call)?;
@@ -138,6 +141,7 @@ fn expand_members<T: Parse + Clone>(
                 span: span_of(&modules.module(id).file, &call.path),
                 name: call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(),
                 tokens: rules.into_iter().map(|(rules, _)| rules).chain([call.tokens]).collect(),
+                itself: itself.cloned(),
             }),
         }
     }

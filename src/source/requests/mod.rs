@@ -78,7 +78,7 @@ pub fn read(modules: &Modules) -> Requests {
         search.add_unseen(&analysis);
     }
     for call in &world.unclear {
-        if world.may_ask(call.module, &call.tokens) {
+        if world.may_ask(call.module, &call.tokens) || world.may_delegate(call) {
             let why = Why::Macro(call.name.clone());
             search.unseen.entry(position(&call.span)).or_insert_with(|| (call.span.clone(), why));
         }

@@ -23,7 +23,7 @@ pub fn unresolved(unresolved: Unresolved) -> Vec<Diagnostic> {
         }
         Diagnostic::warning("OP401", format!("cannot determine the kind of this `{by}` request"))
             .at(span, "")
-            .help("name it where the `Api` is created: `Api::<Kind>::all(…)`")
+            .help("specify the kind where the `Api` is created: `Api::<Kind>::all(…)`")
     });
     warnings.collect()
 }
@@ -107,8 +107,8 @@ pub fn nothing_found(world: &World, functions: usize) -> Option<Diagnostic> {
     );
     Some(
         Diagnostic::warning("OP402", message)
-            .help("markers are not compared with the code, so a missing permission is found only at run time")
-            .help("if the requests are made by another crate, write a marker for each of them"),
+            .help("check that `--path` and `--features` select the operator")
+            .help("if another crate makes the requests, write a marker for each of them, and allow this: `// +opctl:allow:OP402 reason`"),
     )
 }
 

@@ -1,4 +1,5 @@
-//! Calls that the table and the project do not explain: what may make requests there is reported, never passed over.
+//! Reports calls of functions that neither the project nor the table of known signatures (`signatures.rs`) declares, if they
+//! may make requests.
 //!
 //! Two questions decide. Can the receiver or an argument make requests, because it is or holds a client? And where does a value of
 //! an unknown type come from ([`Origin`])? What certainly does not come from a client is of no interest.
@@ -7,6 +8,7 @@ use syn::{Expr, Path};
 
 use super::body::Body;
 use super::function::{Unseen, Why};
+use super::made::Unclear;
 use super::types::{Decl, Origin, Type, Vars};
 use super::world::{DeclKind, Env, Named, World, inferred, use_path};
 use crate::diagnostic::Span;
@@ -161,6 +163,15 @@ impl World<'_> {
         table.modules.contains_key(krate) || is_without_kube(krate) || matches!(krate, "core" | "alloc")
     }
 
+    /// Returns true if a macro may make methods for a type that contains a client, as `delegate!` does.
+    pub fn may_delegate(&self, call: &Unclear) -> bool {
+        let Some(itself) = &call.itself else { return false };
+        let mut vars = Vars::default();
+        let env = Env { module: call.module, names: Default::default(), itself: None, depth: 0 };
+        let itself = self.lower(&mut vars, &env, itself, &mut inferred);
+        self.holds(&vars, &itself)
+    }
+
     /// The crate of a type of which only the name is known.
     fn source_of_type(&self, decl: Decl) -> Source {
         let declaration = self.declaration(decl);
@@ -196,7 +207,8 @@ impl Body<'_, '_> {
         self.unseen.push(Unseen { span, why });
     }
 
-    /// The arguments of a call that nothing explains; what closures take may be a part of `of`.
+    /// Evaluates the arguments of an unknown call; closures may get a part of `of`. Returns true if one is a client, true if
+    /// one is an HTTP request, and their strongest origin.
     fn unknown_arguments(&mut self, arguments: &[&Expr], of: Option<&Type>) -> (bool, bool, Origin) {
         let take = of.map(|of| self.origin_of(of));
         let before = std::mem::replace(&mut self.closures_take, take);
@@ -317,11 +329,11 @@ impl Body<'_, '_> {
             _ if is_of_crate => {}
             _ if sends && holds => self.report(span.clone(), Why::Path(method.into())),
             _ if is_client => self.report(span.clone(), Why::Function(method.into())),
-            // A derive macro may make it.
+            // The method may come from a derive macro.
             Source::Own if is_awaited && origin == Origin::Client => {
                 self.report(span.clone(), Why::Function(method.into()));
             }
-            // A setter of a field is no escape.
+            // If the receiver has a client already, this is a setter that stores one.
             Source::Own if carries && origin < Origin::Client => {
                 self.report(span.clone(), Why::Function(method.into()));
             }

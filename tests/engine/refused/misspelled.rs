@@ -65,3 +65,11 @@ pub struct IgnoredSpec {
     #[kube(shortname = "x")]
     pub ignored: i32,
 }
+
+/// kube took several columns before 3.1.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(
+    group = "test.example.com", version = "v1", kind = "Columns",
+    printcolumn = r#"{"name":"A","type":"string","jsonPath":".a"}, {"name":"B","type":"string","jsonPath":".b"}"#
+)]
+pub struct ColumnsSpec {}
