@@ -1,5 +1,3 @@
-use kube::Client;
-
 mod needed {
     pub use std::sync::Arc;
 
@@ -12,7 +10,7 @@ mod needed {
 mod serde_way {
     use super::needed::*;
 
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         let ar: ApiResource = serde_json::from_str("{}").unwrap();
         let _ = Api::<DynamicObject>::all_with(client, &ar).get("a").await;
     }
@@ -24,7 +22,7 @@ mod half_way {
     fn pick(x: bool) -> ApiResource {
         if x { ApiResource::erase::<Pod>(&()) } else { serde_json::from_str("{}").unwrap() }
     }
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         let _ = Api::<DynamicObject>::all_with(client, &pick(true)).get("a").await;
     }
 }
@@ -32,7 +30,7 @@ mod half_way {
 mod mutated_way {
     use super::needed::*;
 
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         let mut ar = ApiResource::from_gvk(&GroupVersionKind::gvk("g.io", "v1", "Thing"));
         ar.plural = "thingz".into();
         let _ = Api::<DynamicObject>::all_with(client, &ar).get("a").await;
@@ -42,7 +40,7 @@ mod mutated_way {
 mod list_way {
     use super::needed::*;
 
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         for (g, k) in [("g.io", "Thing"), ("h.io", "Other")] {
             let ar = ApiResource::from_gvk(&GroupVersionKind::gvk(g, "v1", k));
             let _ = Api::<DynamicObject>::all_with(client.clone(), &ar).get("a").await;
@@ -56,7 +54,7 @@ mod fn_args_way {
     fn res(kind: &str) -> ApiResource {
         ApiResource::from_gvk(&GroupVersionKind::gvk("g.io", "v1", kind))
     }
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         let _ = Api::<DynamicObject>::all_with(client, &res("Thing")).get("a").await;
     }
 }
@@ -64,18 +62,9 @@ mod fn_args_way {
 mod discovery_way {
     use super::needed::*;
 
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         let g = kube::discovery::group(&client, "g.io").await.unwrap();
         let (ar, _) = g.recommended_kind("Thing").unwrap();
         let _ = Api::<DynamicObject>::all_with(client, &ar).get("a").await;
     }
-}
-
-pub async fn run(client: Client) {
-    serde_way::run(client.clone()).await;
-    half_way::run(client.clone()).await;
-    mutated_way::run(client.clone()).await;
-    list_way::run(client.clone()).await;
-    fn_args_way::run(client.clone()).await;
-    discovery_way::run(client.clone()).await;
 }

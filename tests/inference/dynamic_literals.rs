@@ -127,7 +127,7 @@ mod object_way {
 
     #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
     struct Spec {}
-    #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+    #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
     struct Status {}
     type Obj = kube::core::Object<Spec, Status>;
     pub async fn run(client: Client) {

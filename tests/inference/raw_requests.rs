@@ -81,18 +81,6 @@ mod send_way {
     }
 }
 
-mod tower_way {
-    use super::needed::*;
-
-    use tower::{Service, ServiceExt};
-    pub async fn run(mut client: Client) {
-        let req = http::Request::get("/api/v1/nodes").body(kube::client::Body::empty()).unwrap();
-        let _ = client.ready().await.unwrap().call(req).await;
-        let r = http::Request::get("/api/v1/pods").body(kube::client::Body::empty()).unwrap();
-        let _ = client.oneshot(r).await;
-    }
-}
-
 mod const_way {
     use super::needed::*;
 
@@ -119,7 +107,6 @@ pub async fn run(client: Client) {
     http_method_way::run(client.clone()).await;
     url_path_way::run(client.clone()).await;
     send_way::run(client.clone()).await;
-    tower_way::run(client.clone()).await;
     const_way::run(client.clone()).await;
     resource_url_way::run(client.clone()).await;
 }

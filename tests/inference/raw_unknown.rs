@@ -1,5 +1,3 @@
-use kube::Client;
-
 mod needed {
     pub use std::sync::Arc;
 
@@ -16,7 +14,7 @@ mod http_var_way {
         let req = http::Request::get(path).body(vec![]).unwrap();
         let _ = client.request_text(req).await;
     }
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         go(client, "/api/v1/pods").await
     }
 }
@@ -24,20 +22,9 @@ mod http_var_way {
 mod url_format_way {
     use super::needed::*;
 
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         let req = http::Request::get(format!("{}/x/log", Pod::url_path(&(), Some("n")))).body(vec![]).unwrap();
         let _ = client.request_text(req).await;
-    }
-}
-
-mod tower_builder_way {
-    use super::needed::*;
-
-    use tower::{Service, ServiceBuilder, ServiceExt};
-    pub async fn run(client: Client) {
-        let mut s = ServiceBuilder::new().service(client);
-        let r = http::Request::get("/api/v1/pods").body(kube::client::Body::empty()).unwrap();
-        let _ = s.call(r).await;
     }
 }
 
@@ -47,14 +34,7 @@ mod arg_request_way {
     async fn send(c: &Client, r: http::Request<Vec<u8>>) {
         let _ = c.request_text(r).await;
     }
-    pub async fn run(client: Client) {
+    pub async fn ask(client: Client) {
         send(&client, http::Request::get("/api/v1/pods").body(vec![]).unwrap()).await
     }
-}
-
-pub async fn run(client: Client) {
-    http_var_way::run(client.clone()).await;
-    url_format_way::run(client.clone()).await;
-    tower_builder_way::run(client.clone()).await;
-    arg_request_way::run(client.clone()).await;
 }

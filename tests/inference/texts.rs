@@ -31,9 +31,13 @@ mod changed_way {
     pub async fn run(client: Client) {
         let mut namespace = String::from("a");
         extend(&mut namespace);
-        let _ = Api::<Pod>::namespaced(client.clone(), &namespace).get("a").await;
+        let _ = Api::<Pod>::namespaced(client, &namespace).get("a").await;
+    }
+
+    /// Only a literal path is read.
+    pub async fn path(client: Client, namespace: &str) {
         let mut path = String::from("/api/v1/namespaces/");
-        path += &namespace;
+        path += namespace;
         path.push_str("/pods");
         let _ = client.request_text(http::Request::get(path).body(vec![]).unwrap()).await;
     }
