@@ -77,7 +77,12 @@ fn what_may_make_requests_unseen_is_reported() {
             &["OP401"],
         ),
         ("", "own_macros::ask! { async fn run(client: Client) -> Api::<Pod>; }", &["OP401"]),
-        // Paths.
+        // Paths. The client of kube 2 to 4 is a service of tower.
+        (
+            "http = \"1\"\ntower = \"0.5\"\n",
+            "use tower::{Service, ServiceExt}; async fn run(mut client: Client, path: &str) { let request = http::Request::get(path).body(kube::client::Body::empty()).unwrap(); let _ = client.ready().await.unwrap().call(request).await; }",
+            &["OP401"],
+        ),
         (
             "http = \"1\"\n",
             "async fn run(client: Client, name: &str) { let mut path = String::from(\"/api/v1/namespaces/\"); path += name; let _ = client.request_text(http::Request::get(path).body(vec![]).unwrap()).await; }",
