@@ -48,7 +48,7 @@ impl Role {
         }
     }
 
-    /// How disruptive a change is: to remove a short name breaks no client; with another plural, the CRD is another one.
+    /// The disruption by a change: removing a short name breaks no client, while another plural makes another CRD.
     fn cost(self) -> u8 {
         match self {
             Self::ShortName(_) => 0,

@@ -474,7 +474,7 @@ impl Deriver<'_> {
                         let help = "kube sets these itself; write `derive = \"…\"` for another derive";
                         return self.refuse(Diagnostic::error("OP005", message).at(span, "").help(help));
                     }
-                    // The derives of the root object see what `cfg_attr` stands for.
+                    // The derives of the root object see the attributes that `cfg_attr` expands to.
                     let mut attributes: Vec<syn::Attribute> = vec![syn::parse_quote!(#[#meta])];
                     let package = self.modules.package_of(&self.modules.module(scope.module).file);
                     if !package.is_none_or(|(_, cfg)| cfg.expand(&mut attributes)) {

@@ -1,4 +1,4 @@
-//! Expands calls of `macro_rules!` macros: the rules of a macro and the tokens of a call → the tokens that the call stands for.
+//! Expands calls of `macro_rules!` macros: the rules of a macro and the tokens of a call → the expansion.
 //!
 //! Hygiene is left out: it decides which variable a name means, not which types are inferred. What comes from the definition has
 //! the span of the call, and what comes from the call keeps its own, so that every span is in the file of the call.

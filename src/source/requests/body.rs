@@ -113,8 +113,8 @@ impl<'w, 'm> Body<'w, 'm> {
 
     fn finish(mut self, result: &Type) -> Analysis {
         self.world.settle(&mut self.vars);
-        self.judge();
-        self.judge_sent();
+        self.report_suspects();
+        self.add_sent();
         let Self { vars, mut facts, mut calls, unseen, .. } = self;
         for fact in &mut facts {
             fact.kind = vars.export(&fact.kind);

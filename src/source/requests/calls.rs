@@ -40,6 +40,14 @@ pub enum Meaning {
     Function(FnId, Option<Type>, Vec<Type>),
 }
 
+/// A path without its last segment; `None` if nothing is left.
+fn prefix(path: &Path) -> Option<Path> {
+    let mut prefix = path.clone();
+    prefix.segments.pop();
+    prefix.segments.pop_punct();
+    (!prefix.segments.is_empty()).then_some(prefix)
+}
+
 impl Body<'_, '_> {
     pub fn path(&mut self, path: &ExprPath) -> Type {
         match self.meaning(path.qself.as_ref(), &path.path) {
@@ -82,7 +90,7 @@ impl Body<'_, '_> {
                 None => Meaning::Value(self.vars.fresh()),
             };
         }
-        // The constants of `http::Method` are the texts that they stand for.
+        // The name of a constant of `http::Method` is the method.
         if let Some(constant) = path.segments.last().filter(|_| path.segments.len() > 1)
             && constant.ident.to_string().chars().all(|letter| letter.is_ascii_uppercase())
             && self.is_http_method(path)
@@ -118,12 +126,7 @@ impl Body<'_, '_> {
     /// The constant of a type that a path names.
     fn associated_const(&mut self, path: &Path, wanted: &str) -> Option<Type> {
         let world = self.world;
-        let mut prefix = path.clone();
-        prefix.segments.pop();
-        prefix.segments.pop_punct();
-        if prefix.segments.is_empty() {
-            return None;
-        }
+        let prefix = prefix(path)?;
         let Type::Named(decl, _) = world.lower_path(&mut self.vars, &self.env, None, &prefix, &mut inferred) else {
             return None;
         };
@@ -135,19 +138,14 @@ impl Body<'_, '_> {
             });
             Some((found.module, item?))
         })?;
-        let told = world.constant(module, &item.ty, &item.expr).result?;
-        Some(told.with(&mut self.vars, &|_| None))
+        let value = world.constant(module, &item.ty, &item.expr).result?;
+        Some(value.with(&mut self.vars, &|_| None))
     }
 
     /// The function of a type that a path names.
     fn associated(&mut self, path: &Path, wanted: &str) -> Option<(FnId, Option<Type>)> {
         let world = self.world;
-        let mut prefix = path.clone();
-        prefix.segments.pop();
-        prefix.segments.pop_punct();
-        if prefix.segments.is_empty() {
-            return None;
-        }
+        let prefix = prefix(path)?;
         if let Some(decl) = world.transparent(self.env.module, &prefix) {
             return Some((world.method_of(&self.vars, decl, None, wanted)?, None));
         }
@@ -197,19 +195,16 @@ impl Body<'_, '_> {
             }
         }
         let wanted = name(&last.ident);
-        let mut prefix = path.clone();
-        prefix.segments.pop();
-        prefix.segments.pop_punct();
-        let ty = if prefix.segments.is_empty() {
+        let ty = if let Some(prefix) = prefix(path) {
+            let base = world.lower_path(&mut self.vars, &self.env, None, &prefix, &mut inferred);
+            if prefix.is_ident("Self") { self.anew(&base) } else { base }
+        } else {
             let decl = match wanted.as_str() {
                 "Some" | "None" => world.known.option,
                 "Ok" | "Err" => world.known.result,
                 _ => world.imported_variant(self.env.module, &wanted)?,
             };
             world.any_of(&mut self.vars, decl)
-        } else {
-            let base = world.lower_path(&mut self.vars, &self.env, None, &prefix, &mut inferred);
-            if prefix.is_ident("Self") { self.anew(&base) } else { base }
         };
         match &ty {
             Type::Named(decl, _) if self.has_variant(*decl, &wanted) => Some((*decl, ty, Some(wanted))),
@@ -244,14 +239,13 @@ impl Body<'_, '_> {
             _ => {}
         }
         // The value may determine more than the type, such as the kind of an `ApiResource`.
-        let told = self.world.value_type(module, name);
-        let told = told.with(&mut self.vars, &|_| None);
+        let value = self.world.value_type(module, name).with(&mut self.vars, &|_| None);
         let env = Env { module, names: Default::default(), itself: None, depth: 0 };
         let written = self.world.lower(&mut self.vars, &env, &item.ty, &mut inferred);
-        match &told {
-            Type::Tuple(_) | Type::Set(_) | Type::Var(_) => told,
+        match &value {
+            Type::Tuple(_) | Type::Set(_) | Type::Var(_) => value,
             _ => {
-                self.vars.unify(&written, &told);
+                self.vars.unify(&written, &value);
                 written
             }
         }

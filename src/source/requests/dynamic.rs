@@ -118,7 +118,7 @@ impl Body<'_, '_> {
 
     /// Adds the HTTP requests that the body sends. Requests that kube builds are skipped: they are counted where they are
     /// built.
-    pub fn judge_sent(&mut self) {
+    pub fn add_sent(&mut self) {
         for (span, by, request) in std::mem::take(&mut self.sent) {
             let parts = match self.vars.known(&request) {
                 Type::Named(decl, types) if decl == self.world.known.request => types,

@@ -290,7 +290,7 @@ impl World<'_> {
         body.run(block, &result)
     }
 
-    /// The type of a constant, as its value tells it.
+    /// The type of a constant, inferred from its value.
     pub fn value_type(&self, module: ModuleId, name: &str) -> Type {
         let key = (module, name.to_owned());
         if let Some(known) = self.value_types.borrow().get(&key) {

@@ -104,11 +104,11 @@ impl Body<'_, '_> {
                 self.joined(&parts)
             }
             "write" | "writeln" => {
-                if let Some(into) = expressions(&call.tokens).0.first() {
-                    let into = self.expr(into, None);
-                    self.vars.forget_text(&into);
+                let found = self.parts(call);
+                if let Some(into) = found.first() {
+                    self.vars.forget_text(into);
                 }
-                self.plain(call)
+                self.value_of(call, &found)
             }
             "include" => {
                 let may_ask = match self.world.modules.included_code(self.env.module, &call.tokens) {
@@ -156,13 +156,23 @@ impl Body<'_, '_> {
     }
 
     fn plain(&mut self, call: &Macro) -> Type {
-        let found = match Block::parse_within.parse2(call.tokens.clone()) {
+        let found = self.parts(call);
+        self.value_of(call, &found)
+    }
+
+    /// The types of the expressions in a call.
+    fn parts(&mut self, call: &Macro) -> Vec<Type> {
+        match Block::parse_within.parse2(call.tokens.clone()) {
             Ok(statements) if statements.len() > 1 => {
                 self.statements(&statements, None);
                 Vec::new()
             }
             _ => self.loose(&call.tokens, call),
-        };
+        }
+    }
+
+    /// The value of a call, of which only its parts are known.
+    fn value_of(&mut self, call: &Macro, found: &[Type]) -> Type {
         let carries = found.iter().any(|ty| self.world.carries(&self.vars, ty));
         if carries && self.is_unknown(call) {
             self.unclear_macro(call);

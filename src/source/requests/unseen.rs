@@ -352,7 +352,7 @@ impl Body<'_, '_> {
     }
 
     /// Reports the suspects, by the types that are known at the end of the body.
-    pub fn judge(&mut self) {
+    pub fn report_suspects(&mut self) {
         for Suspect { span, receiver, method, is_awaited } in std::mem::take(&mut self.suspects) {
             let is_of_map = OF_MAPS.contains(&method.as_str());
             let is_it = match self.origin_of(&receiver) {

@@ -58,7 +58,7 @@ pub struct World<'a> {
     pub requesting: HashSet<(String, usize)>,
     /// The types of constants, as their values tell them.
     pub value_types: RefCell<HashMap<(ModuleId, String), Type>>,
-    /// Whether structs and enums of the project contain a client.
+    /// Structs and enums of the project, each with true if it contains a client.
     pub holding: RefCell<HashMap<Decl, bool>>,
     /// Crates that use kube's client, and those that do not.
     pub users: RefCell<Vec<String>>,
