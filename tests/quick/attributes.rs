@@ -30,7 +30,7 @@ fn attributes_of_types_are_accepted_as_by_the_derives() {
 #[test]
 fn attributes_of_kinds_are_accepted_as_by_each_release_of_kube() {
     let takes_all = std::env::var_os("OPCTL_VERSIONS").is_some_and(|value| value == "all");
-    let earlier = Oracle::earlier().into_iter().map(|oracle| (oracle, if takes_all { 1 } else { 5 }));
+    let earlier = Oracle::earlier().into_iter().map(|oracle| (oracle, if takes_all { 1 } else { 10 }));
     let recorded = recorded();
     for (oracle, step) in earlier.chain([(Oracle::latest(), 1)]) {
         let cases = of_kube(&oracle);

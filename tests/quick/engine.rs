@@ -11,7 +11,7 @@ use opctl::project::Tree;
 use opctl::source::{self, Source};
 use opctl::versions::{self, Release};
 
-use crate::engine_cases::{Crds, cases, derive, differences, every_case, parse};
+use crate::engine_cases::{Crds, cases, cases_of_earlier, derive, differences, every_case, parse};
 use crate::oracle::manifest;
 use crate::oracles::Oracle;
 
@@ -42,7 +42,10 @@ fn crds_equal_those_of_earlier_releases() {
     let releases: Vec<Release> = Oracle::earlier().iter().map(|oracle| pinned(oracle, "kube")).collect();
     assert_eq!(releases, versions::KUBE[..versions::KUBE.len() - 1], "each release that differs has its cases");
     for oracle in Oracle::earlier() {
-        let differences = differences(&recorded(&oracle), &derive(&oracle, &cases(&oracle)));
+        let cases = cases_of_earlier(&oracle);
+        let mut recorded = recorded(&oracle);
+        recorded.retain(|case, _| cases.contains_key(case));
+        let differences = differences(&recorded, &derive(&oracle, &cases));
         assert!(differences.is_empty(), "{}: read and recorded differ:\n{}", oracle.name(), differences.join("\n"));
         let mut others = every_case();
         others.retain(|case, _| oracle.without().contains(case) && !case.starts_with("panics/"));

@@ -19,14 +19,14 @@ pub fn made(name: &str) -> Sandbox {
 }
 
 /// The files of a project in memory, so that no folder is left behind.
-struct Made {
+pub struct Made {
     /// The folder of the project, relative to that of the sandbox.
     folder: PathBuf,
     files: Vec<(PathBuf, Vec<u8>, Permissions)>,
 }
 
 impl Made {
-    fn of(sandbox: &Sandbox) -> Self {
+    pub fn of(sandbox: &Sandbox) -> Self {
         let root = sandbox.root();
         let files = WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());
         let read = |entry: DirEntry| {
@@ -36,7 +36,8 @@ impl Made {
         Self { folder: sandbox.folder.strip_prefix(&root).unwrap().into(), files: files.map(read).collect() }
     }
 
-    fn write(&self) -> Sandbox {
+    /// In a new sandbox.
+    pub fn write(&self) -> Sandbox {
         let mut sandbox = Sandbox::new();
         let root = sandbox.root();
         for (path, text, permissions) in &self.files {
