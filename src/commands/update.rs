@@ -101,7 +101,7 @@ pub fn run(args: &UpdateArgs, console: &Console) -> anyhow::Result<Outcome> {
         (Some(_), true) => {
             return Err(Refusal::new("the project has a record already").help("leave out `--adopt`").into());
         }
-        (Some((_, texts)), false) => update(args, texts, &file, &project, console)?,
+        (Some((record, texts)), false) => update(args, record, texts, &file, &project, console)?,
         (None, true) => adopt(&file, &project, console)?,
     };
     let mut plan = super::init::moved(own, &folder);
@@ -159,6 +159,7 @@ pub fn texts(tree: &Tree) -> anyhow::Result<Option<(Record, Texts)>> {
 /// Merges what differs between the record and today's templates.
 fn update(
     args: &UpdateArgs,
+    record: &Record,
     recorded: &Texts,
     file: &ProjectFile,
     tree: &Tree,
@@ -169,6 +170,7 @@ fn update(
     let mut recorded = recorded.clone();
     let moves = follow_moves(&mut recorded, scaffold::revisions::reasons());
     let new = rescaffold::files(file, &recorded, tree)?;
+    without_fixes(record, &mut recorded, &new);
     let plain = |paths: &[String]| -> Vec<String> {
         paths.iter().map(|path| path.trim_start_matches("./").to_owned()).collect()
     };
@@ -222,6 +224,21 @@ fn update(
         plan.changes.insert(path, Change::Merge { base, theirs: text, choice, moved });
     }
     Ok(plan)
+}
+
+/// Takes out of recorded texts the markers that `opctl check --fix` once added there, too: no template renders them, so that an update
+/// would delete them from the user's files.
+pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
+    let is_marker =
+        |line: &&str| line.trim_start().trim_start_matches('/').trim_start().starts_with("+kubebuilder:rbac:");
+    let other_lines = |text: &str| text.lines().filter(|line| !is_marker(line)).map(str::to_owned).collect::<Vec<_>>();
+    let is_of_today =
+        |path: &str| record.0.get(path).is_some_and(|entry| entry.revision == scaffold::revisions::newest());
+    for (path, text) in recorded.iter_mut().filter(|(path, _)| path.ends_with(".rs") && is_of_today(path)) {
+        if let Some(rendered) = rendered.get(path).filter(|rendered| other_lines(rendered) == other_lines(text)) {
+            text.clone_from(rendered);
+        }
+    }
 }
 
 /// Gives recorded texts the paths that their files have today; returns the old paths by the new ones.

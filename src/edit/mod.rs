@@ -67,6 +67,12 @@ pub struct EditError {
 }
 
 impl Edit {
+    /// True for an edit that the templates make, too, when they render the project anew. The lines of any other edit are the
+    /// user's from then on, as if they had been typed.
+    pub fn is_scaffolded(&self) -> bool {
+        !matches!(self, Self::RustComment { .. })
+    }
+
     /// The text before the edit was made: the one that [`apply`](Self::apply) turns into `text`. A text without it stays as it is. `base`
     /// is what the file starts as, if the edit may have created it.
     pub fn undo(&self, text: &str, base: Option<&str>) -> Result<String, EditError> {

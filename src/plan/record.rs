@@ -1,7 +1,7 @@
 //! The record of a scaffold: the text of each file of the user's as opctl wrote it, with its checksum and the revision of the templates.
 //!
-//! It is the common ancestor when a newer opctl merges its scaffold into files that were edited. Each edit that opctl makes is made in the
-//! record, too, so that it never counts as the user's. The texts have names that no other tool takes for its own: a `Cargo.toml` here
+//! It is the common ancestor when a newer opctl merges its scaffold into files that were edited. An edit that opctl makes is made in the
+//! record, too, if the templates make it when they render the project anew; any other counts as the user's. The texts have names that no other tool takes for its own: a `Cargo.toml` here
 //! would be a package, a `.gitignore` would be obeyed.
 
 use std::collections::BTreeMap;
@@ -154,7 +154,8 @@ impl Plan {
                     let Some(text) = before.clone().or(new) else { continue };
                     // Where it cannot be made in the record, it counts as the user's: a merge takes it for an equal change.
                     let edit = |text: String, edit: &crate::edit::Edit| edit.apply(&text).unwrap_or(text);
-                    (Some(edits.iter().fold(text, edit)), known.unwrap_or(*revision))
+                    let edits = edits.iter().filter(|edit| edit.is_scaffolded());
+                    (Some(edits.fold(text, edit)), known.unwrap_or(*revision))
                 }
                 Change::Generate(_) | Change::Prune | Change::Vendor { .. } => continue,
             };

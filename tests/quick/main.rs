@@ -115,6 +115,7 @@ mod requests;
 mod runtime;
 mod scaffold;
 mod scorecard;
+mod sequences;
 mod testenv_setup;
 mod undecodable;
 mod unreadable;

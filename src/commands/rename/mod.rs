@@ -290,8 +290,11 @@ impl Renamed {
     /// The changes of all files but PROJECT and manifests, and the places that still have the old name.
     fn plan(&self, what: &What, tree: &Tree) -> anyhow::Result<(Plan, Vec<String>)> {
         let files = self.files(tree)?;
-        let recorded = update::texts(tree)?.map(|(_, texts)| texts);
+        let (record, mut recorded) = update::texts(tree)?.unzip();
         let old_render = rescaffold::files(&self.file, &recorded.clone().unwrap_or_default(), tree)?;
+        if let (Some(record), Some(recorded)) = (&record, &mut recorded) {
+            update::without_fixes(record, recorded, &old_render);
+        }
         if let Some(recorded) = &recorded
             && recorded.iter().any(|(path, text)| old_render.get(path) != Some(text))
         {
