@@ -1,6 +1,7 @@
-//! Rewrites the objects of a CRD in the storage version, by updates that change nothing, and knows which ones are stored in it.
+//! Rewrites the objects of a CRD in the storage version, by empty patches, and knows which ones are stored in it.
 //!
-//! The API server writes such an update only if the object is stored in another form than it would write now. So an object whose
+//! The API server writes after an empty patch only if the object is stored in another form than it would write now. `kubectl replace`
+//! would not do: it rewrites the annotation `last-applied-configuration` of objects that `kubectl apply` has made. So an object whose
 //! `resourceVersion` stays the same is stored in the storage version, and a migration can be repeated: what was rewritten before is
 //! not written again.
 
@@ -39,8 +40,8 @@ pub struct Sweep {
     pub rewritten: usize,
     /// Those that were found to be stored in the storage version.
     pub verified: usize,
-    /// Those that others changed or deleted at the same time, or for which the API server did not answer.
-    pub conflicts: usize,
+    /// Those that others deleted at the same time, or for which the API server did not answer.
+    pub unanswered: usize,
     /// Why the API server refused to update objects.
     pub failures: Vec<String>,
     /// Why it did not answer, the last time.
@@ -51,15 +52,23 @@ pub struct Sweep {
 #[derive(Debug, Default)]
 pub struct Migration {
     verified: BTreeSet<Key>,
-    /// How often each object was rewritten.
-    rewrites: BTreeMap<Key, usize>,
-    /// How often others changed an object before it could be updated, and its `resourceVersion` at first.
-    conflicts: BTreeMap<Key, (usize, String)>,
+    rewrites: BTreeMap<Key, Rewrite>,
+}
+
+/// The empty patches of one object that changed its `resourceVersion`.
+#[derive(Debug, Default)]
+struct Rewrite {
+    /// In a row, without a change by others before the next one.
+    times: usize,
+    /// How often others had changed the object in the meantime.
+    by_others: usize,
+    /// The `resourceVersion` after the last one.
+    version: String,
 }
 
 /// The maximum number of objects in memory.
 const PAGE: usize = 400;
-/// An object that others have changed this often since it was first read is stored as they wrote it, in the storage version.
+/// An object that others have changed this often since it was first rewritten is stored as they wrote it, in the storage version.
 const CHANGED_BY_OTHERS: usize = 3;
 /// The number of kubectl processes that update objects at the same time, each one object after the other.
 const PARALLEL: usize = 4;
@@ -185,19 +194,28 @@ impl Migration {
         }
     }
 
-    fn is_verified(&mut self, object: &Value) -> bool {
-        let is_changed = |(times, first): &(usize, String)| {
-            *times >= CHANGED_BY_OTHERS && first != text_at(object, "/metadata/resourceVersion")
-        };
-        if self.conflicts.get(&key(object)).is_some_and(is_changed) {
-            self.verified.insert(key(object));
-        }
+    fn is_verified(&self, object: &Value) -> bool {
         self.verified.contains(&key(object))
     }
 
-    /// The objects that were rewritten at least this many times.
+    /// The objects that nobody else changes, and that were rewritten at least this many times in a row.
     pub fn rewritten(&self, times: usize) -> Vec<&Key> {
-        self.rewrites.iter().filter(|(_, number)| **number >= times).map(|(key, _)| key).collect()
+        self.rewrites.iter().filter(|(_, rewrite)| rewrite.times >= times).map(|(key, _)| key).collect()
+    }
+
+    /// An object had one `resourceVersion` when it was listed, and another one after an empty patch.
+    fn add_rewrite(&mut self, key: Key, listed: &str, version: &str) {
+        let rewrite = self.rewrites.entry(key.clone()).or_default();
+        if rewrite.version.is_empty() || rewrite.version == listed {
+            rewrite.times += 1;
+        } else {
+            rewrite.times = 1;
+            rewrite.by_others += 1;
+        }
+        version.clone_into(&mut rewrite.version);
+        if rewrite.by_others == CHANGED_BY_OTHERS {
+            self.verified.insert(key);
+        }
     }
 
     pub fn verified(&self) -> usize {
@@ -205,23 +223,26 @@ impl Migration {
     }
 
     fn rewrite(&mut self, kubectl: &Kubectl, objects: &[Value], sweep: &mut Sweep) -> Result<(), KubectlError> {
-        let replaced: Vec<_> = thread::scope(|scope| {
+        let patched: Vec<_> = thread::scope(|scope| {
             let parts = objects.chunks(objects.len().div_ceil(PARALLEL).max(1));
-            let parts: Vec<_> = parts.map(|part| threads::spawn(scope, || replace(kubectl, part))).collect();
+            let parts: Vec<_> = parts.map(|part| threads::spawn(scope, || patch(kubectl, part))).collect();
             parts.into_iter().map(threads::join).collect()
         });
         let versions = objects.iter().map(|object| (key(object), text_at(object, "/metadata/resourceVersion")));
         let mut left: BTreeMap<Key, &str> = versions.collect();
         let mut stopped = None;
-        for replaced in replaced {
-            let (output, error) = replaced?;
-            for (key, version) in output.stdout.lines().filter_map(parse_replaced) {
-                if left.remove(&key) == Some(version) {
-                    sweep.verified += 1;
-                    self.verified.insert(key);
-                } else {
-                    sweep.rewritten += 1;
-                    *self.rewrites.entry(key).or_default() += 1;
+        for patched in patched {
+            let (output, error) = patched?;
+            for (key, version) in output.stdout.lines().filter_map(parse_patched) {
+                match left.remove(&key) {
+                    Some(listed) if listed == version => {
+                        sweep.verified += 1;
+                        self.verified.insert(key);
+                    }
+                    listed => {
+                        sweep.rewritten += 1;
+                        self.add_rewrite(key, listed.unwrap_or_default(), version);
+                    }
                 }
             }
             match error {
@@ -236,24 +257,27 @@ impl Migration {
                 error => stopped = stopped.or(error),
             }
         }
-        sweep.conflicts += left.len();
-        for (key, version) in left {
-            self.conflicts.entry(key).or_insert_with(|| (0, version.to_owned())).0 += 1;
-        }
+        sweep.unanswered += left.len();
         stopped.map_or(Ok(()), Err)
     }
 }
 
-/// Updates objects without a change.
-fn replace(kubectl: &Kubectl, objects: &[Value]) -> Result<(KubectlOutput, Option<KubectlError>), KubectlError> {
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects });
-    kubectl.run_to_the_end(&REPLACE, &list.to_string())
+/// Sends an empty patch of each object.
+fn patch(kubectl: &Kubectl, objects: &[Value]) -> Result<(KubectlOutput, Option<KubectlError>), KubectlError> {
+    let identity = |object: &Value| {
+        let metadata = ["name", "namespace"].map(|field| (field, &object["metadata"][field]));
+        let metadata: BTreeMap<_, _> = metadata.into_iter().filter(|(_, value)| !value.is_null()).collect();
+        json!({ "apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": metadata })
+    };
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects.iter().map(identity).collect::<Vec<_>>() });
+    kubectl.run_to_the_end(&PATCH, &list.to_string())
 }
 
-const REPLACE: [&str; 8] = [
-    "replace",
-    // What is stored already is not checked again.
-    "--validate=false",
+const PATCH: [&str; 10] = [
+    "patch",
+    "--type=merge",
+    "-p",
+    "{}",
     "--field-manager",
     "opctl-migrate",
     "-o",
@@ -267,7 +291,7 @@ fn key(object: &Value) -> Key {
 }
 
 /// An object in the output, and its `resourceVersion`.
-fn parse_replaced(line: &str) -> Option<(Key, &str)> {
+fn parse_patched(line: &str) -> Option<(Key, &str)> {
     let mut parts = line.split('\t');
     Some(((parts.next()?.into(), parts.next()?.into()), parts.next()?))
 }
@@ -431,19 +455,34 @@ mod tests {
 
     #[test]
     fn what_others_change_all_the_time_is_stored_as_they_write_it() {
-        let object = |version: &str| json!({ "metadata": { "name": "a", "resourceVersion": version } });
-        let conflicts = BTreeMap::from([((String::new(), "a".to_owned()), (CHANGED_BY_OTHERS, "7".to_owned()))]);
-        let mut migration = Migration { conflicts, ..Migration::default() };
-        assert!(!migration.is_verified(&object("7")), "nobody has changed it");
-        assert!(migration.is_verified(&object("9")));
+        let key = (String::new(), "a".to_owned());
+        let mut migration = Migration::default();
+        for round in 0..=CHANGED_BY_OTHERS {
+            assert!(!migration.verified.contains(&key), "{round}");
+            // Others have written it before each list.
+            migration.add_rewrite(key.clone(), &format!("{round}1"), &format!("{round}2"));
+        }
+        assert!(migration.verified.contains(&key));
+        assert_eq!(migration.rewritten(2), Vec::<&Key>::new());
     }
 
     #[test]
-    fn replaced_objects_are_read_from_lines() {
+    fn what_changes_with_each_patch_is_told_from_what_others_change() {
+        let key = (String::new(), "a".to_owned());
+        let mut migration = Migration::default();
+        for version in 1..4 {
+            migration.add_rewrite(key.clone(), &version.to_string(), &(version + 1).to_string());
+        }
+        assert_eq!(migration.rewritten(3), [&key]);
+        assert!(migration.verified.is_empty());
+    }
+
+    #[test]
+    fn patched_objects_are_read_from_lines() {
         let key = |namespace: &str| (namespace.to_owned(), "a".to_owned());
-        assert_eq!(parse_replaced("ns\ta\t12"), Some((key("ns"), "12")));
-        assert_eq!(parse_replaced("\ta\t12"), Some((key(""), "12")));
-        assert_eq!(parse_replaced("a.b.c/x replaced"), None);
+        assert_eq!(parse_patched("ns\ta\t12"), Some((key("ns"), "12")));
+        assert_eq!(parse_patched("\ta\t12"), Some((key(""), "12")));
+        assert_eq!(parse_patched("a.b.c/x replaced"), None);
     }
 
     #[test]

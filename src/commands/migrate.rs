@@ -5,9 +5,9 @@ use std::time::Duration;
 use clap::Args;
 
 use super::error::{Failed, Refusal, Refusals};
-use super::kubectl::KubectlArgs;
+use super::kubectl::ContextArgs;
 use super::on_cluster::Cluster;
-use super::{Console, Outcome, counted, kubectl, rendered, tree};
+use super::{Console, Outcome, counted, rendered, tree};
 use crate::cluster::{
     Deadline, FailureCause, Kubectl, KubectlError, Migration, MigrationState, Storage, VersionMigration, is_passing,
 };
@@ -38,12 +38,8 @@ pub struct MigrateArgs {
     #[arg(value_name = "CRD")]
     pub crds: Vec<String>,
 
-    /// The context of the kubeconfig [default: the current one]
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-
     #[command(flatten)]
-    pub program: KubectlArgs,
+    pub context: ContextArgs,
 
     /// Migrate without asking for confirmation
     #[arg(short, long)]
@@ -62,7 +58,7 @@ pub fn run(args: &MigrateArgs, console: &Console) -> anyhow::Result<Outcome> {
         .help("`opctl migrate --dry-run` shows what would be migrated")
         .into());
     }
-    let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
+    let kubectl = args.context.kubectl();
     let names = names(&args.crds, &kubectl)?;
     let cluster = Cluster::with(kubectl, console);
     cluster.connect()?;
@@ -195,7 +191,7 @@ fn announce(pending: &[Storage], cluster: &Cluster) -> anyhow::Result<()> {
 const START: Duration = Duration::from_secs(30);
 /// How long the API server may take to answer again.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often an object may change with an update that changes nothing.
+/// How often in a row an object may change with an empty patch.
 const REWRITES: usize = 3;
 /// How often in a row nothing may come of going through all objects.
 const FRUITLESS: usize = 10;
@@ -230,7 +226,7 @@ fn migrate(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
         if !sweep.failures.is_empty() {
             return Err(Failed(refused(crd, &sweep.failures)).into());
         }
-        if sweep.rewritten + sweep.conflicts == 0 {
+        if sweep.rewritten + sweep.unanswered == 0 {
             break;
         }
         let restless = migration.rewritten(REWRITES);
@@ -240,7 +236,7 @@ fn migrate(storage: &Storage, cluster: &Cluster) -> anyhow::Result<()> {
         fruitless = if sweep.verified + sweep.rewritten > 0 { 0 } else { fruitless + 1 };
         if fruitless == FRUITLESS {
             let why = sweep.disturbance.unwrap_or_else(|| "the API server has too much to do".into());
-            let message = format!("cannot update {} of `{crd}`: {why}", counted(sweep.conflicts, "object"));
+            let message = format!("cannot update {} of `{crd}`: {why}", counted(sweep.unanswered, "object"));
             let help = "`storedVersions` was not changed; run `opctl migrate` again to continue";
             return Err(Failed(Refusal::new(message).help(help)).into());
         }
@@ -331,7 +327,7 @@ fn changes_always(crd: &str, keys: &[&(String, String)]) -> Refusal {
     });
     let (shown, more) = (shown.collect::<Vec<_>>().join(", "), if keys.len() > SHOWN { ", …" } else { "" });
     let message = format!(
-        "{} of `{crd}` changed with each of {REWRITES} updates that changed nothing: {shown}{more}",
+        "{} of `{crd}` changed with each of {REWRITES} empty patches: {shown}{more}",
         counted(keys.len(), "object")
     );
     Refusal::new(message)
