@@ -12,6 +12,8 @@ pub enum FailureCause {
     Unreachable,
     /// Somebody does, and does not know the user.
     Unauthorized,
+    /// The program in the kubeconfig that gets the credentials fails or is missing.
+    Credentials,
     /// Of the kubeconfig.
     NoContext,
     /// At least one.
@@ -56,6 +58,8 @@ impl KubectlError {
         if has(&["The connection to the server ", "Unable to connect to the server", "connect: connection refused - "])
         {
             FailureCause::Unreachable
+        } else if has(&["getting credentials: "]) {
+            FailureCause::Credentials
         } else if has(&["You must be logged in to the server", "(Unauthorized)"]) {
             FailureCause::Unauthorized
         } else if has(&["cannot locate context", "current-context must exist", "error: context \""]) {

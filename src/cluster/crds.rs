@@ -37,6 +37,13 @@ pub struct RemainingObject {
     pub finalizers: Vec<String>,
 }
 
+impl RemainingObject {
+    /// True if it has a finalizer that is not one of Kubernetes' own, which its garbage collector removes.
+    pub fn waits_for_a_controller(&self) -> bool {
+        self.finalizers.iter().any(|finalizer| !["foregroundDeletion", "orphan"].contains(&finalizer.as_str()))
+    }
+}
+
 impl Crd {
     /// Those of these names that are in the cluster.
     pub fn all(kubectl: &Kubectl, names: &[String]) -> Result<Vec<Self>, KubectlError> {

@@ -15,6 +15,28 @@ pub struct KubectlArgs {
     pub kubectl: Option<String>,
 }
 
+/// The cluster that a command uses, and the program that reaches it.
+#[derive(Args, Clone, Debug)]
+pub struct ContextArgs {
+    /// The context of the kubeconfig [default: the current one]
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+
+    /// The kubeconfig to use [default: KUBECONFIG, or ~/.kube/config]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub program: KubectlArgs,
+}
+
+impl ContextArgs {
+    pub fn kubectl(&self) -> Kubectl {
+        let kubectl = find(self.program.kubectl.as_deref(), self.context.as_deref());
+        Kubectl { kubeconfig: self.kubeconfig.clone(), ..kubectl }
+    }
+}
+
 /// `command` is the one that the user configured, with arguments where it needs some.
 pub fn find(command: Option<&str>, context: Option<&str>) -> Kubectl {
     let (program, leading) = match command.filter(|command| *command != "kubectl") {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::bundle::validate::folder;
 use super::error::{Diagnosed, Failed, Refusal};
-use super::kubectl::{self, KubectlArgs};
+use super::kubectl::ContextArgs;
 use super::on_cluster::duration;
 use super::{Console, counted};
 use crate::bundle::selector::LabelSelector;
@@ -89,12 +89,8 @@ pub struct ScorecardArgs {
     #[arg(short = 'b', long, value_name = "IMAGE", default_value = "busybox:1.37")]
     pub storage_image: String,
 
-    /// The kubeconfig to use
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
-
     #[command(flatten)]
-    pub program: KubectlArgs,
+    pub context: ContextArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -236,8 +232,7 @@ impl Pods {
         patience: std::time::Duration,
         console: &Console,
     ) -> anyhow::Result<Self> {
-        let mut kubectl = kubectl::find(args.program.kubectl.as_deref(), None);
-        kubectl.kubeconfig.clone_from(&args.kubeconfig);
+        let kubectl = args.context.kubectl();
         let archive = archive::bundle(tree).context("cannot archive the bundle")?;
         let mut pods = Self {
             kubectl,

@@ -8,6 +8,8 @@ use super::{Console, Outcome, tree};
 use crate::cluster::{self, Object};
 
 /// Delete the deployed resources but keep the CRDs, their objects and the namespace
+///
+/// If objects have finalizers, which only a running operator removes, shows them and asks for confirmation first.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -46,6 +48,8 @@ pub fn run(args: &UndeployArgs, console: &Console) -> anyhow::Result<Outcome> {
         if !cluster.delete_crds(&crds, args.yes, holder)? {
             return Ok(Outcome::Refused);
         }
+    } else if !cluster.may_abandon_objects(&crds, args.yes)? {
+        return Ok(Outcome::Refused);
     }
     cluster.delete(&operator)?;
     console.info(&left(&kept, args.delete_crds));

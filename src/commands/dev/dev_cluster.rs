@@ -43,7 +43,7 @@ impl DevCluster {
                 }
                 kubectl
             }
-            Self::Existing(context, _) => kubectl(Some(context)),
+            Self::Existing(context, _) => Kubectl { kubeconfig: args.kubeconfig.clone(), ..kubectl(Some(context)) },
         }
     }
 }

@@ -52,6 +52,10 @@ pub struct DevArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["crds", "nodes", "kubernetes"])]
     pub context: Option<String>,
 
+    /// The kubeconfig of that context [default: KUBECONFIG, or ~/.kube/config]
+    #[arg(long, value_name = "FILE", requires = "context")]
+    pub kubeconfig: Option<PathBuf>,
+
     #[command(flatten)]
     pub program: KubectlArgs,
 
@@ -281,7 +285,8 @@ fn open(args: &DevArgs, console: &Console) -> anyhow::Result<DevCluster> {
     let name = format!("dev-{}", std::process::id());
     if let Some(context) = &args.context {
         let scratch = Scratch::take(&environment::environments(), &name).map_err(testenv::failed)?;
-        let kubectl = kubectl::find(args.program.kubectl.as_deref(), Some(context));
+        let mut kubectl = kubectl::find(args.program.kubectl.as_deref(), Some(context));
+        kubectl.kubeconfig.clone_from(&args.kubeconfig);
         Cluster::with(kubectl, console).connect()?;
         return Ok(DevCluster::Existing(context.clone(), scratch));
     }

@@ -18,8 +18,8 @@ use clap::Args;
 
 use super::console::Verbosity;
 use super::findings::{self, Finding, Section, Severity};
-use super::{Console, Outcome, ansible, chart, kubectl, manifests};
-use crate::commands::kubectl::KubectlArgs;
+use super::{Console, Outcome, ansible, chart, manifests};
+use crate::commands::kubectl::ContextArgs;
 use crate::project::{ProjectError, ProjectFile, Resource, Tree, root_above};
 use crate::source::dependencies;
 
@@ -47,22 +47,18 @@ pub struct DoctorArgs {
     pub path: Option<PathBuf>,
 
     /// Skip the checks that need a cluster
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["context", "kubeconfig"])]
     pub offline: bool,
-
-    /// The context of the kubeconfig [default: the current one]
-    #[arg(long, value_name = "NAME", conflicts_with = "offline")]
-    pub context: Option<String>,
 
     /// Answer the questions of the Operator Framework's capability levels instead
     ///
     /// As far as the source and the manifests decide them; no cluster is needed. Exits 1 if the chart or the bundle of the operator
     /// claims a level that it does not reach.
-    #[arg(long, conflicts_with_all = ["offline", "context", "kubectl"])]
+    #[arg(long, conflicts_with_all = ["offline", "context", "kubeconfig", "kubectl"])]
     pub capabilities: bool,
 
     #[command(flatten)]
-    pub program: KubectlArgs,
+    pub context: ContextArgs,
 }
 
 /// The project or crate to diagnose.
@@ -135,7 +131,7 @@ pub fn run(args: &DoctorArgs, console: &Console) -> anyhow::Result<Outcome> {
         false => Ok(Vec::new()),
     };
     let built = packages.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
+    let kubectl = args.context.kubectl();
     let mut sections = vec![section("toolchain", toolchain::examine(tree.root(), built, &kubectl, target.needs()))];
     if target.root.is_some() {
         sections.push(section("versions", versions::examine(&packages)));

@@ -109,6 +109,50 @@ impl Cluster<'_> {
         Ok(true)
     }
 
+    /// Shows the objects of these CRDs that only a running operator can clean up, and asks. `false`: the answer was no.
+    pub fn may_abandon_objects(&self, crds: &[&Object], yes: bool) -> anyhow::Result<bool> {
+        let names: Vec<String> = crds.iter().map(|crd| crd.name.clone()).collect();
+        if yes || names.is_empty() {
+            return Ok(true);
+        }
+        let read = |error: KubectlError| {
+            let Failed(refusal) = self.failure("find the objects that have finalizers", &error);
+            Failed(refusal.help("`--yes` deletes the operator without looking for them"))
+        };
+        let mut text = String::new();
+        for crd in Crd::all(&self.kubectl, &names).map_err(read)? {
+            let mut held = crd.objects(&self.kubectl).map_err(read)?;
+            held.retain(RemainingObject::waits_for_a_controller);
+            if held.is_empty() {
+                continue;
+            }
+            text.push_str(&format!("{} of `{}` with finalizers:\n", counted(held.len(), "object"), crd.name));
+            held.iter().take(SHOWN).for_each(|object| {
+                text.push_str(&format!("  {}: {}\n", named(object), finalizers(object)));
+            });
+            if held.len() > SHOWN {
+                text.push_str(&format!("  and {} more\n", held.len() - SHOWN));
+            }
+        }
+        if text.is_empty() {
+            return Ok(true);
+        }
+        self.console.eprint(&format!("{text}Without the operator, they are not cleaned up, and cannot be deleted.\n"));
+        if !self.console.can_ask() {
+            return Err(Failed(
+                Refusal::new("refusing to delete the operator without confirmation: not a terminal")
+                    .help("first delete these objects, or the CRDs with them: `--delete-crds`")
+                    .help("`--yes` deletes only the operator; with make: `YES=1`"),
+            )
+            .into());
+        }
+        let answer = self.console.ask_yes_no("delete the operator?")?;
+        if !answer {
+            self.console.info("nothing was deleted");
+        }
+        Ok(answer)
+    }
+
     /// Deletes the CRDs, and waits until they are gone. `holder` says who could take finalizers away.
     pub fn delete_crds_unasked(&self, there: &[Crd], holder: &str) -> anyhow::Result<()> {
         let mut delete = vec![

@@ -15,6 +15,10 @@ impl Cluster<'_> {
                 message(error)
             ))
             .help("log in again, or choose another one with `--context`; `kubectl config get-contexts` lists them"),
+            FailureCause::Credentials => {
+                Refusal::new(format!("cannot {purpose}: kubectl gets no credentials: {}", message(error)))
+                    .help("install or repair the program that `exec` names in the kubeconfig, or choose another context with `--context`")
+            }
             FailureCause::Forbidden(denials) => {
                 let list: Vec<String> = denials.iter().map(ToString::to_string).collect();
                 let message = match &list[..] {

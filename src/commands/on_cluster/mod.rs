@@ -4,32 +4,23 @@ mod crds;
 mod failure;
 mod rollout;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 pub use failure::no_kubectl;
 use failure::{message, unreachable};
 
+use super::Console;
 use super::error::{Failed, Refusal};
-use super::{Console, kubectl};
-use crate::cluster::{self, FailureCause, Kubectl, Object};
-use crate::commands::kubectl::KubectlArgs;
+use crate::cluster::{self, FailureCause, Kubectl, KubectlError, Object};
+use crate::commands::kubectl::ContextArgs;
 use crate::plan::Mode;
 
-/// The cluster that a command is about, and the program that reaches it.
+/// The cluster of a command that waits for it.
 #[derive(Args, Clone, Debug)]
 pub struct ConnectionArgs {
-    /// The context of the kubeconfig [default: the current one]
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-
-    /// The kubeconfig to use [default: KUBECONFIG, or ~/.kube/config]
-    #[arg(long, value_name = "FILE")]
-    pub kubeconfig: Option<PathBuf>,
-
     #[command(flatten)]
-    pub program: KubectlArgs,
+    pub context: ContextArgs,
 
     /// How long to wait, e.g. 90s or 1m30s
     #[arg(long, value_name = "DURATION", default_value = "2m")]
@@ -58,6 +49,11 @@ pub struct Cluster<'a> {
     pub console: &'a Console,
 }
 
+/// Prints the current context of the kubeconfig as JSON, without a request.
+pub const VIEW: [&str; 5] = ["config", "view", "--minify", "-o", "json"];
+/// One request, and no discovery: it fails at once or after this time.
+pub const VERSION: [&str; 4] = ["get", "--raw", "/version", "--request-timeout=10s"];
+
 /// Who has which field. `kubectl apply -f dist/install.yaml` has another one.
 const FIELD_MANAGER: &str = "opctl";
 
@@ -85,8 +81,7 @@ impl<'a> Cluster<'a> {
         let timeout = duration(&args.timeout).ok_or_else(|| {
             Refusal::new(format!("invalid timeout `{}`", args.timeout)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
         })?;
-        let mut kubectl = kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref());
-        kubectl.kubeconfig.clone_from(&args.kubeconfig);
+        let kubectl = args.context.kubectl();
         Ok(Self { kubectl, timeout, timeout_argument: &args.timeout, prints, console })
     }
 
@@ -97,45 +92,48 @@ impl<'a> Cluster<'a> {
 
     /// Prints which cluster is used, and checks that its API server answers.
     pub fn connect(&self) -> anyhow::Result<()> {
-        let view = self.kubectl.output(&["config", "view", "--minify", "-o", "json"], "");
-        let mut has_context = true;
+        let view = self.kubectl.output(&VIEW, "");
+        match self.name(view.as_deref())? {
+            Some(name) => self.console.info(&format!("cluster: {name}")),
+            None => {
+                self.console.info("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
+            }
+        }
+        self.answers(self.kubectl.output(&VERSION, "").as_ref().err(), view.is_ok())
+    }
+
+    /// The context and the server in the output of [`VIEW`]; `None` if the kubeconfig has no context, as in a Pod.
+    pub fn name(&self, view: Result<&str, &KubectlError>) -> anyhow::Result<Option<String>> {
         match view {
             Ok(view) => {
-                let view = cluster::items(&view).into_iter().next().unwrap_or_default();
-                let context = view["current-context"].as_str().unwrap_or_default().to_owned();
-                let context = self.kubectl.context.clone().unwrap_or(context);
-                let server = view["clusters"][0]["cluster"]["server"].as_str().unwrap_or("unknown").to_owned();
-                self.console.info(&format!("cluster: context `{context}`, server {server}"));
+                let view = cluster::items(view).into_iter().next().unwrap_or_default();
+                let context = view["current-context"].as_str().unwrap_or("unknown");
+                let context = self.kubectl.context.as_deref().unwrap_or(context);
+                let server = view["clusters"][0]["cluster"]["server"].as_str().unwrap_or("unknown");
+                Ok(Some(format!("context `{context}`, server {server}")))
             }
             Err(error) => match (error.cause(), &self.kubectl.context) {
                 (FailureCause::NoContext, Some(context)) => {
-                    return Err(Failed(
-                        Refusal::new(format!("the kubeconfig has no context `{context}`"))
-                            .help("`kubectl config get-contexts` lists those that it has"),
-                    )
-                    .into());
+                    let refusal = Refusal::new(format!("the kubeconfig has no context `{context}`"));
+                    Err(Failed(refusal.help("`kubectl config get-contexts` lists those that it has")).into())
                 }
-                // In a Pod, kubectl knows the cluster without one.
-                (FailureCause::NoContext, None) => {
-                    has_context = false;
-                    self.console
-                        .info("cluster: the kubeconfig names none, so it is the one that kubectl finds by itself");
-                }
-                _ => return Err(self.failure("read the kubeconfig", &error).into()),
+                (FailureCause::NoContext, None) => Ok(None),
+                _ => Err(self.failure("read the kubeconfig", error).into()),
             },
         }
-        // One request, and no discovery: it fails at once or after this time.
-        match self.kubectl.output(&["get", "--raw", "/version", "--request-timeout", "10s"], "") {
-            Ok(_) => Ok(()),
-            Err(error) => match error.cause() {
-                // Somebody answers.
-                FailureCause::Forbidden(_) => Ok(()),
-                FailureCause::Unauthorized | FailureCause::NoKubectl => {
-                    Err(self.failure("ask the cluster", &error).into())
-                }
-                _ if message(&error).contains("(Forbidden)") => Ok(()),
-                _ => Err(Failed(unreachable(&error, has_context, self.prints)).into()),
-            },
+    }
+
+    /// An error unless the API server answers [`VERSION`].
+    pub fn answers(&self, error: Option<&KubectlError>, has_context: bool) -> anyhow::Result<()> {
+        let Some(error) = error else { return Ok(()) };
+        match error.cause() {
+            // Somebody answers.
+            FailureCause::Forbidden(_) => Ok(()),
+            FailureCause::Unauthorized | FailureCause::Credentials | FailureCause::NoKubectl => {
+                Err(self.failure("ask the cluster", error).into())
+            }
+            _ if message(error).contains("(Forbidden)") => Ok(()),
+            _ => Err(Failed(unreachable(error, has_context, self.prints)).into()),
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::doctor::cluster::{is, list, name};
 use super::Project;
 use crate::cluster::{FailureCause, Kubectl, KubectlError, items};
-use crate::commands::on_cluster::Cluster;
+use crate::commands::on_cluster::{Cluster, VERSION, VIEW};
 use crate::threads;
 
 /// What a cluster has of a project.
@@ -59,8 +59,9 @@ impl Facts {
         let namespace =
             project.of("Deployment").find_map(|it| it["metadata"]["namespace"].as_str()).unwrap_or("default");
         let crds: Vec<&Value> = project.of("CustomResourceDefinition").collect();
-        let (facts, view, names) = thread::scope(|scope| {
-            let view = threads::spawn(scope, || Answer::to(kubectl, &["config", "view", "--minify", "-o", "json"], ""));
+        let (facts, view, version, names) = thread::scope(|scope| {
+            let view = threads::spawn(scope, || kubectl.output(&VIEW, ""));
+            let version = threads::spawn(scope, || kubectl.output(&VERSION, ""));
             let installed = threads::spawn(scope, || installed(project, kubectl));
             let around = threads::spawn(scope, || {
                 let get = ["get", "pods,leases.coordination.k8s.io,endpointslices.discovery.k8s.io", "-n", namespace];
@@ -81,21 +82,19 @@ impl Facts {
                 events: threads::join(events),
                 others: Answer::default(),
             };
-            (facts, threads::join(view), names)
+            (facts, threads::join(view), threads::join(version), names)
         });
+        let name = cluster.name(view.as_deref())?.unwrap_or_else(|| "the cluster that kubectl finds by itself".into());
+        cluster.answers(version.as_ref().err(), view.is_ok())?;
         let answers =
             [&facts.installed, &facts.around, &facts.events].into_iter().chain(facts.kinds.iter().map(|it| &it.1));
         if let Some(error) = answers.filter_map(|answer| answer.error.as_ref()).find(|error| !is_partial(error)) {
             return Err(cluster.failure("read the cluster", error).into());
         }
-        let view = view.objects.into_iter().next().unwrap_or_default();
-        let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
-        let context = kubectl.context.clone().unwrap_or_else(|| text(&view["current-context"]));
         let (names, error) = names;
         let mut others = others(project, &names, namespace, kubectl);
         others.error = others.error.or(error);
-        let server = text(&view["clusters"][0]["cluster"]["server"]);
-        Ok(Self { cluster: format!("context `{context}`, server {server}"), others, ..facts })
+        Ok(Self { cluster: name, others, ..facts })
     }
 
     /// An installed object; `Err` with the reason if it cannot be read.

@@ -24,9 +24,9 @@ use super::console::Verbosity;
 use super::doctor::cluster::rendered;
 use super::error::Refusal;
 use super::findings::{Finding, Section, Severity, summary, text};
-use super::kubectl::KubectlArgs;
+use super::kubectl::ContextArgs;
 use super::on_cluster::{Cluster, duration};
-use super::{Console, Outcome, kubectl, rendered as manifests, tree};
+use super::{Console, Outcome, rendered as manifests, tree};
 use crate::plan::Mode;
 use crate::project::{ProjectFile, Tree};
 
@@ -50,12 +50,8 @@ Examples:
   # For programs
   opctl status -o json | jq '.sections[].findings[] | select(.severity == \"error\")'")]
 pub struct StatusArgs {
-    /// The context of the kubeconfig [default: the current one]
-    #[arg(long, value_name = "NAME")]
-    pub context: Option<String>,
-
     #[command(flatten)]
-    pub program: KubectlArgs,
+    pub context: ContextArgs,
 
     /// The output format; with --watch, JSON has one line per refresh
     #[arg(short, long, value_enum, default_value_t)]
@@ -119,7 +115,7 @@ pub fn run(args: &StatusArgs, console: &Console) -> anyhow::Result<Outcome> {
         Refusal::new(format!("invalid interval `{}`", args.interval)).help("write it as `5s`, `1m30s` or `1h`")
     })?;
     let tree = tree(&manifests::project()?);
-    let cluster = Cluster::with(kubectl::find(args.program.kubectl.as_deref(), args.context.as_deref()), console);
+    let cluster = Cluster::with(args.context.kubectl(), console);
     loop {
         // It may change meanwhile.
         let project = Project::read(&tree)?;
@@ -142,7 +138,7 @@ fn sections(project: &Project, facts: &Facts, now: Now) -> Vec<Section> {
         section("roles", roles::examine(project, facts)),
         section("operator", operator::examine(project, facts, now)),
         section("webhooks", webhooks::examine(project, facts, now)),
-        section("objects", objects::examine(facts, now)),
+        section("objects", objects::examine(project, facts, now)),
         section("leftovers", leftovers::examine(project, facts)),
     ];
     sections.retain(|section| !section.findings.is_empty());

@@ -6,16 +6,18 @@ use super::super::counted;
 use super::super::doctor::cluster::{list, name};
 use super::super::findings::Finding;
 use super::clock::{Now, age};
-use super::full_name;
 use super::gather::Facts;
+use super::{Project, full_name};
 use crate::cluster::condition;
 
 /// The maximum number of objects in a message.
 const SHOWN: usize = 3;
-/// How long the operator may take to clean up, in seconds.
-const DELETION: i64 = 5 * 60;
+/// How long the operator may take to clean up after an object, or to set its first status, in seconds.
+const PATIENCE: i64 = 5 * 60;
 
-pub fn examine(facts: &Facts, now: Now) -> Vec<Finding> {
+pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
+    let is_deployed =
+        project.of("Deployment").any(|deployment| matches!(facts.installed(deployment), Ok(Some(_)) | Err(_)));
     let mut found = Vec::new();
     for (crd, answer) in &facts.kinds {
         match &answer.error {
@@ -27,15 +29,31 @@ pub fn examine(facts: &Facts, now: Now) -> Vec<Finding> {
             }
             None => {
                 let objects: Vec<&Value> = answer.objects.iter().collect();
-                found.extend(check(crd, &objects, &facts.events.objects, now));
+                let kind = Kind { crd, has_status: has_status(crd, facts), is_deployed };
+                found.extend(check(&kind, &objects, &facts.events.objects, now));
             }
         }
     }
     found
 }
 
-/// The objects of a CRD.
-fn check(crd: &str, objects: &[&Value], events: &[Value], now: Now) -> Vec<Finding> {
+/// Whose objects are examined.
+struct Kind<'a> {
+    /// The name of its CRD.
+    crd: &'a str,
+    /// The CRD has the subresource `status`.
+    has_status: bool,
+    /// The operator is in the cluster, or cannot be read.
+    is_deployed: bool,
+}
+
+fn has_status(crd: &str, facts: &Facts) -> bool {
+    let versions = facts.installed.of("CustomResourceDefinition").filter(|it| name(it) == crd);
+    versions.flat_map(|it| list(&it["spec"]["versions"])).any(|version| version["subresources"]["status"].is_object())
+}
+
+fn check(kind: &Kind, objects: &[&Value], events: &[Value], now: Now) -> Vec<Finding> {
+    let crd = kind.crd;
     let is_going = |object: &Value| object["metadata"].get("deletionTimestamp").is_some();
     let (going, staying): (Vec<&Value>, Vec<&Value>) = objects.iter().partition(|object| is_going(object));
     let of_status = |status| staying.iter().copied().filter(move |it| ready(it) == status).collect::<Vec<&Value>>();
@@ -71,8 +89,23 @@ fn check(crd: &str, objects: &[&Value], events: &[Value], now: Now) -> Vec<Findi
             format!("the operator has not seen the latest change of {} of `{crd}`:", counted(behind.len(), "object"));
         found.push(Finding::warning(what + &shown.collect::<String>() + &more(behind.len())).help("see its logs"));
     }
+    let since_creation = |object: &Value| now.since(&object["metadata"]["creationTimestamp"]).unwrap_or_default();
+    let is_empty = |object: &&Value| object["status"].as_object().is_none_or(serde_json::Map::is_empty);
+    let ignored: Vec<&Value> = staying
+        .into_iter()
+        .filter(is_empty)
+        .filter(|object| kind.has_status && since_creation(object) > PATIENCE)
+        .collect();
+    if !ignored.is_empty() {
+        let shown = ignored.iter().take(SHOWN);
+        let shown = shown.map(|object| format!("\n    `{}` for {}", full_name(object), age(since_creation(object))));
+        let what = format!("{} of `{crd}` without a status:", counted(ignored.len(), "object"));
+        let finding = Finding::warning(what + &shown.collect::<String>() + &more(ignored.len()));
+        found.push(finding.help("no operator has reconciled them: see its logs, and which namespaces it watches"));
+    }
     let since_deletion = |object: &Value| now.since(&object["metadata"]["deletionTimestamp"]).unwrap_or_default();
-    let mut stuck: Vec<&Value> = going.into_iter().filter(|object| since_deletion(object) > DELETION).collect();
+    let is_stuck = |object: &&Value| since_deletion(object) > PATIENCE || !kind.is_deployed;
+    let mut stuck: Vec<&Value> = going.into_iter().filter(is_stuck).collect();
     stuck.sort_by_key(|object| -since_deletion(object));
     if !stuck.is_empty() {
         let shown = stuck.iter().take(SHOWN).map(|object| {
@@ -82,7 +115,10 @@ fn check(crd: &str, objects: &[&Value], events: &[Value], now: Now) -> Vec<Findi
         });
         let what = format!("{} of `{crd}` not deleted, because of finalizers:", counted(stuck.len(), "object"));
         let finding = Finding::error(what + &shown.collect::<String>() + &more(stuck.len()));
-        found.push(finding.help("the operator removes its finalizers once it has cleaned up: see its logs"));
+        found.push(finding.help(match kind.is_deployed {
+            true => "the operator removes its finalizers once it has cleaned up: see its logs",
+            false => "only the operator removes its finalizers, and it is not deployed: `opctl deploy --image IMAGE`",
+        }));
     }
     found
 }
@@ -141,7 +177,8 @@ mod tests {
     }
 
     fn lines(objects: &[Value], events: &[Value]) -> Vec<(Severity, String)> {
-        let found = check("as.b.c", &objects.iter().collect::<Vec<_>>(), events, Now(1_767_225_600));
+        let kind = Kind { crd: "as.b.c", has_status: true, is_deployed: true };
+        let found = check(&kind, &objects.iter().collect::<Vec<_>>(), events, Now(1_767_225_600));
         found.into_iter().map(|finding| (finding.severity, finding.what)).collect()
     }
 
@@ -179,5 +216,25 @@ mod tests {
         going["metadata"]["deletionTimestamp"] = json!("2025-12-31T23:00:00Z");
         let what = "1 object of `as.b.c` not deleted, because of finalizers:\n    `n/a` for 60m: b.c/x";
         assert_eq!(lines(&[going], &[])[1], (Severity::Error, what.into()));
+    }
+
+    #[test]
+    fn objects_that_no_operator_reconciles_are_reported() {
+        let now = Now(1_767_225_600);
+        let mut new = json!({ "kind": "A", "metadata": { "name": "a", "namespace": "n" } });
+        new["metadata"]["creationTimestamp"] = json!("2025-12-31T23:58:00Z");
+        let whats = |kind: &Kind, object: &Value| -> Vec<String> {
+            check(kind, &[object], &[], now).into_iter().map(|finding| finding.what).collect()
+        };
+        let kind = Kind { crd: "as.b.c", has_status: true, is_deployed: false };
+        assert_eq!(whats(&kind, &new).len(), 1, "the operator may need a while");
+        new["metadata"]["creationTimestamp"] = json!("2025-12-31T23:00:00Z");
+        assert_eq!(whats(&kind, &new)[1], "1 object of `as.b.c` without a status:\n    `n/a` for 60m");
+        assert_eq!(whats(&Kind { has_status: false, ..kind }, &new).len(), 1, "it never has a status");
+        let mut going = object("a", Some("True"));
+        going["metadata"]["finalizers"] = json!(["b.c/x"]);
+        going["metadata"]["deletionTimestamp"] = json!("2025-12-31T23:59:00Z");
+        let kind = Kind { crd: "as.b.c", has_status: true, is_deployed: false };
+        assert!(whats(&kind, &going)[1].contains("because of finalizers"), "nobody removes them");
     }
 }
