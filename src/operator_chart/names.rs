@@ -1,6 +1,6 @@
 //! Names and namespaces that depend on the release.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Operator;
 use super::merge::Tree;
@@ -68,10 +68,19 @@ impl Names {
             Value::String(text) if key != "image" => self.in_text(text).into(),
             Value::Array(items) => items.iter().map(|item| self.replaced(key, item)).collect(),
             Value::Object(entries) => {
-                entries.iter().map(|(key, value)| (key.clone(), self.replaced(key, value))).collect()
+                let is_kept = |key: &str| key == "resourceNames" && self.names_lease(value);
+                let entry = |(key, value): (&String, &Value)| {
+                    (key.clone(), if is_kept(key) { value.clone() } else { self.replaced(key, value) })
+                };
+                entries.iter().map(entry).collect()
             }
             other => other.clone(),
         }
+    }
+
+    /// The rule is for the Lease of the operator, which has the name of its package in every release.
+    fn names_lease(&self, rule: &Value) -> bool {
+        rule["resources"] == json!(["leases"]) && rule["resourceNames"] == json!([self.chart])
     }
 
     /// A name as text of a template.
@@ -202,5 +211,24 @@ fn mentions(value: &Value) -> bool {
             is_account || entries.contains_key("serviceAccountName") || entries.values().any(mentions)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lease_has_the_same_name_in_every_release() {
+        let text = |text: &str| text.to_owned();
+        let names =
+            Names { chart: text("shop-operator"), prefix: text("shop-"), namespace: text("shop-operator"), longest: 0 };
+        let rule = |resource: &str, name: &str| json!({ "resources": [resource], "resourceNames": [name] });
+        let role = |name: &str, rules: Value| json!({ "kind": "Role", "metadata": { "name": name }, "rules": rules });
+        let rules =
+            json!([rule("leases", "shop-operator"), rule("leases", "shop-lock"), rule("secrets", "shop-operator")]);
+        let replaced =
+            json!([rule("leases", "shop-operator"), rule("leases", "OpctlFullName-lock"), rule("secrets", NAMESPACE)]);
+        assert_eq!(names.replace(&role("shop-role", rules)), role("OpctlFullName-role", replaced));
     }
 }

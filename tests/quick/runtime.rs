@@ -416,6 +416,18 @@ fn the_source_of_the_runtime_asks_no_more_than_the_table_says() {
     assert!(missing.is_empty(), "src/source/requests/signatures.rs lacks {missing:#?}");
 }
 
+/// `create` cannot be restricted by name: the request has none.
+#[test]
+fn the_leader_is_granted_its_own_lease_only() {
+    let project = Tree::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/memcached"));
+    let rules = source::read_markers(&project, "").operator.rbac;
+    let leases = rules.iter().filter(|rule| rule.resources == ["leases"]);
+    let mut leases: Vec<_> = leases.map(|rule| (rule.verbs.join(";"), rule.resource_names.join(";"))).collect();
+    leases.sort();
+    let expected = [("create", ""), ("get;update", "memcached-operator")];
+    assert_eq!(leases, expected.map(|(verbs, names)| (verbs.to_owned(), names.to_owned())));
+}
+
 /// What of this no marker of the runtime grants. The CRDs have the names of the user's kinds, so the table has
 /// `Conversion::new` ask for them. A recorder patches an event that it has published before, and each event has a recorder of its
 /// own.

@@ -131,7 +131,9 @@ pub enum Runs {
 /// [`clap::Parser`] and call [`start`](Self::start).
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create,roleName=metrics-auth-role
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create,roleName=metrics-auth-role
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create;get;update,namespace=system,roleName=leader-election-role
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create,namespace=system,roleName=leader-election-role
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames={operator},verbs=get;update,namespace=system,\
+//     roleName=leader-election-role
 #[derive(Clone, Copy, Debug)]
 pub struct Manager {
     operator: Operator,
