@@ -20,7 +20,7 @@ use crate::yaml;
 
 pub use json_schema::Gap;
 pub use permissions::{Permissions, Render, permissions, served};
-pub use release::{RELEASE, concerns};
+pub use release::{LIMIT, RELEASE, concerns, record_size};
 pub use schema::schema;
 pub use values::{values, with};
 

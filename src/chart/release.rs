@@ -1,6 +1,6 @@
 //! What users of a chart should know before they make an operator of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use base64::Engine;
@@ -16,7 +16,8 @@ use crate::project::builtin::is_in_no_namespace;
 /// The name of the release in renderings.
 pub const RELEASE: &str = "opctl-sample";
 
-/// A release is one Secret, which has at most 1 MiB.
+/// A release is one Secret, whose data has at most this many bytes.
+pub const LIMIT: usize = 1 << 20;
 const WARN_FROM: usize = 700 << 10;
 
 /// What may go wrong with releases of a chart; each is a sentence.
@@ -48,7 +49,7 @@ pub fn concerns(chart: &Chart, renders: &[Render], known: &crate::spec::Known) -
         }
     }
     let manifest = renders.iter().map(|render| render.text.as_str()).max_by_key(|text| text.len()).unwrap_or_default();
-    let size = record_size(chart, manifest);
+    let size = record_size(chart.all().into_iter().map(|chart| &chart.files), manifest);
     if size >= WARN_FROM {
         concerns.insert(format!(
             "the record of a release has {} KiB, and a Secret at most 1024: move large files or CRDs out of the chart",
@@ -81,12 +82,13 @@ fn is_elsewhere(it: &Rendered) -> bool {
     it.object["metadata"]["namespace"].as_str().is_some_and(|namespace| namespace != "default")
 }
 
-/// In bytes, as helm stores it: JSON, compressed, in base64.
-fn record_size(chart: &Chart, manifest: &str) -> usize {
-    let files = |chart: &Chart| -> Value {
-        chart.files.iter().map(|(path, text)| json!({ "name": path, "data": STANDARD.encode(text) })).collect()
+/// The bytes of the record that helm keeps of a release: JSON, compressed, in base64. `charts` are the files of the chart and of
+/// those that it depends on, by their paths.
+pub fn record_size<'a>(charts: impl Iterator<Item = &'a BTreeMap<String, String>>, manifest: &str) -> usize {
+    let files = |files: &BTreeMap<String, String>| -> Value {
+        files.iter().map(|(path, text)| json!({ "name": path, "data": STANDARD.encode(text) })).collect()
     };
-    let charts: Vec<Value> = chart.all().into_iter().map(files).collect();
+    let charts: Vec<Value> = charts.map(files).collect();
     let record = json!({ "name": RELEASE, "chart": charts, "manifest": manifest }).to_string();
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let compressed = encoder.write_all(record.as_bytes()).and_then(|()| encoder.finish());

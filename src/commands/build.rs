@@ -32,8 +32,12 @@ Examples:
   opctl build --image registry.example.com/memcached-operator:v1 --dry-run")]
 pub struct BuildArgs {
     /// The name of the image
-    #[arg(long, value_name = "NAME[:TAG]")]
-    pub image: String,
+    #[arg(long, value_name = "NAME[:TAG]", required_unless_present = "name")]
+    pub image: Option<String>,
+
+    /// The same, as in operator-sdk before 1.0
+    #[arg(value_name = "NAME", conflicts_with = "image", hide = true)]
+    pub name: Option<String>,
 
     /// The platforms of the image, e.g. linux/amd64,linux/arm64 [default: that of the builder]
     #[arg(long, value_name = "OS/ARCH", value_delimiter = ',')]
@@ -116,7 +120,7 @@ fn refuse_flags(console: &Console) -> Result<(), Refusal> {
 /// The image, if all arguments are right.
 fn request(args: &BuildArgs) -> Result<Image, Refusals> {
     let mut refusals = Refusals::default();
-    let name = &args.image;
+    let name = args.image.as_ref().or(args.name.as_ref()).expect("one of both is required");
     let image = refusals.check(Image::parse(name));
     if image.as_ref().is_some_and(Image::has_digest) {
         refusals.push(

@@ -496,7 +496,9 @@ fn is_again(plan: &Plan, tree: &Tree, file: &ProjectFile, resources: &[&Resource
 /// Leaves out the files that were edited since the command was run before.
 fn keep_what_exists(plan: &mut Plan, tree: &Tree, console: &Console) -> anyhow::Result<()> {
     for path in worked_on(plan, tree, console)? {
-        console.note(&format!("kept `{path}`, which was edited; `--overwrite {path}` scaffolds it again"));
+        console.note(&format!(
+            "kept `{path}`, which was edited; `--overwrite {path}` drops the edits, and scaffolds it again"
+        ));
         plan.changes.remove(&path);
     }
     Ok(())
@@ -516,7 +518,8 @@ fn refuse_what_exists(
     let name = format!("`{}` in `{}/{}`", resource.kind, resource.group, resource.version);
     let mut refusal = Refusal::new(format!("{name} exists already, and its files are not as these answers make them"));
     for path in &changed {
-        refusal = refusal.help(format!("edit `{path}` by hand, or start it over with `--overwrite {path}`"));
+        refusal =
+            refusal.help(format!("edit `{path}` by hand, or drop all of it and start over with `--overwrite {path}`"));
     }
     if !known.controller && first.starts_with("src/api/") {
         refusal = refusal.help("to add only a controller, use `--resource=false`");

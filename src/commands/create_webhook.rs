@@ -364,7 +364,7 @@ fn refuse_what_exists(plan: &Plan, tree: &Tree, console: &Console) -> anyhow::Re
         refusals.push(
             Refusal::new(format!("`{path}` is there already, and has been worked on"))
                 .help("leave it out of what is asked for, and edit it by hand")
-                .help(format!("or start it over with `--overwrite {path}`")),
+                .help(format!("or drop all of it and start over with `--overwrite {path}`")),
         );
     }
     Ok(refusals.settle()?)

@@ -42,6 +42,8 @@ pub enum Engine {
 /// What the user chose.
 pub struct Choice<'a> {
     pub engine: Engine,
+    /// The user expects that code of the crate runs: it is a project of opctl, or the engine was given. If not, somebody is asked.
+    pub may_compile: bool,
     /// The one that prints the CRDs of the compiled types.
     pub binary: &'a str,
     /// Nothing else is made; empty: everything is.
@@ -52,7 +54,8 @@ pub struct Choice<'a> {
 
 impl Choice<'_> {
     /// For commands that never compile.
-    pub const STATIC: Self = Self { engine: Engine::Static, binary: "", only: &[], all_or_nothing: true };
+    pub const STATIC: Self =
+        Self { engine: Engine::Static, may_compile: false, binary: "", only: &[], all_or_nothing: true };
 
     pub fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
@@ -124,12 +127,19 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
     let mut refused = Refused::default();
     if !errors.is_empty() {
         let is_answerable = choice.engine == Engine::Auto && errors.iter().all(source::only_a_compiler_knows);
-        match is_answerable.then(|| compiler.complete(&source, &kinds, &crds)) {
+        let may_compile = is_answerable && (choice.may_compile || compiler.is_permitted()?);
+        match may_compile.then(|| compiler.complete(&source, &kinds, &crds)) {
             Some(Ok(complete)) => crds = complete,
             Some(Err(error)) => refused = Refused { kinds, why: error.downcast::<Diagnosed>()? },
             None => {
-                let all = without_allowed(source.diagnostics.clone(), &source.operator.allows, None);
-                refused = Refused { kinds, why: all.into() };
+                let diagnostics = without_allowed(source.diagnostics.clone(), &source.operator.allows, None);
+                let help = is_answerable.then(|| {
+                    "`--engine auto` asks the compiler instead, which runs the build scripts, macros and binaries of the crate"
+                });
+                refused = Refused {
+                    kinds,
+                    why: Diagnosed { diagnostics, help: help.map(String::from).into_iter().collect() },
+                };
             }
         }
     }
@@ -216,6 +226,17 @@ impl Compiler<'_> {
         compiled.extend(derived.iter().cloned());
         compiled.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
         Ok(compiled)
+    }
+
+    /// Asks before code of a crate runs that is no project of opctl. Where nobody can answer: no.
+    fn is_permitted(&self) -> anyhow::Result<bool> {
+        if !self.console.can_ask() {
+            return Ok(false);
+        }
+        let folder = self.folder.display();
+        self.console.ask_yes_no(&format!(
+            "some kinds need a compiler, which runs the build scripts, macros and binaries of `{folder}`. compile it?"
+        ))
     }
 
     fn programs(&self) -> Result<Vec<Program>, Box<Failure>> {

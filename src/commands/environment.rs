@@ -24,6 +24,12 @@ pub fn environments() -> PathBuf {
     cache().join("testenv")
 }
 
+/// True if a folder of PATH has the program.
+pub fn has_program(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
 /// PATH with one more folder at its end.
 pub fn path_with(folder: &Path) -> Option<OsString> {
     let path = env::var_os("PATH").unwrap_or_default();

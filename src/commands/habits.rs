@@ -148,6 +148,7 @@ const TABLE: &[(&str, Answer)] = &[
         "run bundle|run bundle-upgrade --use-http[=BOOL]",
         Refused("`--skip-tls-verify` is for registries without TLS, too"),
     ),
+    ("run local", Refused(RUN)),
     (
         "run packagemanifests",
         Refused(
@@ -169,6 +170,12 @@ const TABLE: &[(&str, Answer)] = &[
     ("helm-operator", Refused("`opctl import helm-operator DIR` converts a Helm operator of operator-sdk")),
     ("manifest", MANIFESTS),
     ("new", Refused("`opctl init DIR --domain DOMAIN` starts a project")),
+    (
+        "olm-catalog",
+        Refused(
+            "`opctl generate bundle` generates a bundle for OLM, and `opctl help catalog` lists the commands for catalogs of them",
+        ),
+    ),
     ("print-deps", Refused("`cargo tree` prints the dependencies, `opctl version` the supported versions")),
     ("rbac", MANIFESTS),
     (

@@ -90,7 +90,7 @@ pub struct InitArgs {
     #[command(flatten)]
     pub ansible: AnsibleArgs,
 
-    /// Those of other tools; `helm` creates the starter chart.
+    /// Those of other tools; `helm` with a kind creates the starter chart.
     #[arg(long, hide = true, value_delimiter = ',')]
     pub plugins: Vec<String>,
 
@@ -246,6 +246,8 @@ fn api_of_options(args: &InitArgs) -> CreateApiArgs {
         .plugins
         .iter()
         .any(|plugin| ["helm", "hybrid"].contains(&plugin.split(['.', '/']).next().unwrap_or_default()))
+        // A plugin alone is for a project without a kind.
+        && (chart != ChartArgs::default() || args.group.is_some() || args.version.is_some() || args.kind.is_some())
     {
         chart.helm_chart.get_or_insert_default();
     }

@@ -71,8 +71,9 @@ pub struct ManifestsArgs {
     pub only: Vec<Part>,
 
     /// How to derive CRDs: from source (static), from compiled types (cargo), or compiling only what source cannot give (auto)
-    #[arg(long, value_name = "ENGINE", value_enum, default_value_t)]
-    pub engine: Engine,
+    /// [default: auto; in a crate that is no project of opctl, asks before it compiles, because that runs code of the crate]
+    #[arg(long, value_name = "ENGINE", value_enum)]
+    pub engine: Option<Engine>,
 
     /// The binary that prints the CRDs of the compiled types; also found as PACKAGE-NAME
     #[arg(long, value_name = "NAME", default_value = "crdgen")]
@@ -159,8 +160,13 @@ fn run_in(args: &ManifestsArgs, root: &Path, console: &Console) -> anyhow::Resul
     options.descriptions.max = args.max_description.or(options.descriptions.max);
     options.descriptions.foreign &= !args.no_foreign_descriptions;
     let target = Tree::at(&output.root);
-    let choice =
-        Choice { engine: args.engine, binary: &args.crdgen_bin, only: &args.only, all_or_nothing: args.all_or_nothing };
+    let choice = Choice {
+        engine: args.engine.unwrap_or_default(),
+        may_compile: args.engine.is_some() || project.is_some(),
+        binary: &args.crdgen_bin,
+        only: &args.only,
+        all_or_nothing: args.all_or_nothing,
+    };
     if let Some(what) = &args.against {
         return compare(what, args, (&tree, &output), &options, &choice, console);
     }
@@ -227,7 +233,8 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     let tree = super::tree(root);
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
-    let choice = Choice { engine: Engine::Auto, binary: "crdgen", only: &[], all_or_nothing: true };
+    let choice = Choice { engine: Engine::Auto, ..Choice::STATIC };
+    let choice = Choice { may_compile: true, binary: "crdgen", ..choice };
     add(&mut plan, &tree, &tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;

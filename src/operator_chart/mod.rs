@@ -518,6 +518,7 @@ fn notes(chart: &str, deployment: &str) -> String {
          kubectl --namespace {{{{ .Release.Namespace }}}} rollout status deployment {deployment}\n\
          {{{{- else -}}}}\nThe chart does not run {chart}: the value manager.enabled is false.\n{{{{- end }}}}\n\
          {{{{- if and .Values.crd.enabled .Values.crd.keep }}}}\n\n\
-         `helm uninstall` keeps the CRDs and the objects of their kinds.\n{{{{- end }}}}\n"
+         `helm uninstall` keeps the CRDs and the objects of their kinds. To install the chart again under another name or in another\n\
+         namespace, add --take-ownership to `helm install`: the new release takes the CRDs over.\n{{{{- end }}}}\n"
     )
 }

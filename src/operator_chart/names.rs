@@ -141,18 +141,23 @@ impl Names {
             Some((before, after)) => format!("printf \"{before}%s{after}\" (include \"{chart}.fullname\" .)"),
             None => format!("{account:?}"),
         };
+        let kept = most - 9;
         format!(
             r#"
-{{{{/* What the names of all objects start with; short enough for the longest of them. */}}}}
+{{{{/* What the names of all objects start with. A name that is too long for the longest of them is cut, and ends in a digest, so that it
+stays another one than that of another release. */}}}}
 {{{{- define "{chart}.fullname" -}}}}
 {{{{- $name := default .Chart.Name .Values.nameOverride -}}}}
+{{{{- $full := printf "%s-%s" .Release.Name $name -}}}}
 {{{{- if .Values.fullnameOverride -}}}}
-{{{{- .Values.fullnameOverride | trunc {most} | trimSuffix "-" -}}}}
+{{{{- $full = .Values.fullnameOverride -}}}}
 {{{{- else if contains $name .Release.Name -}}}}
-{{{{- .Release.Name | trunc {most} | trimSuffix "-" -}}}}
-{{{{- else -}}}}
-{{{{- printf "%s-%s" .Release.Name $name | trunc {most} | trimSuffix "-" -}}}}
+{{{{- $full = .Release.Name -}}}}
 {{{{- end -}}}}
+{{{{- if gt (len $full) {most} -}}}}
+{{{{- $full = printf "%s-%s" ($full | trunc {kept} | trimSuffix "-") ($full | sha256sum | trunc 8) -}}}}
+{{{{- end -}}}}
+{{{{- $full | trimSuffix "-" -}}}}
 {{{{- end }}}}
 
 {{{{- define "{chart}.serviceAccountName" -}}}}

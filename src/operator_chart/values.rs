@@ -127,7 +127,12 @@ pub fn common(operator: &Operator) -> Values {
             "Watch the namespace of the release, with Roles, instead of the cluster",
             BOOL,
         ),
-        ("crd.enabled", json!(true), "Whether the chart creates the CRDs; helm upgrade upgrades them, too", BOOL),
+        (
+            "crd.enabled",
+            json!(true),
+            "Whether the chart creates the CRDs; helm upgrade upgrades them, too, and helm install --take-ownership takes over those that exist",
+            BOOL,
+        ),
         ("crd.keep", json!(true), "Whether helm uninstall keeps the CRDs, and so all objects of their kinds", BOOL),
         ("metrics.enabled", json!(true), "", BOOL),
         ("metrics.port", json!(8443), "", NUMBER),

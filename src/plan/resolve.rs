@@ -117,7 +117,7 @@ fn in_the_way(path: &str, reason: &str, wanted: String) -> Outcome {
     Outcome::Conflict {
         reason: reason.into(),
         help: format!(
-            "compare with `--diff`, then replace it with `--overwrite {path}`, or move it away and run the command again"
+            "compare with `--diff`, then replace all of it with `--overwrite {path}`, or move it away and run the command again"
         ),
         wanted: Some(wanted),
     }
@@ -166,7 +166,9 @@ fn remove(path: &str, before: Option<&str>, written: &str) -> Outcome {
     match before {
         Some(before) if vendor::checksum(before) != vendor::checksum(written) => Outcome::Conflict {
             reason: "it is superfluous, but was edited".into(),
-            help: format!("remove it with `--overwrite {path}`, or move it away and run the command again"),
+            help: format!(
+                "remove it, with your edits, with `--overwrite {path}`, or move it away and run the command again"
+            ),
             wanted: None,
         },
         _ => Outcome::After(None),
@@ -188,7 +190,7 @@ fn vendored(path: &str, folder: &str, before: Option<&str>, text: Option<&str>, 
         ),
         None => (
             format!("it exists already, and `{folder}/{SUMS}` does not list it"),
-            format!("replace it with `--overwrite {path}`, or move it away and run the command again"),
+            format!("replace all of it with `--overwrite {path}`, or move it away and run the command again"),
         ),
     };
     Outcome::Conflict { reason, help, wanted: text }

@@ -80,14 +80,6 @@ pub fn names() -> Vec<String> {
     names_in(&folder())
 }
 
-/// Every third value, from the one with the index `first` on. What is true of every golden project is tested with a third of
-/// them, another one in each test; with OPCTL_GOLDEN=all, as in the nightly workflow, with all of them.
-pub fn third<T>(first: usize, values: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-    let takes_all = std::env::var_os("OPCTL_GOLDEN").is_some_and(|value| value == "all");
-    let (first, step) = if takes_all { (0, 1) } else { (first, 3) };
-    values.into_iter().skip(first).step_by(step)
-}
-
 pub fn names_in(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter_map(|name| name.strip_suffix(".txt").map(String::from)).collect();

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use opctl::project::ProjectFile;
 
-use crate::golden::{can_be_made, names, shell, third};
-use crate::made::made;
+use crate::golden::{can_be_made, names, shell};
+use crate::made::{made, third};
 use crate::sandbox::Sandbox;
 use crate::{record, tree};
 

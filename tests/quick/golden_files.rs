@@ -14,8 +14,8 @@ use opctl::project::{Tree, join};
 use opctl::{config, diagnostic, source};
 
 use crate::account;
-use crate::golden::{self, Golden, shell, third};
-use crate::made::on_all_cores;
+use crate::golden::{self, Golden, shell};
+use crate::made::{on_all_cores, third};
 use crate::olm;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;

@@ -116,6 +116,7 @@ mod runtime;
 mod scaffold;
 mod scorecard;
 mod sequences;
+mod suggestions;
 mod testenv_setup;
 mod undecodable;
 mod unreadable;

@@ -170,7 +170,7 @@ conflict  v/a: it was edited: its checksum is not the one in `v/SHA256SUMS`
 conflict  v/c: it was edited: its checksum is not the one in `v/SHA256SUMS`
           help: drop the edit with `--overwrite v/c`, or delete `v/SHA256SUMS` to keep the whole folder as your own
 conflict  v/d: it exists already, and `v/SHA256SUMS` does not list it
-          help: replace it with `--overwrite v/d`, or move it away and run the command again
+          help: replace all of it with `--overwrite v/d`, or move it away and run the command again
 conflict  v/e: it was edited: its checksum is not the one in `v/SHA256SUMS`
           help: drop the edit with `--overwrite v/e`, or delete `v/SHA256SUMS` to keep the whole folder as your own
 
@@ -291,7 +291,7 @@ fn the_views() {
          help: add this line to the list in `fn all`, then run the command again:\n                    \
          a(),\n\
          conflict  mine.txt: it is there already, with another text\n          \
-         help: compare with `--diff`, then replace it with `--overwrite mine.txt`, or move it away and run the command \
+         help: compare with `--diff`, then replace all of it with `--overwrite mine.txt`, or move it away and run the command \
          again\n\
          create    same.txt\n"
     );

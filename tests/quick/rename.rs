@@ -7,8 +7,8 @@ use std::process::Output;
 
 use opctl::project::{Origin, ProjectFile, Resource};
 
-use crate::golden::{can_be_made, has_helm, names, shell, third};
-use crate::made::{Made, made, on_all_cores};
+use crate::golden::{can_be_made, has_helm, names, shell};
+use crate::made::{Made, made, on_all_cores, third};
 use crate::record::record;
 use crate::sandbox::Sandbox;
 use crate::tree;

@@ -214,7 +214,7 @@ fn check_resource(resource: &Resource, parts: &[(Part, Vec<MissingPart>)], kinds
             found.push(match kinds.are_all {
                 true => Finding::error(format!("PROJECT lists {what} for {name}, but the source declares none"))
                     .at(types.clone())
-                    .help(format!("{} --overwrite {types}", part.command(resource)))
+                    .help("let `#[kube(…)]` there have the group, version and kind of PROJECT again; `opctl rename` changes both")
                     .help(part.out_of_project()),
                 false => {
                     Finding::skipped(format!("whether {name} has {what} is not known while the source has errors"))

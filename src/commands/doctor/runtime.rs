@@ -87,7 +87,7 @@ fn in_folder(folder: &str, copy: &Copy, steps: &[Step], own: &str, refresh: &str
             found.push(
                 Finding::warning(what)
                     .at(&step.path)
-                    .help(format!("{refresh} --overwrite {}", step.path.trim_start_matches("../")))
+                    .help(format!("to drop the edit: {refresh} --overwrite {}", step.path.trim_start_matches("../")))
                     .help(format!("or keep the folder as your own: rm {folder}/{SUMS}")),
             );
         } else if step.verdict == Verdict::Create && !is_older {
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(
             lines(&copy(OWN, Some("")), &[step("../runtime/a", edited)]),
             [
-                "warning it was edited, so opctl does not bring the runtime up to date -> REFRESH --overwrite runtime/a; \
+                "warning it was edited, so opctl does not bring the runtime up to date -> to drop the edit: REFRESH --overwrite runtime/a; \
                  or keep the folder as your own: rm ../runtime/SHA256SUMS"
             ]
         );

@@ -14,6 +14,7 @@ use super::super::error::{Diagnosed, Refusal};
 use super::super::kubectl::{self, KubectlArgs};
 use super::super::rendered::{self, ImageSubstitution};
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, resolve, tree};
+use crate::chart::{LIMIT, record_size};
 use crate::compiled::helm::{self, HelmError, Workspace};
 use crate::config::render::Renderer;
 use crate::diagnostic::Diagnostic;
@@ -75,6 +76,7 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     let header = format!("{}`opctl generate chart` makes it of config/default.", emit::OURS);
     let chart = made(&operator, &header)?;
+    refuse_too_large(&chart, &operator, &header)?;
     let plan = plan(&chart, &tree, &folder, &header, &console.overwrite)?;
     for path in
         operator_chart::unknown(&tree.read(&format!("{folder}/values.yaml"))?.unwrap_or_default(), &chart.values)
@@ -97,6 +99,21 @@ pub fn run(args: &ChartArgs, console: &Console) -> anyhow::Result<Outcome> {
         compare(&operator, &header, &tree, args, console)?;
     }
     Ok(outcome)
+}
+
+/// helm keeps each release, with all templates and all objects, in one Secret.
+fn refuse_too_large(chart: &Chart, operator: &Operator, header: &str) -> Result<(), Refusal> {
+    let objects: String =
+        operator.renderings[operator.by_default()].iter().map(|object| format!("{object}\n")).collect();
+    let size = record_size(std::iter::once(&chart.files(header)), &objects);
+    if size <= LIMIT {
+        return Ok(());
+    }
+    let (size, limit) = (size >> 10, LIMIT >> 10);
+    Err(Refusal::new(format!("`helm install` would fail: its record of a release has {size} KiB, and a Secret at most {limit}"))
+        .help("shorten the descriptions in the CRDs, in PROJECT: `manifests: {foreignDescriptions: false}` leaves out those of \
+               Kubernetes' own types, `maxDescription: 200` the rest of long ones; then `opctl manifests`")
+        .help("or install without helm: `opctl build-installer`"))
 }
 
 fn made(operator: &Operator, header: &str) -> Result<Chart, Refusal> {

@@ -26,6 +26,10 @@ pub struct RunCommandArgs {
     #[arg(long, hide = true)]
     local: bool,
 
+    /// The same.
+    #[arg(long, hide = true, requires = "local")]
+    namespace: Option<String>,
+
     #[command(subcommand)]
     command: Option<Run>,
 }
@@ -159,7 +163,10 @@ pub fn run(args: &RunCommandArgs, console: &Console) -> anyhow::Result<Outcome> 
         Some(Run::BundleUpgrade(args)) => upgrade(args, console),
         None => {
             let refusal = Refusal::new("`opctl run` runs bundles: `opctl run bundle`, `opctl run bundle-upgrade`");
-            Err(refusal.help(RUN).into())
+            let namespace = args.namespace.as_ref();
+            let one =
+                namespace.map(|name| format!("`WATCH_NAMESPACE={name} make install run` watches that namespace only"));
+            Err(one.into_iter().fold(refusal.help(RUN), Refusal::help).into())
         }
     }
 }
