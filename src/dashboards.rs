@@ -132,6 +132,20 @@ const OPERATOR: &[Row] = &[
     ),
     (
         "Reconciles",
+        "Longest running reconcile",
+        "s",
+        &[("max by (controller) (controller_longest_running_reconcile_seconds{controller})", "{{controller}}")],
+        "Time since the oldest running reconcile began.",
+    ),
+    (
+        "Reconciles",
+        "Blocked threads",
+        "ops",
+        &[("sum by (controller) (rate(controller_reconcile_blocks_total{controller}[]))", "{{controller}}")],
+        "Steps of reconciles that blocked their thread for a second or longer, and with it others. The log names the objects.",
+    ),
+    (
+        "Reconciles",
         "Requeues and retries",
         "ops",
         &[

@@ -4,6 +4,9 @@
 //! it has seen the same record, by its own clock, for the duration that the record names. The holder gives up before that if it
 //! cannot renew. Every write names the version that it replaces, so one of two concurrent writes is refused.
 
+mod term;
+mod thread;
+
 use std::env;
 use std::future::pending;
 use std::time::Duration;
@@ -14,12 +17,16 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, PostParams};
 use kube::{Client, ResourceExt};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::brief;
 use crate::controller::jittered;
-use crate::manager::{Error, Operator};
+use crate::manager::Error;
 use crate::telemetry::random;
+use crate::{Context, brief};
+
+pub use term::Term;
+pub use thread::Leadership;
 
 /// The arguments for leader election.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,12 +51,33 @@ pub struct LeaseOptions {
     pub retry_period: u16,
 }
 
+impl LeaseOptions {
+    /// Compares the times with each other.
+    ///
+    /// # Errors
+    ///
+    /// If they leave no room for a second try of a renewal, or for the leader to end before another one leads.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let deadline = self.renew_deadline;
+        match deadline < self.lease_duration && deadline / 2 >= self.retry_period {
+            true => Ok(()),
+            false => Err(Error::LeaseOptions),
+        }
+    }
+
+    /// The time for the operator to end by itself when it lost the Lease. After a missed deadline, the Lease lasts twice as long.
+    fn reaction(&self) -> Duration {
+        Duration::from_secs((self.lease_duration - self.renew_deadline).into()) / 2
+    }
+}
+
 /// One replica's view of the Lease.
-pub struct Election {
+struct Election {
     api: Api<Lease>,
     name: String,
     options: LeaseOptions,
     identity: String,
+    term: Term,
     /// As last read or written; empty if there is none.
     seen: Lease,
     /// When `seen` was first seen; for this replica's own record, when the request started that wrote it.
@@ -57,30 +85,40 @@ pub struct Election {
 }
 
 impl Election {
-    pub fn new(client: &Client, operator: Operator, options: LeaseOptions) -> Result<Self, Error> {
-        let deadline = options.renew_deadline;
-        if deadline >= options.lease_duration || deadline / 2 < options.retry_period {
-            return Err(Error::LeaseOptions);
-        }
+    fn new(client: &Client, ctx: &Context, term: Term) -> Self {
+        let options = ctx.options.leader_election.clone();
         let namespace = options.leader_election_namespace.as_deref();
         let namespace = namespace.unwrap_or(client.default_namespace());
-        let host = env::var("HOSTNAME").unwrap_or_else(|_| operator.name.to_owned());
-        Ok(Self {
+        let host = env::var("HOSTNAME").unwrap_or_else(|_| ctx.operator.name.to_owned());
+        Self {
             api: Api::namespaced(client.clone(), namespace),
-            name: options.leader_election_id.clone().unwrap_or_else(|| operator.name.to_owned()),
+            name: options.leader_election_id.clone().unwrap_or_else(|| ctx.operator.name.to_owned()),
             options,
             // A restarted container keeps the name of its Pod, but no longer leads.
             identity: format!("{host}_{:016x}", random()),
+            term,
             seen: Lease::default(),
             since: Instant::now(),
-        })
+        }
+    }
+
+    /// Cancels `elected` when this replica leads, and resolves when it cannot lead any more.
+    async fn lead(&mut self, ctx: &Context, elected: &CancellationToken) -> Error {
+        let acquired = tokio::select! {
+            acquired = self.acquire() => acquired,
+            // A replica that shuts down does not become the leader.
+            () = ctx.shutdown() => pending().await,
+        };
+        if let Err(error) = acquired {
+            return error;
+        }
+        ctx.metrics.leader.set(1);
+        elected.cancel();
+        self.hold().await
     }
 
     /// Resolves when this replica leads. It fails only if the first request does: later failures are retried.
-    pub async fn acquire(&mut self) -> Result<(), Error> {
-        if !self.options.leader_elect {
-            return Ok(());
-        }
+    async fn acquire(&mut self) -> Result<(), Error> {
         info!(identity = self.identity, "waiting for the Lease");
         loop {
             match self.claim().await {
@@ -91,18 +129,16 @@ impl Election {
             }
             sleep(self.pause()).await;
         }
+        self.term.extend(self.deadline());
         info!("leading");
         Ok(())
     }
 
-    /// Renews the Lease until that fails. Then another replica may lead soon, and all reconciles must stop here.
-    pub async fn hold(&mut self) -> Error {
-        if !self.options.leader_elect {
-            return pending().await;
-        }
-        let seconds = self.options.renew_deadline;
+    /// Renews the Lease until that fails.
+    async fn hold(&mut self) -> Error {
         while self.leads() {
-            let deadline = self.since + Duration::from_secs(seconds.into());
+            let deadline = self.deadline();
+            self.term.extend(deadline);
             let renewal = async {
                 sleep(self.pause()).await;
                 self.claim().await
@@ -110,19 +146,29 @@ impl Election {
             match timeout_at(deadline, renewal).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => warn!("cannot renew the Lease: {}", brief(&error)),
-                Err(_) => return Error::LeadershipLost(format!("no renewal in {seconds} seconds")),
+                Err(_) => {
+                    let seconds = self.options.renew_deadline;
+                    return Error::LeadershipLost(format!("no renewal in {seconds} seconds"));
+                }
             }
         }
+        self.term.end();
         Error::LeadershipLost(format!("the Lease is held by `{}`", self.holder()))
     }
 
-    /// Lets another replica lead at once. To be called when no reconcile runs any more.
-    pub async fn release(mut self) {
+    /// Lets another replica lead at once.
+    async fn release(mut self) {
+        self.term.end();
         if self.leads()
             && let Err(error) = self.write(String::new(), 1).await
         {
             warn!("cannot release the Lease: {}", brief(&error));
         }
+    }
+
+    /// The end of the term without another renewal.
+    fn deadline(&self) -> Instant {
+        self.since + Duration::from_secs(self.options.renew_deadline.into())
     }
 
     fn leads(&self) -> bool {

@@ -1215,6 +1215,7 @@ mod opctl_runtime {
             pub fn new<O, E>(reconcile: impl Fn(Arc<K>, Arc<Context>) -> Future<Result<O, E>>) -> Self {}
             pub fn named(self, name: &str) -> Self {}
             pub fn condition(self, name: &str) -> Self {}
+            pub fn timeout(self, limit: Duration) -> Self {}
             pub fn config(self, config: Config) -> Self {}
             #[asks("list", "watch", of = C)]
             pub fn owns<C>(self) -> Self {}

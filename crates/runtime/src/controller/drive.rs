@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::fmt;
 use std::fmt::Debug;
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::future::ready;
 use futures::{FutureExt, StreamExt};
@@ -18,6 +19,9 @@ use tracing::{Instrument, debug, error, error_span, field, warn};
 use super::backoff::{Backoff, Pause};
 use super::watch;
 use crate::{Context, Error, manager, telemetry};
+
+/// A step of a reconcile that takes longer delays other tasks, up to probes and metrics.
+const BLOCKED: Duration = Duration::from_secs(1);
 
 /// Runs a controller built with plain kube-rs until shutdown, with what belongs around each reconcile: a span with a trace id,
 /// metrics, a log line, `--concurrency` and `--rate`, and after a failure or a panic a pause that is longer each time.
@@ -73,7 +77,7 @@ where
             trace_id = field::Empty
         );
         telemetry::identify(&span);
-        let reconcile = Box::pin(caught(reconcile(object.clone(), ctx.clone())));
+        let mut reconcile = Box::pin(caught(reconcile(object.clone(), ctx.clone())));
         let backoff = backoff.clone();
         async move {
             if ctx.turn().await.is_none() {
@@ -81,7 +85,19 @@ where
             }
             let start = Instant::now();
             let _running = ctx.metrics.running(name);
-            let outcome = reconcile.await;
+            let outcome = poll_fn(|context| {
+                let step = Instant::now();
+                let polled = reconcile.as_mut().poll(context);
+                let took = step.elapsed();
+                if took >= BLOCKED {
+                    warn!(
+                        "a step of the reconcile blocked its thread for {took:.1?}: use `tokio::task::spawn_blocking`"
+                    );
+                    ctx.metrics.blocked(name);
+                }
+                polled
+            })
+            .await;
             let result = match &outcome {
                 Ok(action) => {
                     debug!("reconciled");

@@ -15,6 +15,7 @@ mod watch;
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
 use futures::{FutureExt, StreamExt, TryFutureExt, stream};
@@ -27,6 +28,7 @@ use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::watcher::{self, Event};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use crate::apply::{api_for, is_namespaced};
 use crate::conditions::READY;
@@ -81,6 +83,7 @@ pub struct Controller<K: Kind> {
     writer: Writer,
     reconcile: Arc<Reconcile<K>>,
     finalizer: Option<Finalizer<K>>,
+    timeout: Option<Duration>,
     /// Kinds that have to exist before the controller starts.
     checks: Vec<Box<Check>>,
     relations: Vec<Box<Relation<K>>>,
@@ -134,6 +137,7 @@ impl<K: Kind> Controller<K> {
                 drive::caught(reconcile(object, ctx).map_ok(O::into_outcome).err_into()).boxed()
             }),
             finalizer: None,
+            timeout: None,
             checks: vec![Box::new(|ctx| check::<K>(ctx).boxed())],
             relations: Vec::new(),
         }
@@ -152,6 +156,17 @@ impl<K: Kind> Controller<K> {
     #[must_use]
     pub fn condition(mut self, name: &'static str) -> Self {
         self.writer.condition = name;
+        self
+    }
+
+    /// Ends a call of `reconcile` or `cleanup` after this time, and tries it again as after any other error, whose reason is `TimedOut`.
+    /// By default, a call may take any time.
+    ///
+    /// Its future is dropped where it waits, so what it has done until then stays done. A call that blocks its thread instead of
+    /// waiting cannot be ended: it belongs into [`tokio::task::spawn_blocking`].
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
         self
     }
 
@@ -363,14 +378,22 @@ impl<K: Kind> Controller<K> {
         let finalizer = self.finalizer.as_ref().map(|it| it.name);
         let result = match (Step::of(&*object, finalizer), &self.finalizer) {
             (Step::Add, Some(finalizer)) => return finalizer::add(&*object, finalizer.name, &ctx).await,
-            (Step::CleanUp, Some(Finalizer { name, cleanup })) => match cleanup(object.clone(), ctx.clone()).await {
-                Ok(()) => return finalizer::remove(&*object, name, &ctx).await,
-                Err(error) => Err(error),
-            },
+            (Step::CleanUp, Some(Finalizer { name, cleanup })) => {
+                match self.in_time(cleanup(object.clone(), ctx.clone())).await {
+                    Ok(()) => return finalizer::remove(&*object, name, &ctx).await,
+                    Err(error) => Err(error),
+                }
+            }
             (Step::Leave, _) => return Ok(Action::await_change()),
-            _ => (self.reconcile)(object.clone(), ctx.clone()).await,
+            _ => self.in_time((self.reconcile)(object.clone(), ctx.clone())).await,
         };
         self.writer.settle(&*object, result, &ctx).await
+    }
+
+    async fn in_time<T>(&self, call: BoxFuture<'static, Result<T, Error>>) -> Result<T, Error> {
+        let Some(limit) = self.timeout else { return call.await };
+        let late = |_| Err(Error::new("TimedOut", format!("the reconcile did not end within {limit:?}")));
+        timeout(limit, call).await.unwrap_or_else(late)
     }
 }
 

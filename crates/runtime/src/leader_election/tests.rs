@@ -5,6 +5,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Operator;
 use crate::testing::{self, Call, status};
 
 const OPERATOR: Operator = Operator { name: "sample-operator", version: "1.2.3" };
@@ -56,8 +57,8 @@ impl Server {
     fn replica(&self, identity: &str) -> Election {
         let server = self.clone();
         let (client, _) = testing::api_server(move |call| server.answer(call));
-        let options = testing::options(["--leader-elect"]).leader_election;
-        let mut election = Election::new(&client, OPERATOR, options).unwrap();
+        let ctx = Context::new(client.clone(), OPERATOR, testing::options(["--leader-elect"]));
+        let mut election = Election::new(&client, &ctx, Term::default());
         election.identity = identity.to_owned();
         election
     }
@@ -231,10 +232,92 @@ async fn the_first_request_must_succeed() {
     assert!(server.replica("a").acquire().await.is_err());
 }
 
-#[tokio::test]
-async fn refuses_a_deadline_that_leaves_no_time() {
+#[test]
+fn refuses_a_deadline_that_leaves_no_time() {
     for times in [["--renew-deadline=15", "--retry-period=2"], ["--renew-deadline=10", "--retry-period=6"]] {
-        let options = testing::options(times).leader_election;
-        assert!(Election::new(&silent(), OPERATOR, options).is_err(), "{times:?}");
+        assert!(testing::options(times).leader_election.validate().is_err(), "{times:?}");
     }
+}
+
+/// A service that answers after some seconds, in two steps, and a client of it whose writes the term guards.
+fn guarded(term: &Term, seconds: u64) -> Client {
+    let service = tower::service_fn(move |_: http::Request<Body>| async move {
+        after(seconds).await;
+        Ok::<_, kube::Error>(http::Response::new(Body::from(b"{}".to_vec())))
+    });
+    term.guard(Client::new(service, "default"))
+}
+
+async fn sent(client: &Client, method: &str, upgrade: bool) -> Result<(), String> {
+    let mut request = http::Request::builder().method(method).uri("/api/v1/pods").body(Body::empty()).unwrap();
+    if upgrade {
+        request.headers_mut().insert("upgrade", "websocket".parse().unwrap());
+    }
+    client.send(request).await.map(drop).map_err(|error| brief(&error))
+}
+
+#[tokio::test(start_paused = true)]
+async fn writes_are_refused_from_the_end_of_the_term_on() {
+    let term = Term::default();
+    let client = guarded(&term, 0);
+    let writes = [("POST", false), ("PUT", false), ("PATCH", false), ("DELETE", false), ("GET", true)];
+    let refused = async || {
+        let mut refused = 0;
+        for (method, upgrade) in writes {
+            if let Err(error) = sent(&client, method, upgrade).await {
+                assert_eq!(error, format!("{method} /api/v1/pods was not sent: this replica is no longer the leader"));
+                refused += 1;
+            }
+        }
+        assert_eq!(sent(&client, "GET", false).await, Ok(()));
+        refused
+    };
+    assert_eq!(refused().await, 0, "a server of a replica that does not lead");
+    term.extend(Instant::now() + Duration::from_secs(10));
+    assert_eq!(refused().await, 0);
+    after(11).await;
+    assert_eq!(refused().await, writes.len());
+    term.extend(Instant::now() + Duration::from_secs(10));
+    assert_eq!(refused().await, 0);
+    term.end();
+    assert_eq!(refused().await, writes.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_goes_no_further_after_the_end_of_the_term() {
+    let term = Term::default();
+    term.extend(Instant::now() + Duration::from_secs(10));
+    let client = guarded(&term, 60);
+    let (write, read) = tokio::join!(sent(&client, "PUT", false), sent(&client, "GET", false));
+    assert!(write.unwrap_err().contains("no longer the leader"));
+    assert_eq!(read, Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_term_ends_before_another_may_lead_and_with_the_leadership() {
+    let server = Server::default();
+    let mut replica = server.replica("a");
+    let client = guarded(&replica.term, 0);
+    replica.acquire().await.unwrap();
+    tokio::select! {
+        lost = replica.hold() => panic!("{lost}"),
+        () = after(60) => assert_eq!(sent(&client, "PUT", false).await, Ok(()), "it is renewed"),
+    }
+    // As if the process was stopped, and with it the renewals.
+    after(10).await;
+    assert!(sent(&client, "PUT", false).await.is_err());
+
+    let mut replica = server.replica("a");
+    let client = guarded(&replica.term, 0);
+    replica.acquire().await.unwrap();
+    server.written_by("b");
+    replica.hold().await;
+    assert!(sent(&client, "PUT", false).await.is_err(), "the Lease is another replica's");
+
+    server.written_by("");
+    let mut replica = server.replica("a");
+    let client = guarded(&replica.term, 0);
+    replica.acquire().await.unwrap();
+    replica.release().await;
+    assert!(sent(&client, "PUT", false).await.is_err(), "the Lease is released");
 }

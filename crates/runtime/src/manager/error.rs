@@ -21,7 +21,7 @@ pub enum Error {
     /// A permission is missing.
     #[error("missing permissions: {0}; see config/rbac/role.yaml")]
     Forbidden(String),
-    /// A server cannot listen, or has no certificate.
+    /// A server cannot listen, or has no certificate; or the thread of the Lease cannot be started.
     #[error(transparent)]
     Server(#[from] std::io::Error),
     /// The times of leader election do not fit together.

@@ -5,7 +5,6 @@ mod error;
 mod options;
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::fmt;
 use std::future::pending;
 use std::process::ExitCode;
@@ -20,7 +19,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
-use crate::leader_election::Election;
+use crate::leader_election::{Leadership, Term};
 use crate::telemetry::{self, metrics::Metrics};
 use crate::{Context, client, with_causes};
 
@@ -170,7 +169,9 @@ impl Manager {
         let outcome = async {
             let metrics = Metrics::new(self.operator);
             let client = client::connect(&metrics).await?;
-            self.start_with(client, metrics, arguments.options, runnables).await
+            let counted = metrics.clone();
+            let connect = async move || client::connect(&counted).await;
+            self.start_with(client, connect, metrics, arguments.options, runnables).await
         };
         match outcome.await {
             Ok(()) => ExitCode::SUCCESS,
@@ -184,16 +185,24 @@ impl Manager {
 
     /// Runs these parts until SIGTERM, SIGINT, or until one part fails, which stops the others too.
     ///
+    /// The Lease is renewed with this `client`, which depends on the threads of its runtime: if reconciles block all of them for
+    /// `--renew-deadline`, the process ends. [`run`](Self::run) connects once more for the Lease.
+    ///
     /// # Errors
     ///
-    /// Why the operator could not start, or not go on.
+    /// Why the operator could not start, or not go on. If the Lease is lost while the thread of this future is blocked, the process ends
+    /// with code 1, after half of the time between `--renew-deadline` and `--lease-duration`.
     pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
-        self.start_with(client, Metrics::new(self.operator), options, runnables).await
+        let connected = client.clone();
+        let connect = async move || Ok(connected);
+        self.start_with(client, connect, Metrics::new(self.operator), options, runnables).await
     }
 
+    /// `connect` makes the client for the Lease.
     async fn start_with(
         self,
         client: Client,
+        connect: impl AsyncFnOnce() -> Result<Client, client::Error> + Send + 'static,
         metrics: Metrics,
         options: Options,
         runnables: Vec<Runnable>,
@@ -203,36 +212,31 @@ impl Manager {
             // They would apply as the same field manager, and remove what the other one applied.
             return Err(Error::Duplicate(twice.name));
         }
+        options.leader_election.validate()?;
         let version = client.apiserver_version().await?;
         info!(kubernetes = version.git_version, version = self.operator.version, "starting {}", self.operator.name);
 
+        let term = Term::default();
+        let elects = options.leader_election.leader_elect;
+        let client = if elects { term.guard(client) } else { client };
         let mut ctx = Context::new(client, self.operator, options);
         ctx.metrics = metrics;
-        let mut election = Election::new(&ctx.client, self.operator, ctx.options.leader_election.clone())?;
         let elected = CancellationToken::new();
-        if !ctx.options.leader_election.leader_elect {
+        if !elects {
             elected.cancel();
+            ctx.metrics.leader.set(1);
         }
         // Before the probes are answered, which say what is waited for.
         let mut parts = start(runnables, &ctx, &elected);
         // Not among the parts: the probes are answered until the last reconcile has ended.
         let _servers = endpoints::start(&ctx).await?;
 
-        let mut leadership = Box::pin(async {
-            tokio::select! {
-                won = election.acquire() => won?,
-                // A replica that shuts down does not become the leader.
-                () = ctx.shutdown() => pending().await,
-            }
-            ctx.metrics.leader.set(1);
-            elected.cancel();
-            Err::<Infallible, Error>(election.hold().await)
-        });
+        let mut leadership = elects.then(|| Leadership::start(&ctx, term, &elected, connect)).transpose()?;
         let outcome = tokio::select! {
             () = signal() => Ok(()),
             Some(ended) = parts.join_next() => Err(reason(ended)),
             // Another replica may lead soon: all tasks end as they are dropped.
-            Err(lost) = &mut leadership => return Err(lost),
+            lost = lost(&mut leadership) => return Err(lost),
         };
         info!("shutting down");
         ctx.stop();
@@ -244,11 +248,12 @@ impl Manager {
         };
         let stopped = tokio::select! {
             stopped = stopped => stopped,
-            Err(lost) = &mut leadership => return Err(lost),
+            lost = lost(&mut leadership) => return Err(lost),
             () = signal() => return Err(Error::CutShort),
         };
-        drop(leadership);
-        election.release().await;
+        if let Some(leadership) = leadership {
+            leadership.release().await;
+        }
         outcome.and(stopped)
     }
 }
@@ -275,6 +280,13 @@ fn start(runnables: Vec<Runnable>, ctx: &Context, elected: &CancellationToken) -
         }
     }
     parts
+}
+
+async fn lost(leadership: &mut Option<Leadership>) -> Error {
+    match leadership {
+        Some(leadership) => leadership.lost().await,
+        None => pending().await,
+    }
 }
 
 fn reason(ended: Result<Result<&'static str, Error>, JoinError>) -> Error {

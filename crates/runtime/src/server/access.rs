@@ -67,8 +67,7 @@ impl Access {
     /// A layer that lets a request pass if its bearer token may make it.
     pub async fn guard(State(access): State<Self>, request: Request, next: Next) -> Response {
         let header = request.headers().get(header::AUTHORIZATION);
-        let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        let Some(token) = token else {
+        let Some(token) = header.and_then(|value| bearer(value.to_str().ok()?)) else {
             return StatusCode::UNAUTHORIZED.into_response();
         };
         match access.verdict(token, request.uri().path()).await {
@@ -135,6 +134,12 @@ impl Access {
     fn entries(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The token of an `Authorization` header. The scheme may be in lower case (RFC 7235, section 2.1).
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
 /// Forgets what has expired, and else what expires next: a refusal rather than a permission. What is being asked stays: a question

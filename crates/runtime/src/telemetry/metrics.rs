@@ -3,9 +3,11 @@
 //! | metric | type | labels | meaning |
 //! |---|---|---|---|
 //! | `controller_reconciles_total` | counter | `controller`, `result`: `success`, `error` | finished reconciles |
-//! | `controller_reconcile_failures_total` | counter | `controller`, `reason` | failed reconciles, by the reason of their error |
+//! | `controller_reconcile_failures_total` | counter | `controller`, `reason` | failed reconciles, by the reason of their error: `Panicked` for a panic, `TimedOut` for one that exceeded its timeout |
 //! | `controller_reconcile_duration_seconds` | histogram | `controller` | duration of reconciles, with the requests that they waited for |
 //! | `controller_active_reconciles` | gauge | `controller` | reconciles that are running |
+//! | `controller_longest_running_reconcile_seconds` | gauge | `controller` | time since the oldest of the running reconciles began; 0 without any |
+//! | `controller_reconcile_blocks_total` | counter | `controller` | steps of reconciles that blocked their thread for a second or longer |
 //! | `controller_last_success_timestamp_seconds` | gauge | `controller` | time of the last successful reconcile, since 1970 |
 //! | `controller_requeues_total` | counter | `controller` | successful reconciles that scheduled another one |
 //! | `controller_retries_total` | counter | `controller` | failed reconciles, each of which schedules a retry |
@@ -30,7 +32,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use http::StatusCode;
 use prometheus_client::collector::Collector;
@@ -59,7 +61,8 @@ pub struct Metrics {
     reconciles: Counters<2>,
     failures: Counters<2>,
     duration: Histograms<1>,
-    active: Family<[Label; 1], Gauge>,
+    active: Active,
+    blocks: Counters<1>,
     last_success: Family<[Label; 1], Gauge<f64, AtomicU64>>,
     requeues: Counters<1>,
     retries: Counters<1>,
@@ -94,7 +97,8 @@ impl Metrics {
         let reconciles = add(own, "reconciles", "Finished reconciles, by result");
         let failures = add(own, "reconcile_failures", "Failed reconciles, by reason");
         let duration = add_duration(own, "reconcile_duration", "Duration of reconciles");
-        let active = add(own, "active_reconciles", "Running reconciles");
+        let blocks =
+            add(own, "reconcile_blocks", "Steps of reconciles that blocked their thread for a second or longer");
         let last_success = Family::default();
         let help = "Time of the last successful reconcile, since 1970";
         own.register_with_unit("last_success_timestamp", help, Unit::Seconds, last_success.clone());
@@ -108,6 +112,8 @@ impl Metrics {
         let webhook_requests = add(own, "webhook_requests", "Requests to webhooks");
         let webhook_duration = add_duration(own, "webhook_duration", "Duration of requests to webhooks");
         all.register_collector(Box::new(objects.clone()));
+        let active = Active::default();
+        all.register_collector(Box::new(active.clone()));
         let client = all.sub_registry_with_prefix("rest_client");
         let requests = add(client, "requests", "Requests to the API server");
         let help = "Time until the answers of the API server began";
@@ -121,6 +127,7 @@ impl Metrics {
             failures,
             duration,
             active,
+            blocks,
             last_success,
             requeues,
             retries,
@@ -181,9 +188,14 @@ impl Metrics {
 
     /// Counts a running reconcile, until the guard is dropped.
     pub fn running(&self, controller: &str) -> Running {
-        let gauge = self.active.get_or_create(&[label("controller", controller)]).clone();
-        gauge.inc();
-        Running(gauge)
+        let running = Running { active: self.active.clone(), controller: controller.to_owned(), begin: Instant::now() };
+        self.active.begins().entry(running.controller.clone()).or_default().push(running.begin);
+        running
+    }
+
+    /// Counts a step of a reconcile that blocked its thread.
+    pub(crate) fn blocked(&self, controller: &str) {
+        self.blocks.get_or_create(&[label("controller", controller)]).inc();
     }
 
     /// Counts a finished reconcile: whether it scheduled another one, or the reason why it failed.
@@ -300,13 +312,51 @@ impl Collector for Objects {
     }
 }
 
+/// When the running reconciles of each controller began, the oldest first.
+#[derive(Clone, Debug, Default)]
+struct Active(Arc<Mutex<BTreeMap<String, Vec<Instant>>>>);
+
+impl Active {
+    fn begins(&self) -> MutexGuard<'_, BTreeMap<String, Vec<Instant>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Collector for Active {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
+        let begins = self.begins();
+        let mut family =
+            encoder.encode_descriptor("controller_active_reconciles", "Running reconciles", None, MetricType::Gauge)?;
+        for (controller, begins) in &*begins {
+            let number = i64::try_from(begins.len()).unwrap_or(i64::MAX);
+            ConstGauge::new(number).encode(family.encode_family(&[("controller", controller)])?)?;
+        }
+        let (name, help) = ("controller_longest_running_reconcile", "Time since the oldest running reconcile began");
+        let mut family = encoder.encode_descriptor(name, help, Some(&Unit::Seconds), MetricType::Gauge)?;
+        for (controller, begins) in &*begins {
+            let longest = begins.first().map_or(0.0, |begin| begin.elapsed().as_secs_f64());
+            ConstGauge::new(longest).encode(family.encode_family(&[("controller", controller)])?)?;
+        }
+        Ok(())
+    }
+}
+
 /// A reconcile that runs until this is dropped.
 #[derive(Debug)]
-pub struct Running(Gauge);
+pub struct Running {
+    active: Active,
+    controller: String,
+    begin: Instant,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.dec();
+        let mut begins = self.active.begins();
+        let Some(begins) = begins.get_mut(&self.controller) else { return };
+        // Of several that began in the same moment, any one.
+        if let Some(at) = begins.iter().position(|begin| *begin == self.begin) {
+            begins.remove(at);
+        }
     }
 }
 

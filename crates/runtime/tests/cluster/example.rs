@@ -11,10 +11,12 @@ use serde_json::Value;
 use crate::control_plane::ControlPlane;
 use crate::manager::Manager;
 
-/// A folder below `examples`, and the name of its operator.
+/// A folder or file below `examples`, and the name of its operator.
 #[derive(Clone, Copy)]
 pub struct Example(pub &'static str);
 
+/// With a leader that writes all the time, and whose only thread can be blocked.
+pub const BEATS: Example = Example("beats");
 /// With webhooks.
 pub const BACKUPS: Example = Example("backups");
 /// With releases of Helm charts, and the permissions in its `rbac.yaml`.
@@ -83,7 +85,9 @@ fn compile() -> BTreeMap<String, PathBuf> {
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     // All packages, and so the same features of all dependencies.
     cargo.args(["build", "--locked", "--workspace", "--message-format=json-render-diagnostics"]);
-    cargo.args(["--example", BACKUPS.0, "--example", CACHES.0, "--example", CHARTS.0, "--example", PLAYBOOKS.0]);
+    for example in [BACKUPS, BEATS, CACHES, CHARTS, PLAYBOOKS] {
+        cargo.args(["--example", example.0]);
+    }
     // Of the crate that is tested: build scripts that look at them, such as ring's, would run again after each run by hand.
     let of_this_crate = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for name in env::vars().map(|(name, _)| name).filter(of_this_crate) {

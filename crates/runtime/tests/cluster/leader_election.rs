@@ -21,7 +21,7 @@ use tokio::time::sleep;
 
 use crate::control_plane::skipped;
 
-const DURATION: Duration = Duration::from_secs(6);
+const DURATION: Duration = Duration::from_secs(10);
 const DEADLINE: Duration = Duration::from_secs(4);
 /// What a request takes on a machine that is busy with other tests.
 const SLACK: Duration = Duration::from_secs(6);
@@ -121,7 +121,7 @@ impl Replica {
         let options = testing::options([
             "--leader-elect",
             "--leader-election-namespace=default",
-            "--lease-duration=6",
+            "--lease-duration=10",
             "--renew-deadline=4",
             "--retry-period=1",
             "--health-probe-bind-address=127.0.0.1:0",

@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use serde::de::DeserializeOwned;
 use serde_json::{Deserializer, Value, json};
 
 use crate::control_plane::ControlPlane;
@@ -23,14 +24,15 @@ const RETRY: Duration = Duration::from_secs(1);
 /// What a machine that is busy with other tests takes for a request.
 const SLACK: Duration = Duration::from_secs(4);
 /// For a test that waits until Leases run out.
-const SHORT: [&str; 3] = ["--lease-duration=8", "--renew-deadline=7", "--retry-period=1"];
+pub const SHORT: [&str; 3] = ["--lease-duration=8", "--renew-deadline=7", "--retry-period=1"];
 
 #[test]
 fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     let Some(cluster) = ControlPlane::start("leadership", 0) else { return };
     CACHES.install(&cluster);
     CACHES.grant(&cluster);
-    let history = History::record(&cluster);
+    let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", CACHES.namespace());
+    let history = History::record(&cluster, &leases);
     let replica = || Replica::start(&cluster, &SHORT);
 
     let mut leader = replica();
@@ -127,18 +129,18 @@ impl Replica {
     }
 }
 
-/// Every state of the Leases in the operator's namespace, in order.
-struct History {
+/// Every state of objects, in order.
+pub struct History {
     watch: Child,
     file: PathBuf,
 }
 
 impl History {
-    fn record(cluster: &ControlPlane) -> Self {
-        let file = cluster.folder.join("leases.json");
-        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases?watch=1", CACHES.namespace());
+    /// Of the objects below this path.
+    pub fn record(cluster: &ControlPlane, path: &str) -> Self {
+        let file = cluster.folder.join("history.json");
         let watch = Command::new(&cluster.kubectl)
-            .args(["get", "--raw", &path])
+            .args(["get", "--raw", &format!("{path}?watch=1")])
             .env("KUBECONFIG", &cluster.kubeconfig)
             .stdout(File::create(&file).unwrap())
             .stderr(Stdio::inherit())
@@ -147,15 +149,19 @@ impl History {
         Self { watch, file }
     }
 
-    /// All replicas are on one machine, so the times that they write can be compared here.
-    fn never_has_two_leaders(&self, terms: i32) {
+    pub fn states<K: DeserializeOwned>(&self) -> Vec<K> {
         let text = fs::read_to_string(&self.file).unwrap();
-        let states: Vec<Lease> = Deserializer::from_str(&text)
+        Deserializer::from_str(&text)
             .into_iter::<Value>()
             // The last may be half-written.
             .map_while(Result::ok)
-            .map(|event| serde_json::from_value(event["object"].clone()).unwrap())
-            .collect();
+            .map(|mut event| serde_json::from_value(event["object"].take()).unwrap())
+            .collect()
+    }
+
+    /// All replicas are on one machine, so the times that they write can be compared here.
+    fn never_has_two_leaders(&self, terms: i32) {
+        let states: Vec<Lease> = self.states();
         let specs: Vec<&LeaseSpec> = states.iter().map(|lease| lease.spec.as_ref().unwrap()).collect();
         for pair in specs.windows(2) {
             let [before, after] = pair else { unreachable!() };

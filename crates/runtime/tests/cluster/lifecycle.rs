@@ -216,3 +216,45 @@ async fn a_controller_in_plain_kube_runs_under_the_same_manager() {
         assert_eq!(operator.metric("controller_reconciles_total", &[&label, "success"]).await, 1.0);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reconcile_that_hangs_panics_or_blocks_its_thread_is_seen() {
+    let Some(cluster) = Cluster::shared().await else { return };
+    let namespace = cluster.namespace("hangs").await;
+    let namespace = namespace.as_str();
+    let reconcile = |object: Arc<Web>, _: Arc<Context>| async move {
+        match object.spec.size {
+            Some(1) => std::future::pending().await,
+            Some(2) => panic!("a bug"),
+            Some(3) => std::thread::sleep(Duration::from_secs(2)),
+            _ => {}
+        }
+        ok(Outcome::ready("Done", ""))
+    };
+    let cleanup = |_: Arc<Web>, _: Arc<Context>| std::future::pending::<Result<(), Error>>();
+    let controller = Controller::<Web>::new(reconcile).finalizer("runtime.example.com/test", cleanup);
+    let controller = controller.timeout(Duration::from_secs(3));
+    let operator = cluster.run(&["--watch-namespace", namespace], vec![controller.into()]);
+    cluster.create::<Web>(namespace, "web", json!({ "size": 1 })).await;
+    eventually("a running reconcile", async || {
+        let age = operator.metric("controller_longest_running_reconcile_seconds", &[]).await;
+        (age > 1.0).then_some(()).ok_or(age)
+    })
+    .await;
+    cluster.ready::<Web>(namespace, "web", "False", "TimedOut").await;
+    eventually("another try", async || {
+        let failures = operator.metric("controller_reconcile_failures_total", &["TimedOut"]).await;
+        (failures >= 2.0).then_some(()).ok_or(failures)
+    })
+    .await;
+    cluster.patch::<Web>(namespace, "web", json!({ "spec": { "size": 2 } })).await;
+    cluster.ready::<Web>(namespace, "web", "False", "Panicked").await;
+    assert!(operator.metric("controller_reconcile_failures_total", &["Panicked"]).await >= 1.0);
+    cluster.patch::<Web>(namespace, "web", json!({ "spec": { "size": 3 } })).await;
+    cluster.ready::<Web>(namespace, "web", "True", "Done").await;
+    assert!(operator.metric("controller_reconcile_blocks_total", &[]).await >= 1.0);
+    assert!(!logged(&["WARN", &format!("{namespace}/web"), "blocked its thread"]).is_empty());
+
+    cluster.raw::<Web>(namespace).delete("web", &DeleteParams::default()).await.unwrap();
+    cluster.ready::<Web>(namespace, "web", "False", "TimedOut").await;
+}

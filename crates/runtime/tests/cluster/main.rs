@@ -6,6 +6,7 @@
 #![cfg(unix)]
 
 mod ansible;
+mod beats;
 mod certificates;
 mod children;
 mod cluster;

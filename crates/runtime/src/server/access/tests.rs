@@ -89,3 +89,13 @@ async fn many_tokens_neither_fill_the_memory_nor_push_out_who_may_read() {
     assert_eq!(access.verdict("reader", "/metrics").await, Some(StatusCode::OK));
     assert_eq!(calls.take(), []);
 }
+
+#[test]
+fn the_scheme_of_a_token_may_be_in_any_case() {
+    for header in ["Bearer reader", "bearer reader", "BEARER  reader"] {
+        assert_eq!(bearer(header), Some("reader"), "{header}");
+    }
+    for header in ["Basic reader", "Bearerreader", "reader", ""] {
+        assert_eq!(bearer(header), None, "{header}");
+    }
+}

@@ -62,12 +62,32 @@ fn a_reconcile_counts_as_running_until_it_ends_however_it_does() {
     has(&metrics, &[r#"controller_active_reconciles{controller="a"} 0"#]);
 }
 
+#[test]
+fn a_running_reconcile_is_seen_before_it_ends() {
+    let metrics = Metrics::new(OPERATOR);
+    let longest = || -> f64 {
+        let text = metrics.text();
+        let name = r#"controller_longest_running_reconcile_seconds{controller="a"} "#;
+        text.lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap()
+    };
+    let oldest = metrics.running("a");
+    std::thread::sleep(Duration::from_millis(20));
+    let newest = metrics.running("a");
+    assert!(longest() >= 0.02);
+    drop(oldest);
+    let since = longest();
+    assert!(since < newest.begin.elapsed().as_secs_f64());
+    drop(newest);
+    assert_eq!(longest(), 0.0);
+}
+
 /// With samples of all metrics: those without any are not shown.
 fn filled() -> Metrics {
     let metrics = Metrics::new(OPERATOR);
     metrics.reconciled("a", Err("Broken"), Duration::from_secs(1));
     metrics.reconciled("a", Ok(true), Duration::from_secs(1));
     drop(metrics.running("a"));
+    metrics.blocked("a");
     metrics.watch_restarted("a", "Deployment");
     metrics.decode_failed("a", "Deployment");
     metrics.undecodable("a", "Deployment", Some("one"), 2);

@@ -23,7 +23,7 @@ pub fn controller() -> Runnable {
         .watches::<NetworkPolicy, _>(|policy| policy.metadata.name.map(|name| ObjectRef::new(&name)))
         .watches_with(labelled, scaled)
         .watches_when(|set, claim: &PersistentVolumeClaim| set.metadata.labels == claim.metadata.labels);
-    controller.finalizer("example.com/stateful", cleanup).into()
+    controller.timeout(std::time::Duration::from_secs(60)).finalizer("example.com/stateful", cleanup).into()
 }
 
 fn scaled(scaler: HorizontalPodAutoscaler) -> Vec<ObjectRef<StatefulSet>> {

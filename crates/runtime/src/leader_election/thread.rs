@@ -1,0 +1,91 @@
+//! The thread that acquires and renews the Lease.
+//!
+//! It shares neither threads nor connections with the reconciles: one that blocks its thread delays no renewal, and cannot outlive
+//! the Lease.
+
+use std::{process, thread};
+
+use kube::Client;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tracing::error;
+
+use super::{Election, Term};
+use crate::manager::Error;
+use crate::{Context, client};
+
+/// The thread. If this is dropped, it stops renewing the Lease, and does not release it.
+pub struct Leadership {
+    release: oneshot::Sender<()>,
+    lost: oneshot::Receiver<Error>,
+}
+
+impl Leadership {
+    /// Starts the thread, which cancels `elected` when this replica leads. `connect` makes its client.
+    ///
+    /// # Errors
+    ///
+    /// If the thread or its runtime cannot be started.
+    pub fn start(
+        ctx: &Context,
+        term: Term,
+        elected: &CancellationToken,
+        connect: impl AsyncFnOnce() -> Result<Client, client::Error> + Send + 'static,
+    ) -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (release, released) = oneshot::channel();
+        let (report, lost) = oneshot::channel();
+        let (ctx, elected) = (ctx.clone(), elected.clone());
+        let run = move || runtime.block_on(lead(connect, ctx, term, elected, report, released));
+        thread::Builder::new().name("lease".to_owned()).spawn(run)?;
+        Ok(Self { release, lost })
+    }
+
+    /// Resolves when this replica cannot lead any more. Then another one may lead soon, and all reconciles must stop here.
+    pub async fn lost(&mut self) -> Error {
+        let lost = (&mut self.lost).await;
+        lost.unwrap_or_else(|_| Error::LeadershipLost("the thread of the Lease has panicked".to_owned()))
+    }
+
+    /// Lets another replica lead at once. To be called when no reconcile runs any more.
+    pub async fn release(self) {
+        // The thread drops its end when it has released the Lease, or has lost it before.
+        let _ = self.release.send(());
+        let _ = self.lost.await;
+    }
+}
+
+async fn lead(
+    connect: impl AsyncFnOnce() -> Result<Client, client::Error>,
+    ctx: Context,
+    term: Term,
+    elected: CancellationToken,
+    report: oneshot::Sender<Error>,
+    mut released: oneshot::Receiver<()>,
+) {
+    let mut election = match connect().await {
+        Ok(client) => Election::new(&client, &ctx, term),
+        // Nobody waits for it if the operator has ended already.
+        Err(error) => {
+            let _ = report.send(error.into());
+            return;
+        }
+    };
+    let lost = tokio::select! {
+        lost = election.lead(&ctx, &elected) => lost,
+        released = &mut released => {
+            if released.is_ok() {
+                election.release().await;
+            }
+            return;
+        }
+    };
+    let reason = lost.to_string();
+    let _ = report.send(lost);
+    // The operator drops the other end as soon as it knows, unless its threads are blocked.
+    if timeout(ctx.options.leader_election.reaction(), released).await.is_err() {
+        error!("{reason}");
+        process::exit(1);
+    }
+}
