@@ -142,7 +142,7 @@ const OPERATOR: &[Row] = &[
         "Blocked threads",
         "ops",
         &[("sum by (controller) (rate(controller_reconcile_blocks_total{controller}[]))", "{{controller}}")],
-        "Steps of reconciles that blocked their thread for a second or longer, and with it others. The log names the objects.",
+        "Steps of reconciles that blocked their thread for five seconds or longer, and with it others. The log names the objects.",
     ),
     (
         "Reconciles",

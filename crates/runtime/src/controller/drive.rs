@@ -21,7 +21,7 @@ use super::watch;
 use crate::{Context, Error, manager, telemetry};
 
 /// A step of a reconcile that takes longer delays other tasks, up to probes and metrics.
-const BLOCKED: Duration = Duration::from_secs(1);
+const BLOCKED: Duration = Duration::from_secs(5);
 
 /// Runs a controller built with plain kube-rs until shutdown, with what belongs around each reconcile: a span with a trace id,
 /// metrics, a log line, `--concurrency` and `--rate`, and after a failure or a panic a pause that is longer each time.

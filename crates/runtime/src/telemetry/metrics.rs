@@ -7,7 +7,7 @@
 //! | `controller_reconcile_duration_seconds` | histogram | `controller` | duration of reconciles, with the requests that they waited for |
 //! | `controller_active_reconciles` | gauge | `controller` | reconciles that are running |
 //! | `controller_longest_running_reconcile_seconds` | gauge | `controller` | time since the oldest of the running reconciles began; 0 without any |
-//! | `controller_reconcile_blocks_total` | counter | `controller` | steps of reconciles that blocked their thread for a second or longer |
+//! | `controller_reconcile_blocks_total` | counter | `controller` | steps of reconciles that blocked their thread for five seconds or longer |
 //! | `controller_last_success_timestamp_seconds` | gauge | `controller` | time of the last successful reconcile, since 1970 |
 //! | `controller_requeues_total` | counter | `controller` | successful reconciles that scheduled another one |
 //! | `controller_retries_total` | counter | `controller` | failed reconciles, each of which schedules a retry |
@@ -98,7 +98,7 @@ impl Metrics {
         let failures = add(own, "reconcile_failures", "Failed reconciles, by reason");
         let duration = add_duration(own, "reconcile_duration", "Duration of reconciles");
         let blocks =
-            add(own, "reconcile_blocks", "Steps of reconciles that blocked their thread for a second or longer");
+            add(own, "reconcile_blocks", "Steps of reconciles that blocked their thread for five seconds or longer");
         let last_success = Family::default();
         let help = "Time of the last successful reconcile, since 1970";
         own.register_with_unit("last_success_timestamp", help, Unit::Seconds, last_success.clone());

@@ -226,7 +226,7 @@ async fn a_reconcile_that_hangs_panics_or_blocks_its_thread_is_seen() {
         match object.spec.size {
             Some(1) => std::future::pending().await,
             Some(2) => panic!("a bug"),
-            Some(3) => std::thread::sleep(Duration::from_secs(2)),
+            Some(3) => std::thread::sleep(Duration::from_secs(6)),
             _ => {}
         }
         ok(Outcome::ready("Done", ""))
