@@ -14,7 +14,7 @@ use super::decoding;
 use super::features::FeatureArgs;
 use super::manifests::{self, ManifestOptions, crate_at};
 use super::message_format::MessageArgs;
-use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, samples};
+use super::{Console, Outcome, Task, carry_out, console::Verbosity, counted, lock, recover, samples};
 use crate::config::{self, yaml::Node};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::edit::{self, Edit, Function};
@@ -72,6 +72,7 @@ pub struct CheckArgs {
 
 pub fn run(args: &CheckArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "check")?;
+    recover(&root, console)?;
     args.messages.run(&root, console, |console| run_in(args, &root, console))
 }
 

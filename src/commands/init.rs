@@ -12,7 +12,7 @@ use super::chart::{self, ChartArgs, Fetched};
 use super::create_api::CreateApiArgs;
 use super::error::{Diagnosed, Refusal, Refusals};
 use super::request::{Request, ask_for};
-use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, runtime, workspace_above};
+use super::{Console, Next, Outcome, Task, carry_out, create_api, lock, manifests, recover, runtime, workspace_above};
 use crate::edit::Edit;
 use crate::names::{Domain, Namespace, ProjectName};
 use crate::plan::Plan;
@@ -111,6 +111,7 @@ pub const KEPT: &[&str] = &[".dockerignore", ".gitignore", "AGENTS.md", "LICENSE
 
 pub fn run(args: &InitArgs, console: &Console) -> anyhow::Result<Outcome> {
     let dir = absolute(&args.dir)?;
+    recover(&dir, console)?;
     let runtime = args.runtime.as_deref().map(runtime::Choice::parse);
     if let Some(choice) = runtime.as_ref().filter(|_| project::has_project(&dir) && is_about_the_runtime(args)) {
         return runtime::change(choice, &dir, console);

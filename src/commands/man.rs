@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 
-use super::{Cli, Console, Outcome, Task, carry_out};
+use super::{Cli, Console, Outcome, Task, carry_out, lock};
 use crate::plan::Plan;
 use crate::project::Tree;
 
@@ -25,6 +25,7 @@ pub fn run(args: &ManArgs, console: &Console) -> anyhow::Result<Outcome> {
     command.build();
     let mut plan = Plan::default();
     add(&mut plan, &command);
+    let _lock = lock(&args.dir, console)?;
     let again = "run the same command without `--check`";
     carry_out(&Task { again, tree: &Tree::at(&args.dir), folder: "", plan, next: Vec::new() }, console)
 }

@@ -15,7 +15,7 @@ use super::kubectl::KubectlArgs;
 use super::message_format::MessageArgs;
 use super::{
     Console, Next, Outcome, Task, carry_out, carry_out_of, conflicts, console::Verbosity, counted, is_unreadable, lock,
-    resolve, resolve_part,
+    recover, resolve, resolve_part,
 };
 use crate::apiserver::{self, Finding};
 use crate::compat;
@@ -143,6 +143,7 @@ impl<'a> ManifestOptions<'a> {
 
 pub fn run(args: &ManifestsArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = crate_at(args.path.as_deref(), "manifests")?;
+    recover(&root, console)?;
     args.messages.run(&root, console, |console| run_in(args, &root, console))
 }
 

@@ -113,7 +113,7 @@ pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Out
     let patience = duration(&args.wait_time).ok_or_else(|| {
         Refusal::new(format!("invalid wait time `{}`", args.wait_time)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
     })?;
-    let (root, shown) = folder(args.dir.as_deref())?;
+    let (root, shown) = folder(args.dir.as_deref(), console)?;
     let tree = Tree::at(root);
     let mut findings = Findings::default();
     let bundle = bundle::load(Folder { tree: &tree, shown: &shown }, &mut findings);

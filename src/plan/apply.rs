@@ -36,7 +36,7 @@ pub enum ApplyError {
     /// Putting things back failed too.
     #[error(
         "cannot {operation} `{path}`: {source}; and what was written before could not be undone: {}; \
-         look at these files by hand, or restore them from version control",
+         run the command again to undo it, or restore these files from version control",
         left.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
     )]
     HalfWritten { operation: Operation, path: String, source: io::Error, left: Vec<String> },
@@ -105,7 +105,7 @@ pub fn stage<'a>(
     }
 
     let targets = target::locate(root, &steps)?;
-    let mut stage = Stage::begin(targets.root.clone(), &Journal::new(&steps, &targets))?;
+    let mut stage = Stage::begin(targets.root.clone(), Journal::new(&steps, &targets))?;
     for (step, target) in steps.iter().zip(&targets.files) {
         if is_interrupted() {
             return Err(ApplyError::Interrupted);
@@ -222,7 +222,30 @@ mod tests {
         })
         .unwrap_err();
         assert!(matches!(&error, ApplyError::HalfWritten { left, .. } if left[..] == ["b"]), "{error}");
-        assert!(error.to_string().contains("`b`; look at these files by hand"), "{error}");
+        assert!(error.to_string().contains("`b`; run the command again"), "{error}");
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_removed_is_left_to_the_next_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::write(root.join("b"), "old").unwrap();
+        fs::write(root.join("c"), "old").unwrap();
+        let steps = [step("a/x", None, Some("new")), step("b", Some("old"), Some("new")), step("c", Some("old"), None)];
+        let blocked = root.join(".b.opctl-old");
+        apply_and_spoil(root, &steps, &[], || {
+            fs::remove_file(&blocked).unwrap();
+            fs::create_dir(&blocked).unwrap();
+        })
+        .unwrap();
+        assert!(is_interrupted(root));
+        assert!(recover(root).is_err() && is_interrupted(root));
+        // What is in place stays in place, whatever is edited since.
+        fs::write(root.join("b"), "edited").unwrap();
+        fs::remove_dir(&blocked).unwrap();
+        assert!(!recover(root).unwrap());
+        let expected = [("a", ""), ("a/x", "new"), ("b", "edited")];
+        assert_eq!(files(root), expected.map(|(path, text)| (path.to_owned(), text.to_owned())));
     }
 
     #[test]

@@ -14,6 +14,6 @@ pub use file::{
 };
 pub use manifest::{Manifest, Package, Requirement};
 pub use sources::{Located, Sources};
-pub use tree::{Carried, Features, Tree, join};
+pub use tree::{Carried, Features, Tree, is_of_a_run, join};
 pub use unreadable::{ReadError, is_unreadable};
 pub use workspace::{CargoToml, Workspace, Workspaces, inherits, workspace_above};

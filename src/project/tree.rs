@@ -2,6 +2,7 @@
 //! write.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -162,7 +163,8 @@ impl Tree {
         let mut children = BTreeMap::new();
         for entry in listed.into_iter().flatten() {
             let entry = entry.map_err(failed)?;
-            children.extend(entry.file_name().into_string().ok().map(|name| (name, entry.path().is_dir())));
+            let name = entry.file_name().into_string().ok().filter(|name| !is_of_a_run(name.as_ref()));
+            children.extend(name.map(|name| (name, entry.path().is_dir())));
         }
         for (path, text) in &self.overlay {
             let below = if folder.is_empty() {
@@ -225,7 +227,7 @@ impl Tree {
         let mut paths = Vec::new();
         for entry in WalkDir::new(self.root.join(folder)).into_iter().filter_entry(|entry| enters(entry)) {
             match entry {
-                Ok(entry) if !is_wanted(&entry) || is_lock_of_editor(&entry) => {}
+                Ok(entry) if !is_wanted(&entry) || is_lock_of_editor(&entry) || is_of_a_run(entry.file_name()) => {}
                 Ok(entry) => paths.extend(from_root(entry.path())),
                 Err(error) => {
                     let path = error.path().and_then(from_root).unwrap_or_else(|| folder.to_owned());
@@ -286,6 +288,13 @@ fn is_manifest(entry: &DirEntry) -> bool {
 /// Emacs marks a file that is being edited with a link to nowhere beside it: `.#lib.rs`.
 fn is_lock_of_editor(entry: &DirEntry) -> bool {
     entry.path_is_symlink() && entry.file_name().to_str().is_some_and(|name| name.starts_with(".#"))
+}
+
+/// opctl has the file only while it writes, or was killed then: its journal, or a text beside the file that it replaces. It is not a
+/// file of the project.
+pub fn is_of_a_run(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name == ".opctl-journal" || name.starts_with('.') && (name.ends_with(".opctl-new") || name.ends_with(".opctl-old"))
 }
 
 /// `a` + `b` → `a/b`; an empty part is no part.

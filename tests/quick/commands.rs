@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -380,8 +380,8 @@ fn sandbox_with(files: &BTreeMap<String, Vec<u8>>) -> Sandbox {
 }
 
 /// Leaves the folder as a run does that is killed after `count` of its files are in place.
-fn kill(sandbox: &Sandbox, steps: &[Step], count: usize) {
-    let mut stage = plan::stage(&sandbox.folder, steps, &["PROJECT"], &mut || false).unwrap().unwrap();
+fn kill(folder: &Path, steps: &[Step], count: usize) {
+    let mut stage = plan::stage(folder, steps, &["PROJECT"], &mut || false).unwrap().unwrap();
     (0..count).for_each(|_| assert!(stage.put_next().unwrap()));
     // As a kill does: nothing is cleaned up.
     std::mem::forget(stage);
@@ -399,7 +399,8 @@ fn a_killed_run_is_undone_and_can_be_repeated() {
         std::fs::write(file, kept.join("\n") + "\n").unwrap();
     };
     let controller = "src/controller/cache/memcached.rs";
-    let cases: [(&[&str], &str); 7] = [
+    const DELETE: &str = "delete api --group cache --version v1alpha1 --kind Memcached";
+    let cases: [(&[&str], &str); 9] = [
         (&[], "init --domain example.com --project-name shop"),
         (&["init --domain example.com --project-name shop"], APIS[0]),
         (&["init --domain example.com --project-name shop", APIS[0]], WEBHOOK),
@@ -407,6 +408,8 @@ fn a_killed_run_is_undone_and_can_be_repeated() {
         (&["init --domain example.com --project-name shop", APIS[0]], "edit --namespaced"),
         (&["init --domain example.com --project-name shop", APIS[0]], "manifests"),
         (&["init --domain example.com --project-name shop", APIS[0]], "check --fix"),
+        (&["init --domain example.com --project-name shop", APIS[0]], DELETE),
+        (&["init --domain example.com --project-name shop", APIS[0]], "rename group --group cache --to store"),
     ];
     for (setup, line) in cases {
         let sandbox = Sandbox::new();
@@ -430,18 +433,20 @@ fn a_killed_run_is_undone_and_can_be_repeated() {
         assert!(steps.len() > 1, "{line}: {steps:?}");
         let sandbox = sandbox_with(&before);
         for count in 0..=steps.len() {
-            kill(&sandbox, &steps, count);
+            kill(&sandbox.folder, &steps, count);
             let is_whole = count == steps.len();
             assert_eq!(plan::recover(&sandbox.folder).unwrap(), count > 0 && !is_whole, "{line}: {count}");
             let expected = if is_whole { &after } else { &before };
             assert_eq!(differences(expected, &tree(&sandbox.folder)), Vec::<&str>::new(), "{line}: {count}");
+            assert_eq!(empty_folders(&sandbox.folder), Vec::<PathBuf>::new(), "{line}: {count}");
         }
         // What is undone is repeated like the first time.
         for count in [1, steps.len() - 1] {
             let sandbox = sandbox_with(&before);
-            kill(&sandbox, &steps, count);
+            kill(&sandbox.folder, &steps, count);
             run(&sandbox, line);
             assert_eq!(differences(&after, &tree(&sandbox.folder)), Vec::<&str>::new(), "{line}: {count}");
+            assert_eq!(empty_folders(&sandbox.folder), Vec::<PathBuf>::new(), "{line}: {count}");
         }
     }
 }
@@ -449,24 +454,126 @@ fn a_killed_run_is_undone_and_can_be_repeated() {
 #[test]
 fn what_was_edited_after_a_killed_run_stays() {
     let before = BTreeMap::from([("a".to_owned(), b"old".to_vec()), ("b".to_owned(), b"old".to_vec())]);
-    let after = ["a", "b", "c", "d"].map(|path| (path.to_owned(), b"new".to_vec())).into();
+    let after = BTreeMap::from(["a", "b", "c", "d"].map(|path| (path.to_owned(), b"new".to_vec())));
     let sandbox = sandbox_with(&before);
-    kill(&sandbox, &steps(&before, &after), 3);
+    kill(&sandbox.folder, &steps(&before, &after), 3);
     std::fs::write(sandbox.folder.join("b"), "mine").unwrap();
     assert!(plan::recover(&sandbox.folder).unwrap());
     let text = |text: &str| text.as_bytes().to_vec();
     assert_eq!(tree(&sandbox.folder), [("a".to_owned(), text("old")), ("b".to_owned(), text("mine"))].into());
 
-    // Nor does a journal that somebody else wrote lead out of the folder.
-    let (inside, outside) = (sandbox.folder.join("project"), sandbox.folder.join("b"));
-    std::fs::create_dir(&inside).unwrap();
-    let sum = plan::checksum("mine");
-    let files = format!(
-        r#"[{{"path": "../b", "before": false, "after": "{sum}"}}, {{"path": "x", "before": false, "after": "y"}}]"#
-    );
-    std::fs::write(inside.join(plan::JOURNAL), format!(r#"{{"folders": [], "files": {files}}}"#)).unwrap();
-    assert!(!plan::recover(&inside).unwrap());
-    assert!(outside.exists());
+    // Once everything is in place, an edit is no reason to undo the rest.
+    let sandbox = sandbox_with(&before);
+    kill(&sandbox.folder, &steps(&before, &after), 4);
+    let journal = sandbox.folder.join(plan::JOURNAL);
+    std::fs::write(&journal, std::fs::read_to_string(&journal).unwrap() + "placed\n").unwrap();
+    std::fs::write(sandbox.folder.join("b"), "mine").unwrap();
+    assert!(!plan::recover(&sandbox.folder).unwrap());
+    let expected = BTreeMap::from_iter(after.into_iter().chain([("b".to_owned(), text("mine"))]));
+    assert_eq!(tree(&sandbox.folder), expected);
+}
+
+/// The journal of a cloned project may have been written by anybody.
+#[test]
+fn a_journal_is_believed_about_its_own_folder_only() {
+    let sandbox = Sandbox::new();
+    let (root, outside) = (sandbox.folder.join("project"), sandbox.folder.join("outside"));
+    let journal = root.join(plan::JOURNAL);
+    for folder in [&root, &outside, &sandbox.folder.join("empty"), &outside.join("empty")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(sandbox.folder.join("b"), "mine").unwrap();
+    std::fs::write(outside.join("b"), "mine").unwrap();
+    std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", root.join("zero")).unwrap();
+    let (before, sum) = (tree(&sandbox.folder), plan::checksum("mine"));
+    let absolute = outside.join("empty").display().to_string();
+    for folder in ["../empty", "link/empty", "a/../../empty", &absolute, "", ".", ".."] {
+        for list in ["created", "emptied"] {
+            let mut lists = BTreeMap::from([("created", vec![]), ("emptied", vec![])]);
+            lists.insert(list, vec![folder]);
+            let document = serde_json::json!({"created": lists["created"], "emptied": lists["emptied"], "files": []});
+            std::fs::write(&journal, format!("{document}\n")).unwrap();
+            assert!(!plan::recover(&root).unwrap(), "{folder}");
+        }
+    }
+    let absolute = outside.join("b").display().to_string();
+    for path in ["../b", "link/b", &absolute, "", "..", "zero"] {
+        let files = serde_json::json!([
+            {"path": path, "before": false, "after": sum}, {"path": "x", "before": false, "after": "y"}
+        ]);
+        let document = serde_json::json!({"created": [], "emptied": [], "files": files});
+        std::fs::write(&journal, format!("{document}\n")).unwrap();
+        assert!(!plan::recover(&root).unwrap(), "{path}");
+        assert!(!journal.exists(), "{path}");
+    }
+    assert_eq!(differences(&before, &tree(&sandbox.folder)), Vec::<&str>::new());
+    assert!(outside.join("empty").exists() && sandbox.folder.join("empty").exists());
+}
+
+/// A link to a device would fill the memory, and a pipe would never end.
+#[test]
+fn a_journal_is_a_regular_file() {
+    let sandbox = project();
+    let journal = sandbox.folder.join(plan::JOURNAL);
+    std::os::unix::fs::symlink("/dev/zero", &journal).unwrap();
+    run(&sandbox, APIS[0]);
+    assert!(journal.symlink_metadata().is_err(), "a run replaces it by its own");
+    assert!(Command::new("mkfifo").arg(&journal).status().unwrap().success());
+    run(&sandbox, "check");
+    run(&sandbox, APIS[1]);
+    assert!(journal.symlink_metadata().is_err());
+}
+
+#[test]
+fn init_that_is_killed_at_its_end_is_finished_by_any_command() {
+    let sandbox = project();
+    let after = tree(&sandbox.folder);
+    for line in ["init --domain example.com --project-name shop", "check", "manifests --diff"] {
+        let sandbox = Sandbox::new();
+        let root = sandbox.folder.clone();
+        kill(&root, &steps(&BTreeMap::new(), &after), after.len());
+        let output = sandbox.command("opctl").args(line.split_whitespace()).output().unwrap();
+        assert_eq!(output.status.success(), !line.starts_with("init"), "{line}");
+        assert_eq!(differences(&after, &tree(&root)), Vec::<&str>::new(), "{line}");
+    }
+}
+
+/// A catalog has no PROJECT, and every file in it is read.
+#[test]
+fn a_catalog_is_read_as_it_was_before_a_killed_run() {
+    let sandbox = Sandbox::new();
+    let bundle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bundle/good");
+    let add = format!("catalog add catalog {bundle} --image example.com/bundle:v0.1.0");
+    let catalog = sandbox.folder.join("catalog");
+    std::fs::create_dir(&catalog).unwrap();
+    run(&sandbox, &add);
+    let after = tree(&catalog);
+    let steps = steps(&BTreeMap::new(), &after);
+    for count in 0..=steps.len() {
+        for line in ["catalog validate", "catalog render catalog", &add] {
+            std::fs::remove_dir_all(&catalog).unwrap();
+            std::fs::create_dir(&catalog).unwrap();
+            kill(&catalog, &steps, count);
+            let read = opctl::catalog::Catalog::read(opctl::bundle::Folder {
+                tree: &opctl::project::Tree::at(&catalog),
+                shown: "catalog",
+            });
+            assert!(read.is_ok(), "the files of the run are no documents");
+            run(&sandbox, line);
+            let is_whole = count == steps.len() || line == add;
+            let expected = if is_whole { after.clone() } else { BTreeMap::new() };
+            assert_eq!(differences(&expected, &tree(&catalog)), Vec::<&str>::new(), "{line}: {count}");
+            assert_eq!(empty_folders(&catalog), Vec::<PathBuf>::new(), "{line}: {count}");
+        }
+    }
+}
+
+/// Below the folder, but for the record of the scaffold.
+fn empty_folders(folder: &Path) -> Vec<PathBuf> {
+    let below = walkdir::WalkDir::new(folder).min_depth(1).into_iter().map(|entry| entry.unwrap().into_path());
+    let is_empty = |path: &PathBuf| path.is_dir() && std::fs::read_dir(path).unwrap().next().is_none();
+    below.filter(|path| is_empty(path) && !path.components().any(|part| part.as_os_str() == ".opctl")).collect()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::super::error::{Refusal, Refusals};
-use super::super::{Console, Outcome};
+use super::super::{Console, Outcome, recover};
 use crate::names::Namespace;
 use crate::olm::{
     self,
@@ -51,27 +51,28 @@ pub struct TargetArgs {
 }
 
 pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let objects = rendered(&args.dir, &args.target)?;
+    let objects = rendered(&args.dir, &args.target, console)?;
     let text = olm::documents(&format!("# Rendered by `opctl bundle render` from `{}`.", args.dir), &objects);
     console.print(&text);
     Ok(Outcome::Done)
 }
 
 /// The objects of the bundle in a folder.
-pub fn rendered(dir: &str, target: &TargetArgs) -> anyhow::Result<Vec<Value>> {
+pub fn rendered(dir: &str, target: &TargetArgs, console: &Console) -> anyhow::Result<Vec<Value>> {
     let mut refusals = Refusals::default();
     let namespace = refusals.check(Namespace::parse(&target.namespace));
     let watched = target.watch_namespace.iter().filter_map(|name| refusals.check(Namespace::parse(name)));
     let watched: BTreeSet<String> = watched.map(|name| name.to_string()).collect();
     refusals.settle()?;
     let namespace = namespace.map(|name| name.to_string()).unwrap_or_default();
-    let manifests = manifests(dir)?;
+    let manifests = manifests(dir, console)?;
     let installation = Installation { manifests: &manifests, namespace: &namespace, watched: &watched };
     Ok(render(&installation).map_err(|error| Refusal::new(format!("`{dir}`: {error}")).help(error.help))?)
 }
 
 /// The objects in `manifests/`.
-fn manifests(dir: &str) -> anyhow::Result<Vec<Value>> {
+fn manifests(dir: &str, console: &Console) -> anyhow::Result<Vec<Value>> {
+    recover(Path::new(dir), console)?;
     let tree = Tree::at(Path::new(dir));
     let files = tree.files_below("manifests")?;
     if files.is_empty() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::error::Refusal;
 use super::super::message_format::MessageArgs;
-use super::super::{Console, Outcome, counted, environment};
+use super::super::{Console, Outcome, counted, environment, recover};
 use crate::bundle::selector::LabelSelector;
 use crate::bundle::{self, Finding, Folder, Options, Validator};
 use crate::diagnostic::{Diagnostic, SourceFile};
@@ -82,7 +82,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     }
     let options = options(args)?;
     let current = std::env::current_dir().context("cannot find out the current folder")?;
-    let (root, shown) = folder(args.dir.as_deref())?;
+    let (root, shown) = folder(args.dir.as_deref(), console)?;
     let tree = Tree::at(root);
     let findings = bundle::validate(Folder { tree: &tree, shown: &shown }, &options);
     let is_bad = |finding: &Finding| args.strict || finding.diagnostic.is_error();
@@ -102,7 +102,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 /// The folder on disk, and how messages call it.
-pub fn folder(dir: Option<&Path>) -> anyhow::Result<(PathBuf, String)> {
+pub fn folder(dir: Option<&Path>, console: &Console) -> anyhow::Result<(PathBuf, String)> {
     let dir = dir.unwrap_or(Path::new("bundle"));
     if !dir.is_dir() {
         let refusal = Refusal::new(format!("there is no folder `{}`", dir.display()));
@@ -114,6 +114,7 @@ pub fn folder(dir: Option<&Path>) -> anyhow::Result<(PathBuf, String)> {
         }
         .into());
     }
+    recover(dir, console)?;
     let shown = dir.to_string_lossy().replace('\\', "/");
     let shown = shown.trim_end_matches('/').trim_start_matches("./");
     let shown = if shown == "." { "" } else { shown };

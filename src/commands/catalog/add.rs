@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::super::error::{Diagnosed, Refusal};
-use super::super::{Console, Next, Outcome, Task, carry_out_of};
+use super::super::{Console, Next, Outcome, Task, carry_out_of, lock};
 use super::{catalog, valid_bundle};
 use crate::bundle::Folder;
 use crate::bundle::image::is_reference;
@@ -60,13 +60,14 @@ pub struct AddArgs {
 }
 
 pub fn run(args: &AddArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let read = valid_bundle(&args.bundle)?;
+    let read = valid_bundle(&args.bundle, console)?;
     if !is_reference(&args.image) {
         let refusal = Refusal::new(format!("`{}` is not a reference of an image", args.image));
         return Err(refusal.help("write `HOST/PATH:TAG` or `HOST/PATH@sha256:…`").into());
     }
     let root = root(&args.catalog)?;
-    let old = catalog(Some(&args.catalog))?;
+    let _lock = lock(&root, console)?;
+    let old = catalog(Some(&args.catalog), console)?;
     let content = if args.bundle_objects { Content::Objects } else { Content::Metadata };
     let list = |text: &str| {
         text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>()

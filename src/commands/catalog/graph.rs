@@ -38,7 +38,7 @@ pub enum Format {
 }
 
 pub fn run(args: &GraphArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let catalog = catalog(args.dir.as_deref())?;
+    let catalog = catalog(args.dir.as_deref(), console)?;
     let all: Vec<&str> = catalog.of_schema("olm.package").map(|package| package.name()).collect();
     let is_selected = |name: &&str| args.package.as_deref().is_none_or(|package| package == *name);
     let selected: Vec<&str> = all.iter().copied().filter(is_selected).collect();

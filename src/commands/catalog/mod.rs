@@ -37,20 +37,20 @@ pub fn run(command: &CatalogCommand, console: &Console) -> anyhow::Result<Outcom
 }
 
 /// Reads the catalog in a folder.
-fn catalog(dir: Option<&Path>) -> anyhow::Result<Catalog> {
+fn catalog(dir: Option<&Path>, console: &Console) -> anyhow::Result<Catalog> {
     let dir = dir.unwrap_or(Path::new("catalog"));
     if !dir.is_dir() {
         let refusal = Refusal::new(format!("there is no folder `{}`", dir.display()));
         return Err(refusal.help("name the folder of a catalog; `opctl catalog add` creates one").into());
     }
-    let (root, shown) = folder(Some(dir))?;
+    let (root, shown) = folder(Some(dir), console)?;
     let tree = Tree::at(root);
     Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(Diagnosed::from)?)
 }
 
 /// Reads the bundle in a folder; its errors are in the way.
-fn valid_bundle(dir: &Path) -> anyhow::Result<Bundle> {
-    let (root, shown) = folder(Some(dir))?;
+fn valid_bundle(dir: &Path, console: &Console) -> anyhow::Result<Bundle> {
+    let (root, shown) = folder(Some(dir), console)?;
     let tree = Tree::at(root);
     let help = "a catalog has valid bundles only: see `opctl bundle validate`";
     super::bundle::valid(Folder { tree: &tree, shown: &shown }, help)

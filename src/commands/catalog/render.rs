@@ -66,11 +66,11 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
                 let refusal = Refusal::new(format!("the bundle `{}` needs the name of its image", source.display()));
                 return Err(refusal.help("OLM pulls it: `--image IMAGE`").into());
             };
-            documents.push(bundle(&valid_bundle(source)?, image, content));
+            documents.push(bundle(&valid_bundle(source, console)?, image, content));
         } else if source.is_dir() {
-            documents.extend(catalog(Some(source))?.documents.iter().map(|document| document.node.json()));
+            documents.extend(catalog(Some(source), console)?.documents.iter().map(|document| document.node.json()));
         } else {
-            documents.extend(template(source, &args.bundles, content)?);
+            documents.extend(template(source, &args.bundles, content, console)?);
         }
     }
     console.print(&match args.output {
@@ -80,7 +80,7 @@ pub fn run(args: &RenderArgs, console: &Console) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn template(path: &Path, bundles: &[String], content: Content) -> anyhow::Result<Vec<Value>> {
+fn template(path: &Path, bundles: &[String], content: Content, console: &Console) -> anyhow::Result<Vec<Value>> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Refusal::new(format!("cannot read `{shown}`: {error}"))
@@ -97,7 +97,7 @@ fn template(path: &Path, bundles: &[String], content: Content) -> anyhow::Result
     let file = SourceFile::new(shown, text);
     let nodes = documents(&file, Dialect::Kubectl).map_err(|problem| Diagnosed::from(vec![*problem]))?;
     let problem = RefCell::new(None);
-    let render = |image: &str| match valid_bundle(folders.get(image)?) {
+    let render = |image: &str| match valid_bundle(folders.get(image)?, console) {
         Ok(read) => Some(rendered(&read, image, content)),
         Err(error) => {
             problem.borrow_mut().get_or_insert(error);

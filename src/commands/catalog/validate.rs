@@ -27,7 +27,7 @@ pub struct ValidateArgs {
 pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let root = std::env::current_dir().unwrap_or_default();
     args.messages.run(&root, console, |console| {
-        let catalog = catalog(args.dir.as_deref())?;
+        let catalog = catalog(args.dir.as_deref(), console)?;
         let problems = validate::check(&catalog);
         let number = |schema: &str, what: &str| counted(catalog.of_schema(schema).count(), what);
         let all = [number("olm.package", "package"), number("olm.channel", "channel"), number("olm.bundle", "bundle")]

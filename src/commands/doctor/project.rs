@@ -34,7 +34,7 @@ pub fn examine(target: &Target) -> Vec<Finding> {
     let names: Vec<&str> = packages.iter().map(|package| package.package.as_str()).collect();
     let mut found = vec![check_name(project.name.as_str(), &names)];
     if plan::is_interrupted(tree.root()) {
-        let what = "a run of opctl was interrupted while it wrote, and the next one that writes undoes it";
+        let what = "a run of opctl was interrupted while it wrote, and the next command undoes it";
         found.push(Finding::warning(what).at(plan::JOURNAL).help("run the same command again, or `opctl manifests`"));
     }
     for resource in &project.resources {

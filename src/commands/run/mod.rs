@@ -176,7 +176,7 @@ fn bundle(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
         Mode::parse(text).map_err(|rule| Refusal::new(format!("invalid install mode `{text}`")).help(rule))
     });
     let given = given.transpose()?;
-    let source = source::load(&args.bundle, args.run.skip_tls_verify)?;
+    let source = source::load(&args.bundle, args.run.skip_tls_verify, console)?;
     if args.print {
         let namespace = args.run.namespace.as_deref().unwrap_or("default");
         let values = plain::rendered(&source, namespace, &mode(&source, given.as_ref())?)?;
@@ -208,7 +208,7 @@ fn bundle(args: &BundleArgs, console: &Console) -> anyhow::Result<Outcome> {
 }
 
 fn upgrade(args: &UpgradeArgs, console: &Console) -> anyhow::Result<Outcome> {
-    let source = source::load(&args.bundle, args.run.skip_tls_verify)?;
+    let source = source::load(&args.bundle, args.run.skip_tls_verify, console)?;
     let session = Session::start(&args.run.connection, args.run.namespace.as_deref(), "run bundle-upgrade", console)?;
     let installed = Installed::one(&session, &source.package)?;
     console.info(&format!("found {installed}"));

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::bundle::Folder;
 use crate::catalog::render::{Content, bundle as document};
+use crate::commands::Console;
 use crate::commands::bundle::{valid, validate};
 use crate::commands::error::{Failed, Refusal};
 use crate::compiled::pull;
@@ -28,12 +29,12 @@ pub struct Source {
 }
 
 /// Reads a bundle. `insecure`: the certificate of the registry is not verified.
-pub fn load(reference: &str, insecure: bool) -> anyhow::Result<Source> {
+pub fn load(reference: &str, insecure: bool, console: &Console) -> anyhow::Result<Source> {
     let is_image = !Path::new(reference).is_dir() && Image::parse(reference).is_ok() && !is_path(reference);
     let (tree, shown) = if is_image {
         (pulled(reference, insecure)?, reference.to_owned())
     } else {
-        let (root, shown) = validate::folder(Some(Path::new(reference)))?;
+        let (root, shown) = validate::folder(Some(Path::new(reference)), console)?;
         (Tree::at(root), shown)
     };
     let read = valid(Folder { tree: &tree, shown: &shown }, "`opctl bundle validate` also shows warnings")?;

@@ -10,6 +10,7 @@ use walkdir::WalkDir;
 
 use super::{Files, HelmError, refuse};
 use crate::interrupt::Shield;
+use crate::project::is_of_a_run;
 
 pub struct Workspace {
     folder: TempDir,
@@ -51,7 +52,7 @@ impl Workspace {
         let root = folder.canonicalize().map_err(|error| unreadable(folder, &error))?;
         let mut files = BTreeMap::new();
         let walk = WalkDir::new(&root).follow_links(true).into_iter();
-        for entry in walk.filter_entry(|entry| entry.file_name() != ".git") {
+        for entry in walk.filter_entry(|entry| entry.file_name() != ".git" && !is_of_a_run(entry.file_name())) {
             let entry = entry.map_err(|error| unreadable(folder, &error))?;
             let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
             if entry.path_is_symlink() && !entry.path().canonicalize().is_ok_and(|path| path.starts_with(&root)) {

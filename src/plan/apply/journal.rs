@@ -1,127 +1,211 @@
-//! The journal of a run: which files it is about to put in place. It is there from before the first temporary file until
-//! all is in place, so the next run can undo what a killed one has begun.
+//! The journal of a run: the files that it puts in place. It exists from before the first temporary file until the last one is
+//! removed, so that the next run undoes or finishes what a killed one has begun.
 
-use std::fs;
-use std::io;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::stage::{hidden, remove_leftover};
+use super::stage::{create, hidden, remove_leftover};
 use super::target::Targets;
 use crate::plan::Step;
 use crate::plan::vendor::checksum;
 
 /// The name of the file, in the root.
 pub const JOURNAL: &str = ".opctl-journal";
+/// The line after the document, from when all files are in place.
+const PLACED: &str = "placed";
+/// Neither a journal nor a file that opctl writes is larger than this.
+const MAX_BYTES: u64 = 64 << 20;
 
+/// All paths are relative to the root, and no symlink is in them.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Journal {
-    /// That were made for the files, outer ones first. All paths are relative to the root.
-    folders: Vec<PathBuf>,
+    /// Folders that are created for the files.
+    created: BTreeSet<PathBuf>,
+    /// Folders that lose a file, and are removed if it was their last.
+    emptied: BTreeSet<PathBuf>,
     files: Vec<Entry>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
 struct Entry {
     path: PathBuf,
-    /// Whether there was a file.
+    /// The run replaces or removes a file.
     before: bool,
     /// The checksum of the new text; `None`: the file is removed.
     after: Option<String>,
 }
 
+/// The state of a run that ends: the temporary files are removed, and the folders that are empty then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Placed,
+    Undone,
+}
+
 impl Journal {
     /// For steps and their targets, before anything of them is done.
     pub fn new(steps: &[&Step], targets: &Targets) -> Self {
-        let below = |path: &Path| path.strip_prefix(&targets.root).map(Path::to_owned).ok();
-        let missing = |file: &Path| -> Vec<PathBuf> {
-            let folders = file.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err());
-            folders.filter_map(below).collect()
-        };
-        let mut folders: Vec<PathBuf> = targets.files.iter().flat_map(|target| missing(&target.real)).collect();
-        folders.sort();
-        folders.dedup();
-        let entry = |(step, path): (&&Step, PathBuf)| Entry {
-            path,
-            before: step.before.is_some(),
-            after: step.after.as_deref().map(checksum),
-        };
-        let paths = targets.files.iter().filter_map(|target| below(&target.real));
-        Self { folders, files: steps.iter().zip(paths).map(entry).collect() }
+        let root = targets.root.as_path();
+        let from_root = |path: &Path| path.strip_prefix(root).map(Path::to_owned).ok();
+        let (mut created, mut emptied, mut files) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        for (step, target) in steps.iter().zip(&targets.files) {
+            let folders = || target.real.ancestors().skip(1).take_while(|folder| *folder != root);
+            created.extend(folders().take_while(|folder| folder.symlink_metadata().is_err()).filter_map(from_root));
+            // The folder behind a symlink stays, or the link would lead to nothing.
+            if step.after.is_none() && target.real == root.join(&step.path) {
+                emptied.extend(folders().filter_map(from_root));
+            }
+            files.extend(from_root(&target.real).map(|path| Entry {
+                path,
+                before: step.before.is_some(),
+                after: step.after.as_deref().map(checksum),
+            }));
+        }
+        Self { created, emptied, files }
     }
 
     pub fn write(&self, root: &Path) -> io::Result<()> {
-        remove_leftover(&root.join(JOURNAL))?;
-        fs::write(root.join(JOURNAL), serde_json::to_string_pretty(self).expect("paths below the root are text"))
+        let text = serde_json::to_string(self).expect("paths below the root are text");
+        create(&root.join(JOURNAL))?.write_all(format!("{text}\n").as_bytes())
     }
 
-    pub fn remove(root: &Path) -> io::Result<()> {
+    /// Records that all files are in place: from now on the run is finished, not undone.
+    pub fn commit(root: &Path) -> io::Result<()> {
+        OpenOptions::new().append(true).open(root.join(JOURNAL))?.write_all(format!("{PLACED}\n").as_bytes())
+    }
+
+    /// Removes the temporary files, then the empty folders, and then the journal. If one of them cannot be removed, the journal
+    /// stays, so that the next run tries again.
+    pub fn close(&self, root: &Path, end: End) -> io::Result<()> {
+        let mut removed = Ok(());
+        for entry in &self.files {
+            for suffix in ["new", "old"] {
+                removed = removed.and(remove_leftover(&hidden(&root.join(&entry.path), suffix)));
+            }
+        }
+        let folders = match end {
+            End::Placed => &self.emptied,
+            End::Undone => &self.created,
+        };
+        // Inner folders first.
+        for folder in folders.iter().rev() {
+            removed = removed.and(remove_if_empty(&root.join(folder)));
+        }
+        removed?;
         remove_leftover(&root.join(JOURNAL))
     }
 
-    /// Puts back what a killed run has replaced, unless it has replaced everything, and removes its temporary files. A
-    /// file that was edited since stays. Gives whether anything was put back.
-    fn undo(&self, root: &Path) -> io::Result<bool> {
-        let old = |entry: &Entry| hidden(&root.join(&entry.path), "old");
-        let done: Vec<&Entry> = self.files.iter().filter(|entry| entry.is_done(root)).collect();
-        // The old files are removed when the last file is in place.
-        let is_open = done.iter().all(|entry| !entry.before || old(entry).symlink_metadata().is_ok());
-        let is_undone = is_open && !done.is_empty() && done.len() < self.files.len();
-        if is_undone {
-            for entry in done.into_iter().rev() {
-                let file = root.join(&entry.path);
-                match entry.before {
-                    true => fs::rename(old(entry), file)?,
-                    false => fs::remove_file(file)?,
-                }
+    /// Reads the journal in the root, and whether it is committed. One that is not whole was being written, before anything else;
+    /// one that leads out of the root is not opctl's. Neither has anything to undo.
+    fn read(root: &Path) -> io::Result<Option<(Self, bool)>> {
+        let text = read(&root.join(JOURNAL))?.unwrap_or_default();
+        let Some((document, rest)) = text.split_once('\n') else { return Ok(None) };
+        let Ok(journal) = serde_json::from_str::<Self>(document) else { return Ok(None) };
+        let files = journal.files.iter().map(|entry| &entry.path);
+        for path in files.chain(&journal.created).chain(&journal.emptied) {
+            if !is_below(root, path)? {
+                return Ok(None);
             }
         }
-        for entry in &self.files {
-            for suffix in ["new", "old"] {
-                remove_leftover(&hidden(&root.join(&entry.path), suffix))?;
+        Ok(Some((journal, rest.trim_end() == PLACED)))
+    }
+
+    /// Puts back what a killed run has replaced. A file that was edited since stays.
+    fn undo(&self, root: &Path, placed: &[&Entry]) -> io::Result<()> {
+        for entry in placed.iter().rev() {
+            let file = root.join(&entry.path);
+            match entry.before {
+                true => fs::rename(hidden(&file, "old"), file)?,
+                false => fs::remove_file(file)?,
             }
         }
-        for folder in self.folders.iter().rev().filter(|folder| folder.is_relative()) {
-            // Those with anything in them stay.
-            let _ = fs::remove_dir(root.join(folder));
-        }
-        Ok(is_undone)
+        self.close(root, End::Undone)
     }
 }
 
 impl Entry {
-    fn is_done(&self, root: &Path) -> bool {
+    fn is_placed(&self, root: &Path) -> io::Result<bool> {
         let file = root.join(&self.path);
-        match &self.after {
-            Some(after) => fs::read_to_string(file).is_ok_and(|text| checksum(&text) == *after),
+        Ok(match &self.after {
+            Some(after) => read(&file)?.is_some_and(|text| checksum(&text) == *after),
             None => file.symlink_metadata().is_err(),
-        }
+        })
     }
 
-    /// Anybody could have written the journal.
-    fn is_below(&self, root: &Path) -> bool {
-        let is_plain = self.path.components().all(|part| matches!(part, Component::Normal(_)));
-        let folder = root.join(&self.path).parent().map(Path::canonicalize);
-        is_plain && folder.is_some_and(|folder| folder.map_or(true, |folder| folder.starts_with(root)))
+    /// The file can be put back. The old files are removed after the last one is in place.
+    fn can_be_undone(&self, root: &Path) -> bool {
+        !self.before || hidden(&root.join(&self.path), "old").symlink_metadata().is_ok()
     }
 }
 
-/// Whether a run was killed while it wrote, and none after it has cleaned up.
+/// The text of a regular file. Links are not followed, and devices not opened: anybody could have put them there.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_BYTES => {}
+        Ok(_) => return Ok(None),
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8(bytes).ok())
+}
+
+/// The path is one of a file or folder below the root, also with every symlink followed.
+fn is_below(root: &Path, path: &Path) -> io::Result<bool> {
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let (true, Some(above)) = (is_plain, path.parent()) else { return Ok(false) };
+    match root.join(above).canonicalize() {
+        Ok(above) => Ok(above.starts_with(root)),
+        // Nothing is behind a folder that does not exist.
+        Err(error) if is_absent(&error) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Nothing has the path, or can have it.
+pub fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
+}
+
+fn remove_if_empty(folder: &Path) -> io::Result<()> {
+    // A mount point is busy.
+    let stays =
+        |error: &io::Error| matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::ResourceBusy);
+    match fs::remove_dir(folder) {
+        Err(error) if !is_absent(&error) && !stays(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A run writes in the root, or was killed while it wrote, and none after it has cleaned up.
 pub fn is_interrupted(root: &Path) -> bool {
-    root.join(JOURNAL).symlink_metadata().is_ok()
+    root.join(JOURNAL).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Cleans up after a run that was killed while it wrote, as if it had not begun. Gives whether it had replaced anything.
+/// Cleans up after a run that was killed while it wrote: finishes it if all its files are in place, and otherwise undoes it.
+/// Returns true if something was undone. The root has to be locked.
 pub fn recover(root: &Path) -> io::Result<bool> {
     if !is_interrupted(root) {
         return Ok(false);
     }
     let root = &root.canonicalize()?;
-    // A journal that is not whole was being written, before anything else.
-    let journal = serde_json::from_slice::<Journal>(&fs::read(root.join(JOURNAL))?);
-    let journal = journal.ok().filter(|journal| journal.files.iter().all(|entry| entry.is_below(root)));
-    let is_undone = journal.map_or(Ok(false), |journal| journal.undo(root))?;
-    Journal::remove(root)?;
-    Ok(is_undone)
+    let Some((journal, is_committed)) = Journal::read(root)? else {
+        return remove_leftover(&root.join(JOURNAL)).map(|()| false);
+    };
+    let mut placed = Vec::new();
+    for entry in &journal.files {
+        placed.extend(entry.is_placed(root)?.then_some(entry));
+    }
+    let is_whole = is_committed || placed.len() == journal.files.len();
+    if is_whole || !placed.iter().all(|entry| entry.can_be_undone(root)) {
+        return journal.close(root, End::Placed).map(|()| false);
+    }
+    journal.undo(root, &placed)?;
+    Ok(!placed.is_empty())
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-use super::journal::{JOURNAL, Journal};
+use super::journal::{End, JOURNAL, Journal, is_absent};
 use super::target::{Target, io_error};
 use super::{ApplyError, Operation};
 use crate::plan::Step;
@@ -13,11 +13,14 @@ use crate::plan::Step;
 /// What was done so far. Dropped before [`Stage::finish`], it takes everything back.
 pub struct Stage<'a> {
     root: PathBuf,
+    journal: Journal,
     files: Vec<Staged<'a>>,
     /// How many of the files are in place.
     placed: usize,
-    /// Folders that were made, outer ones first.
-    folders: Vec<PathBuf>,
+    /// The root and the folders above it, as far as they were created, outer ones first.
+    created: Vec<PathBuf>,
+    /// How the run ends; `None`, while only some files are in place: the journal stays, and the next run undoes this one.
+    end: Option<End>,
     /// A root that was made is locked, because until then another process could only wait for the folder above it.
     _root_lock: Option<File>,
 }
@@ -32,64 +35,58 @@ struct Staged<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn begin(root: PathBuf, journal: &Journal) -> Result<Self, ApplyError> {
-        let mut stage =
-            Self { root: root.clone(), files: Vec::new(), placed: 0, folders: Vec::new(), _root_lock: None };
+    pub(super) fn begin(root: PathBuf, journal: Journal) -> Result<Self, ApplyError> {
+        let (files, created, end) = (Vec::new(), Vec::new(), Some(End::Undone));
+        let mut stage = Self { root: root.clone(), journal, files, placed: 0, created, end, _root_lock: None };
         if !root.is_dir() {
-            stage.create_folder(&root, &root.display().to_string())?;
+            stage.create_root()?;
             let lock = File::open(&root).and_then(|folder| folder.lock().map(|()| folder));
             stage._root_lock = lock.ok();
         }
-        journal.write(&root).map_err(|source| io_error(Operation::Write, JOURNAL, source))?;
+        stage.journal.write(&root).map_err(|source| io_error(Operation::Write, JOURNAL, source))?;
         Ok(stage)
     }
 
     pub(super) fn add(&mut self, step: &'a Step, target: Target) -> Result<(), ApplyError> {
         let folder = target.real.parent().expect("a file in the root has a folder");
-        self.create_folder(folder, &step.path)?;
-        self.files.push(Staged { step, target, new: None, old: None });
-        let staged = self.files.last_mut().expect("just pushed");
+        fs::create_dir_all(folder).map_err(|source| io_error(Operation::CreateFolder, &step.path, source))?;
+        let (mut new, mut old) = (None, None);
         if step.before.is_some() {
-            let old = hidden(&staged.target.real, "old");
-            keep(&staged.target.real, &old).map_err(|source| io_error(Operation::Keep, &step.path, source))?;
-            staged.old = Some(old);
+            let kept = hidden(&target.real, "old");
+            keep(&target.real, &kept).map_err(|source| io_error(Operation::Keep, &step.path, source))?;
+            old = Some(kept);
         }
         if let Some(text) = &step.after {
-            let new = hidden(&staged.target.real, "new");
-            let file = create(&new).map_err(|source| io_error(Operation::Write, &step.path, source))?;
-            staged.new = Some(new);
-            let old = step.before.as_ref().and_then(|_| fs::metadata(&staged.target.real).ok());
-            fill(file, text, old).map_err(|source| io_error(Operation::Write, &step.path, source))?;
+            let file = hidden(&target.real, "new");
+            let like = step.before.as_ref().and_then(|_| fs::metadata(&target.real).ok());
+            let written = create(&file).and_then(|file| fill(file, text, like));
+            written.map_err(|source| io_error(Operation::Write, &step.path, source))?;
+            new = Some(file);
         }
+        self.files.push(Staged { step, target, new, old });
         Ok(())
     }
 
-    /// Puts the next file in place. Gives whether there was one.
+    /// Puts the next file in place. Returns false if there is none.
     pub fn put_next(&mut self) -> Result<bool, ApplyError> {
-        let Some(staged) = self.files.get_mut(self.placed) else { return Ok(false) };
+        let Some(staged) = self.files.get(self.placed) else { return Ok(false) };
         let (operation, done) = match &staged.new {
             Some(new) => (Operation::Replace, fs::rename(new, &staged.target.real)),
             None => (Operation::Remove, fs::remove_file(&staged.target.real)),
         };
-        match done {
-            Ok(()) => staged.new = None,
-            Err(source) => return Err(self.roll_back(self.placed, operation, source)),
-        }
+        done.map_err(|source| self.roll_back(self.placed, operation, source))?;
         self.placed += 1;
+        self.end = None;
         Ok(true)
     }
 
     /// Puts the rest in place. From the first file on nothing is left half done: it ends, or is rolled back.
     pub fn finish(mut self) -> Result<(), ApplyError> {
         while self.put_next()? {}
-        self.folders.clear();
-        for old in self.files.iter_mut().filter_map(|staged| staged.old.take()) {
-            // All is in place; a copy that cannot be removed is no reason to say otherwise.
-            let _ = fs::remove_file(old);
-        }
-        for staged in self.files.iter().filter(|staged| staged.step.after.is_none()) {
-            remove_empty_folders(&self.root, staged);
-        }
+        self.created.clear();
+        self.end = Some(End::Placed);
+        // Without this line, the next run still sees that all files are in place, unless one is edited before.
+        let _ = Journal::commit(&self.root);
         Ok(())
     }
 
@@ -97,30 +94,31 @@ impl<'a> Stage<'a> {
     fn roll_back(&mut self, failed: usize, operation: Operation, source: io::Error) -> ApplyError {
         let path = self.files[failed].step.path.clone();
         let mut left = Vec::new();
-        for staged in self.files[..failed].iter_mut().rev() {
+        for staged in self.files[..failed].iter().rev() {
             let undone = match &staged.old {
                 Some(old) => fs::rename(old, &staged.target.real),
                 None => fs::remove_file(&staged.target.real),
             };
-            match undone {
-                Ok(()) => staged.old = None,
-                Err(_) => left.push(staged.step.path.clone()),
+            if undone.is_err() {
+                left.push(staged.step.path.clone());
             }
         }
+        self.placed = 0;
         if left.is_empty() {
+            self.end = Some(End::Undone);
             return ApplyError::Io { operation, path, source };
         }
         ApplyError::HalfWritten { operation, path, source, left }
     }
 
-    /// Makes the folder and those above it, as far as they are missing.
-    fn create_folder(&mut self, folder: &Path, path: &str) -> Result<(), ApplyError> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|folder| folder.symlink_metadata().is_err()).collect();
+    fn create_root(&mut self) -> Result<(), ApplyError> {
+        let missing = self.root.ancestors().take_while(|folder| folder.symlink_metadata().is_err());
+        let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         for folder in missing.into_iter().rev() {
-            match fs::create_dir(folder) {
-                Ok(()) => self.folders.push(folder.into()),
+            match fs::create_dir(&folder) {
+                Ok(()) => self.created.push(folder),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(io_error(Operation::CreateFolder, path, source)),
+                Err(source) => return Err(io_error(Operation::CreateFolder, &self.root.display().to_string(), source)),
             }
         }
         Ok(())
@@ -129,12 +127,9 @@ impl<'a> Stage<'a> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // Nothing is to be done about an error here: what is left has a hidden name, and the next run replaces it.
-        for file in self.files.iter().flat_map(|staged| [&staged.new, &staged.old]).flatten() {
-            let _ = fs::remove_file(file);
-        }
-        let _ = Journal::remove(&self.root);
-        for folder in self.folders.iter().rev() {
+        // An error leaves the journal, and the next run removes the rest.
+        let _ = self.end.map(|end| self.journal.close(&self.root, end));
+        for folder in self.created.iter().rev() {
             let _ = fs::remove_dir(folder);
         }
     }
@@ -147,7 +142,7 @@ pub fn hidden(file: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Creates the file anew, so that neither the leftover of a killed run nor a link is written through.
-fn create(path: &Path) -> io::Result<File> {
+pub fn create(path: &Path) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).open(path);
     match create() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -182,21 +177,7 @@ fn keep(file: &Path, old: &Path) -> io::Result<()> {
 
 pub fn remove_leftover(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(error) if !is_absent(&error) => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// Removes the folders that the removal of this file left empty, below the root.
-fn remove_empty_folders(root: &Path, staged: &Staged) {
-    // The folder behind a symlink stays, or the link would lead to nothing.
-    if staged.target.real != root.join(&staged.step.path) {
-        return;
-    }
-    for folder in staged.target.real.ancestors().skip(1).take_while(|folder| *folder != root) {
-        // It fails for the first one that has something in it.
-        if fs::remove_dir(folder).is_err() {
-            return;
-        }
     }
 }
