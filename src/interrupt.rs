@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: they end the process at once, and a child that it waits for first; except while files are written,
 //! then the writing decides.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{self, ChildStderr, ChildStdin, Command, ExitStatus, Output};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -122,6 +122,30 @@ impl Child {
     /// Standard error as it comes, where it is piped.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
         self.child.as_mut().and_then(|child| child.stderr.take())
+    }
+
+    /// Waits for the end, and reads at most so many bytes of standard output: if there are more, the child is left with a broken pipe.
+    ///
+    /// # Errors
+    ///
+    /// Also if there are more bytes.
+    pub fn output_within(mut self, limit: u64) -> io::Result<Output> {
+        let stdout = self.child.as_mut().and_then(|child| child.stdout.take());
+        let read = || {
+            let mut bytes = Vec::new();
+            stdout.map_or(Ok(0), |stdout| stdout.take(limit + 1).read_to_end(&mut bytes)).map(|_| bytes)
+        };
+        let (stdout, output) = std::thread::scope(|scope| {
+            let reader = scope.spawn(read);
+            let output = self.output();
+            (reader.join().expect("reading does not panic"), output)
+        });
+        let (stdout, output) = (stdout?, output?);
+        if stdout.len() as u64 > limit {
+            let message = format!("its output is larger than {} MiB", limit >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        Ok(Output { stdout, ..output })
     }
 
     /// Waits for the end; gives what is piped and not taken.

@@ -5,7 +5,7 @@ mod nesting;
 
 use std::ops::Range;
 
-pub use nesting::{LIMITS, too_deep};
+pub use nesting::{Excess, excess};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {

@@ -3,13 +3,15 @@
 //! They are the options of `meta/argument_specs.yml`, which Ansible itself checks, or else the variables in `defaults`, and the `vars` of
 //! plays. A key of a spec reaches Ansible in snake case, so a field has the camel case of its variable where that leads back to it.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value as Json;
 
 use super::tasks::roles_of_playbook;
 use super::{Content, Source};
 use crate::config::yaml::{Entry, Node, Value};
 use crate::diagnostic::{Diagnostic, SourceFile};
-use crate::spec::{Field, Kind, Object, Range, Schema, keys};
+use crate::spec::{Field, Kind, MOST_FIELDS, Object, Range, Schema, keys};
 
 /// The fields of the spec. What is wrong is added to `found`, and so are warnings of what has no field.
 pub fn spec(content: &Content, found: &mut Vec<Diagnostic>) -> Object {
@@ -82,11 +84,12 @@ fn variables_of_plays(content: &Content, path: &str, found: &mut Vec<Diagnostic>
 
 /// Variables with their defaults; what begins with `_` is private.
 fn variables_of(file: &SourceFile, variables: &Node, above: &[&str], found: &mut Vec<Diagnostic>) -> Vec<Field> {
-    let comments = keys(&file.text);
+    let comments = keys(&file.text).into_iter().filter(|comment| comment.path.len() == above.len() + 1).rev();
+    let mut comments: BTreeMap<String, String> =
+        comments.filter_map(|mut comment| Some((comment.path.pop()?, comment.comment))).collect();
     let parameters = variables.entries().iter().map(|key| {
-        let is_it = |path: &[String]| path.last() == Some(&key.key) && path.len() == above.len() + 1;
-        let comment = comments.iter().find(|comment| is_it(&comment.path)).map(|it| it.comment.clone());
-        let schema = Schema { comment: comment.unwrap_or_default(), ..of_default(&key.value) };
+        let comment = comments.remove(&key.key).unwrap_or_default();
+        let schema = Schema { comment, ..of_default(&key.value) };
         Parameter { key, schema, is_required: false }
     });
     let parameters: Vec<_> = parameters.collect();
@@ -216,6 +219,12 @@ fn bounds(option: &Node) -> Range<i64> {
 
 fn fields(parameters: Vec<Parameter<'_>>, found: &mut Vec<Diagnostic>) -> Vec<Field> {
     let mut fields = Vec::new();
+    if let Some(first) = parameters.get(MOST_FIELDS) {
+        let message = format!("more than {MOST_FIELDS} parameters do not fit into a CRD");
+        let help = "put them into a mapping that is one parameter";
+        found.push(Diagnostic::error("OP486", message).at(first.key.key_span.clone(), "").help(help));
+        return fields;
+    }
     for Parameter { key, mut schema, is_required } in parameters {
         if key.key.starts_with('_') || key.key == "ansible_operator_meta" {
             continue;

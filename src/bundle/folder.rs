@@ -142,7 +142,11 @@ impl Folder<'_> {
 
     /// `None` where there is no such file, or none of text.
     pub fn file(&self, path: &str) -> Option<Arc<SourceFile>> {
-        Some(SourceFile::new(self.path(path), self.tree.read(path).ok().flatten()?))
+        let text = match path.strip_prefix("../") {
+            Some(name) => Tree::of_others(self.tree.root().join("..")).read(name),
+            None => self.tree.read(path),
+        };
+        Some(SourceFile::new(self.path(path), text.ok().flatten()?))
     }
 
     /// A place for findings about a file as a whole.

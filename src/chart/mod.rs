@@ -11,11 +11,12 @@ mod uses;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::spec::Words;
+use crate::spec::{MOST_FIELDS, Words};
 use crate::yaml;
 
 pub use json_schema::Gap;
@@ -26,6 +27,9 @@ pub use values::{values, with};
 
 /// How people call it.
 pub const WORDS: Words = Words { source: "chart", values: "values", status: "ReleaseStatus" };
+
+/// The most values in a values.yaml.
+const MOST_VALUES: usize = 5 * MOST_FIELDS;
 
 /// A chart, without the files of its subcharts.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +43,7 @@ pub struct Chart {
     /// Its default values.
     values: Value,
     /// By the keys of their values in those of this chart.
-    subcharts: Vec<(String, Chart)>,
+    subcharts: Vec<(String, Arc<Chart>)>,
 }
 
 /// Why files are no chart that an operator can install.
@@ -98,10 +102,8 @@ impl Chart {
             message: format!("`{folder}{name}`: {error}"),
             help: "`helm lint` in the folder of the chart shows more".into(),
         };
-        let own: BTreeMap<String, String> = files
-            .iter()
-            .filter_map(|(path, text)| Some((path.strip_prefix(folder)?.to_owned(), text.clone())))
-            .collect();
+        let own: BTreeMap<&str, &str> =
+            files.iter().filter_map(|(path, text)| Some((path.strip_prefix(folder)?, text.as_str()))).collect();
         let Some(metadata) = own.get("Chart.yaml") else { return Err(wrong("Chart.yaml", &"it is missing")) };
         let Metadata { name, version, kind, dependencies } =
             yaml::read(metadata).map_err(|error| wrong("Chart.yaml", &error))?;
@@ -109,15 +111,22 @@ impl Chart {
             Some(text) => yaml::read(text).map_err(|error| wrong("values.yaml", &error))?,
             None => Value::Null,
         };
+        if count(&values) > MOST_VALUES {
+            return Err(wrong("values.yaml", &format!("more than {MOST_VALUES} values do not fit into a CRD")));
+        }
+        if values.as_object().is_some_and(|fields| fields.len() > MOST_FIELDS) {
+            return Err(wrong("values.yaml", &format!("more than {MOST_FIELDS} keys do not fit into a CRD")));
+        }
         let mut subcharts = Vec::new();
         for subfolder in subfolders(&own) {
-            let chart = Self::read(files, &format!("{folder}charts/{subfolder}/"))?;
+            let chart = Arc::new(Self::read(files, &format!("{folder}charts/{subfolder}/"))?);
             let listed: Vec<&str> =
                 dependencies.iter().filter(|it| it.name == chart.name).map(Dependency::key).collect();
             let keys = if listed.is_empty() { vec![chart.name.as_str()] } else { listed };
-            subcharts.extend(keys.into_iter().map(|key| (key.to_owned(), chart.clone())));
+            subcharts.extend(keys.into_iter().map(|key| (key.to_owned(), Arc::clone(&chart))));
         }
-        let files = own.into_iter().filter(|(path, _)| !path.starts_with("charts/")).collect();
+        let own = own.into_iter().filter(|(path, _)| !path.starts_with("charts/"));
+        let files = own.map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
         let is_library = kind.as_deref() == Some("library");
         Ok(Self { name, version, is_library, dependencies, files, values, subcharts })
     }
@@ -137,8 +146,17 @@ impl Chart {
     }
 }
 
+/// How many values are in one, itself included.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count).sum(),
+        Value::Object(fields) => fields.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
 /// The folders of the subcharts.
-fn subfolders(files: &BTreeMap<String, String>) -> BTreeSet<&str> {
+fn subfolders<'a>(files: &BTreeMap<&'a str, &str>) -> BTreeSet<&'a str> {
     let below = files.keys().filter_map(|path| path.strip_prefix("charts/")?.split_once('/'));
     let charts = below.filter(|(folder, rest)| *rest == "Chart.yaml" && !folder.starts_with(['.', '_']));
     charts.map(|(folder, _)| folder).collect()

@@ -43,7 +43,7 @@ pub fn values(chart: &Chart) -> Tree {
         }
     }
     // Templates of a library are rendered with the values of who includes them.
-    let libraries = chart.subcharts.iter().map(|(_, subchart)| subchart).filter(|subchart| subchart.is_library);
+    let libraries = chart.subcharts.iter().map(|(_, subchart)| &**subchart).filter(|subchart| subchart.is_library);
     for (_, text) in std::iter::once(chart).chain(libraries).flat_map(Chart::templates) {
         for it in uses(text) {
             root.note(&it.path, it.is_whole);
@@ -96,7 +96,7 @@ impl Tree {
     /// Puts the keys into the order in which `paths` has them.
     fn sort(&mut self, paths: &[Vec<String>]) {
         let place = |key: &str| paths.iter().position(|path| path[0] == key).unwrap_or(paths.len());
-        self.keys.sort_by_key(|(key, _)| place(key));
+        self.keys.sort_by_cached_key(|(key, _)| place(key));
         for (key, tree) in &mut self.keys {
             let below = paths.iter().filter(|path| path.len() > 1 && path[0] == *key).map(|path| path[1..].to_vec());
             tree.sort(&below.collect::<Vec<_>>());

@@ -16,7 +16,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::emit::CustomResourceDefinition;
 use crate::model::{Api, CrdLocation};
 use crate::names::Version;
-use crate::project::join;
+use crate::project::{Tree, join};
 use crate::source::Source;
 
 /// What the CRDs of the source are compared with.
@@ -85,22 +85,21 @@ impl Baseline {
 
 fn on_disk(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let failed = |path: &Path, error| Refusal::new(format!("cannot read `{}`: {error}", path.display()));
-    let paths = match path.is_dir() {
-        true => {
-            let entries = std::fs::read_dir(path).map_err(|error| failed(path, error))?;
-            let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-            let mut paths = paths.map_err(|error| failed(path, error))?;
-            paths.retain(|path| path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json"));
-            paths.sort();
-            paths
-        }
-        false => vec![path.to_owned()],
-    };
-    let read = |path: &std::path::PathBuf| {
+    if !path.is_dir() {
         let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
-        Ok((format!("{}`", path.display()), text))
-    };
-    paths.iter().map(read).collect()
+        return Ok(vec![(format!("{}`", path.display()), text)]);
+    }
+    let tree = Tree::of_others(path);
+    let is_manifest = |name: &String| [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
+    let names = tree.files_below("").map_err(|error| failed(path, error.source))?;
+    let names = names.into_iter().filter(|name| !name.contains('/') && is_manifest(name));
+    names
+        .map(|name| {
+            let file = path.join(&name);
+            let text = tree.read(&name).map_err(|error| failed(&file, error.source))?.unwrap_or_default();
+            Ok((format!("{}`", file.display()), text))
+        })
+        .collect()
 }
 
 /// Reports the changes from the baseline to these CRDs, which are those of the source. `is_strict` makes a breaking change of an alpha

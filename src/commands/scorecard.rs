@@ -114,7 +114,7 @@ pub fn run(args: &ScorecardArgs, console: &Console) -> anyhow::Result<super::Out
         Refusal::new(format!("invalid wait time `{}`", args.wait_time)).help("write it as `90s`, `2m`, `1m30s` or `1h`")
     })?;
     let (root, shown) = folder(args.dir.as_deref(), console)?;
-    let tree = Tree::at(root);
+    let tree = Tree::of_others(root);
     let mut findings = Findings::default();
     let bundle = bundle::load(Folder { tree: &tree, shown: &shown }, &mut findings);
     let label = bundle.as_ref().map(|bundle| bundle.annotations.clone());

@@ -1,21 +1,19 @@
 //! The files of a container image, from a registry or from the images of this machine: the first program that can get the image saves it
 //! as an archive, in docker's format, which is unpacked in memory. For bundles, which are small.
 
-use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::process::{Command, Stdio};
 
-use flate2::read::GzDecoder;
 use serde::Deserialize;
-use tar::Archive;
 
 use crate::interrupt::Child;
+use crate::project::{Contents, Intake, LIMITS};
 
 /// What is in an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     /// By path, without a `/` at its start.
-    pub files: BTreeMap<String, Vec<u8>>,
+    pub files: Contents,
 }
 
 /// Why there are no files: what each program says.
@@ -120,10 +118,12 @@ impl Way {
         command.args(self.insecure.filter(|(at, _)| insecure && *at == step).map(|(_, flag)| flag));
         command.args(rest.iter().map(|argument| argument.replace("{}", image)));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = Child::spawn(&mut command).and_then(Child::output).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => MISSING.to_owned(),
-            _ => error.to_string(),
-        })?;
+        let output = Child::spawn(&mut command).and_then(|child| child.output_within(LIMITS.total)).map_err(
+            |error| match error.kind() {
+                io::ErrorKind::NotFound => MISSING.to_owned(),
+                _ => error.to_string(),
+            },
+        )?;
         if output.status.success() {
             return Ok(output.stdout);
         }
@@ -145,28 +145,26 @@ struct Manifest {
 /// The archive of an image → its files, the layers laid over each other.
 fn unpack(archive: &[u8]) -> Result<Files, String> {
     let bad = |reason: String| format!("what it saves is no archive of an image: {reason}");
-    let parts = entries(archive).map_err(|error| bad(error.to_string()))?;
+    let unreadable = |error: io::Error| match error.kind() {
+        io::ErrorKind::FileTooLarge => format!("the image is too large for a bundle: {error}"),
+        _ => bad(error.to_string()),
+    };
+    let parts = Intake::default().archive(archive).map_err(unreadable)?;
     let manifest = parts.get("manifest.json").ok_or_else(|| bad("it has no `manifest.json`".into()))?;
     let manifests: Vec<Manifest> = serde_json::from_slice(manifest).map_err(|error| bad(error.to_string()))?;
     let [Manifest { layers }] = &manifests[..] else {
         return Err(bad(format!("it has {} images", manifests.len())));
     };
-    let mut files = BTreeMap::new();
+    let (mut files, mut unpacked) = (Contents::new(), Intake::default());
     for name in layers {
         let layer = parts.get(name).ok_or_else(|| bad(format!("it has no layer `{name}`")))?;
-        let mut plain = Vec::new();
-        let layer = match layer.starts_with(&[0x1f, 0x8b]) {
-            true => GzDecoder::new(&layer[..]).read_to_end(&mut plain).map(|_| &plain),
-            false => Ok(layer),
-        };
-        let layer = layer.and_then(|layer| entries(layer)).map_err(|error| bad(error.to_string()))?;
-        lay_over(&mut files, layer);
+        lay_over(&mut files, unpacked.archive(&layer[..]).map_err(unreadable)?);
     }
     Ok(Files { files })
 }
 
 /// Removes what the layer removes, by the names of <https://github.com/opencontainers/image-spec/blob/main/layer.md#whiteouts>.
-fn lay_over(files: &mut BTreeMap<String, Vec<u8>>, layer: BTreeMap<String, Vec<u8>>) {
+fn lay_over(files: &mut Contents, layer: Contents) {
     for path in layer.keys() {
         let (folder, name) = path.rsplit_once('/').map_or(("", path.as_str()), |(folder, name)| (folder, name));
         let at = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
@@ -180,22 +178,6 @@ fn lay_over(files: &mut BTreeMap<String, Vec<u8>>, layer: BTreeMap<String, Vec<u
     }
     let is_marker = |path: &str| path.rsplit('/').next().is_some_and(|name| name.starts_with(".wh."));
     files.extend(layer.into_iter().filter(|(path, _)| !is_marker(path)));
-}
-
-/// The regular files of a tar archive.
-fn entries(archive: &[u8]) -> io::Result<BTreeMap<String, Vec<u8>>> {
-    let mut files = BTreeMap::new();
-    for entry in Archive::new(archive).entries()? {
-        let mut entry = entry?;
-        if !entry.header().entry_type().is_file() {
-            continue;
-        }
-        let path = entry.path()?.to_string_lossy().trim_start_matches("./").trim_start_matches('/').to_owned();
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content)?;
-        files.insert(path, content);
-    }
-    Ok(files)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 use super::EditError;
-use crate::lexer;
+use crate::lexer::{self, Excess};
 
 pub use argument::add_argument;
 pub use comment::{Function, add_comment, function_at};
@@ -32,8 +32,8 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn parse(text: &'a str) -> Result<Self, syn::Error> {
-        if lexer::too_deep(text).is_some() {
-            return Err(syn::Error::new(Span::call_site(), format!("nested too deeply: more than {}", lexer::LIMITS)));
+        if let Some(Excess { reason, .. }) = lexer::excess(text) {
+            return Err(syn::Error::new(Span::call_site(), format!("it {reason}")));
         }
         let file = syn::parse_file(text)?;
         let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };

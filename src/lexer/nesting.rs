@@ -1,4 +1,5 @@
-//! How deep a parser would descend into a text. It needs stack for each level, so this is found out before it starts.
+//! Texts that no parser should read. It needs stack for each level of nesting, and time for each pair of digits in a number, so both are
+//! counted before it starts.
 
 use std::ops::Range;
 
@@ -7,15 +8,35 @@ use super::{Lexer, Token};
 /// The most that brackets and operators within each other may cost. Eight megabytes of stack are enough for it, also in a debug build.
 const LIMIT: usize = 1024;
 
-/// For messages: what costs [`LIMIT`].
-pub const LIMITS: &str = "128 brackets, 256 generic arguments, or 1,024 operators within each other";
+/// The longest number, in bytes. syn multiplies each of its digits by all before.
+const LONGEST_NUMBER: usize = 1000;
+
+/// The first token that is too much.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Excess {
+    pub range: Range<usize>,
+    pub reason: &'static str,
+}
+
+impl Excess {
+    fn of_nesting(range: Range<usize>) -> Self {
+        // What costs `LIMIT`.
+        let reason =
+            "is nested too deeply: more than 128 brackets, 256 generic arguments, or 1,024 operators within each other";
+        Self { range, reason }
+    }
+
+    fn of_number(range: Range<usize>) -> Self {
+        Self { range, reason: "has a number of more than 1,000 digits" }
+    }
+}
 
 /// Words after which an expression goes on, within the one that they begin.
 const PREFIXES: &[&str] = &["as", "break", "else", "if", "in", "let", "match", "return", "unsafe", "while", "yield"];
 
-/// The first token that is nested too deeply. What is not nested in Rust's grammar, such as two comparisons of an
+/// The first token that is nested too deeply, or a number that is too long. What is not nested in Rust's grammar, such as two comparisons of an
 /// expression, may be counted as if it were; what is nested always is.
-pub fn too_deep(text: &str) -> Option<Range<usize>> {
+pub fn excess(text: &str) -> Option<Excess> {
     Nesting::default().check(text, Lexer::new(text))
 }
 
@@ -32,7 +53,7 @@ struct Nesting {
 }
 
 impl Nesting {
-    fn check(&mut self, text: &str, lexer: Lexer) -> Option<Range<usize>> {
+    fn check(&mut self, text: &str, lexer: Lexer) -> Option<Excess> {
         let mut tokens = lexer.code().peekable();
         // The signs before, and where the last token ends.
         let (mut before, mut last, mut end) = (b' ', b' ', 0);
@@ -71,20 +92,23 @@ impl Nesting {
                     self.operators += 1;
                 }
                 Token::Sign(_) => self.operators += 1,
+                Token::Word if range.len() > LONGEST_NUMBER && is_number(text, Some(&(token, range.clone()))) => {
+                    return Some(Excess::of_number(range));
+                }
                 Token::Word => self.operators += usize::from(PREFIXES.contains(&&text[range.clone()])),
                 Token::Literal if self.has_code_in_strings() => {
                     let content = content(&text[range.clone()]);
                     let mut inner = Self { around: self.cost(), strings: self.strings + 1, ..Self::default() };
                     // Any escape may encode a bracket.
                     inner.operators = 4 * (content.matches("\\x").count() + content.matches("\\u").count());
-                    if inner.check(content, Lexer::new(content)).is_some() {
-                        return Some(range);
+                    if let Some(Excess { reason, .. }) = inner.check(content, Lexer::new(content)) {
+                        return Some(Excess { range, reason });
                     }
                 }
                 Token::Literal | Token::LineComment | Token::BlockComment => {}
             }
             if self.cost() > LIMIT {
-                return Some(range);
+                return Some(Excess::of_nesting(range));
             }
             (before, last, end) = (last, sign(token).unwrap_or(b' '), range.end);
         }
@@ -187,14 +211,24 @@ mod tests {
             ("a(", ")", 128),
         ];
         for (open, close, depth) in cases {
-            assert!(too_deep(&nested(open, depth / 2, "a", close)).is_none(), "{depth} {open}");
-            assert!(too_deep(&nested(open, depth + 1, "a", close)).is_some(), "{depth} {open}");
+            assert!(excess(&nested(open, depth / 2, "a", close)).is_none(), "{depth} {open}");
+            assert!(excess(&nested(open, depth + 1, "a", close)).is_some(), "{depth} {open}");
         }
         let in_attribute = nested("A::<", 300, "u8", ">");
-        assert!(too_deep(&format!("#[serde(default = \"{in_attribute}\")]")).is_some());
-        assert!(too_deep(&format!("# ! [serde(default = r#\"{in_attribute}\"#)]")).is_some());
-        assert!(too_deep(&format!("const A: &str = \"{in_attribute}\";")).is_none());
-        assert!(too_deep(&format!("#[a = \"{}\"]", "\\x3c".repeat(300))).is_some());
+        assert!(excess(&format!("#[serde(default = \"{in_attribute}\")]")).is_some());
+        assert!(excess(&format!("# ! [serde(default = r#\"{in_attribute}\"#)]")).is_some());
+        assert!(excess(&format!("const A: &str = \"{in_attribute}\";")).is_none());
+        assert!(excess(&format!("#[a = \"{}\"]", "\\x3c".repeat(300))).is_some());
+    }
+
+    #[test]
+    fn long_numbers_are_refused() {
+        for (digits, is_too_long) in [(1000, false), (1001, true)] {
+            for text in ["9".repeat(digits), format!("a(0x{})", "f".repeat(digits - 2))] {
+                assert_eq!(excess(&text).is_some_and(|it| it.reason.contains("number")), is_too_long, "{digits}");
+            }
+        }
+        assert_eq!(excess(&format!("a{} \"{}\"", "1".repeat(5000), "1".repeat(5000))), None);
     }
 
     #[test]
@@ -220,8 +254,8 @@ mod tests {
             "if a < b { c } else { d } ",
         ];
         for case in cases {
-            assert_eq!(too_deep(&case.repeat(5000)), None, "{case}");
+            assert_eq!(excess(&case.repeat(5000)), None, "{case}");
         }
-        assert_eq!(too_deep(&"a < b || ".repeat(200)), None);
+        assert_eq!(excess(&"a < b || ".repeat(200)), None);
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod builtin;
 mod file;
+mod intake;
 mod manifest;
 mod sources;
 mod tree;
@@ -12,8 +13,9 @@ mod workspace;
 pub use file::{
     Api, Descriptions, Origin, PROJECT, ProjectError, ProjectFile, Resource, Webhooks, has_project, root_above,
 };
+pub use intake::{Contents, Intake, LIMITS, Limits, read_regular, read_within};
 pub use manifest::{Manifest, Package, Requirement};
 pub use sources::{Located, Sources};
-pub use tree::{Carried, Features, Tree, is_of_a_run, join};
+pub use tree::{Carried, Features, Tree, join};
 pub use unreadable::{ReadError, is_unreadable};
 pub use workspace::{CargoToml, Workspace, Workspaces, inherits, workspace_above};

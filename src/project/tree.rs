@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::intake::{LIMITS, outside, read_regular};
 use super::unreadable::{ReadError, decode};
 
 /// A folder on disk with an overlay of texts that are not written yet, so that manifests can be made from source that
@@ -16,6 +16,8 @@ use super::unreadable::{ReadError, decode};
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     root: PathBuf,
+    /// The policy of [`Intake`](super::Intake) applies to the files on disk.
+    is_foreign: bool,
     /// `None`: the file counts as absent.
     overlay: BTreeMap<String, Option<String>>,
     cargo_home: Option<PathBuf>,
@@ -42,6 +44,11 @@ pub struct Carried {
 impl Tree {
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), ..Self::default() }
+    }
+
+    /// A folder that others made: nothing outside of it is read, and only as much as [`LIMITS`] allow.
+    pub fn of_others(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), is_foreign: true, ..Self::default() }
     }
 
     /// Without a folder on disk: only what is laid over it.
@@ -97,6 +104,9 @@ impl Tree {
             return Ok(text.clone());
         }
         let failed = |source| ReadError { path: path.into(), source };
+        if self.is_foreign && !self.is_inside(path) {
+            return Err(failed(outside(&self.root)));
+        }
         match read_regular(&self.root.join(path)) {
             Ok(bytes) => decode(path, bytes, || self.is_inside(path)).map(Some).map_err(failed),
             Err(error) => self.absent(path, error).map_err(failed),
@@ -191,6 +201,11 @@ impl Tree {
         let below =
             |path: &&String| folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let mut paths = self.walk(folder, |_| true, |entry| !entry.file_type().is_dir() || is_manifest(entry))?;
+        if self.is_foreign {
+            let size = |path: &String| self.root.join(path).metadata().map_or(0, |metadata| metadata.len());
+            let total = paths.iter().map(size).sum();
+            LIMITS.check(paths.len(), total).map_err(|source| ReadError { path: self.shown(folder), source })?;
+        }
         paths.extend(self.overlay.keys().filter(below).cloned());
         paths.sort();
         paths.dedup();
@@ -216,6 +231,11 @@ impl Tree {
         self.walk("", is_own, DirEntry::path_is_symlink)
     }
 
+    /// The root for the root itself, which messages cannot name by an empty path.
+    fn shown(&self, folder: &str) -> String {
+        if folder.is_empty() { self.root.display().to_string() } else { folder.to_owned() }
+    }
+
     /// The entries on disk that are wanted, sorted; none if there is no such folder.
     fn walk(
         &self,
@@ -225,7 +245,11 @@ impl Tree {
     ) -> Result<Vec<String>, ReadError> {
         let from_root = |path: &Path| Some(path.strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/"));
         let mut paths = Vec::new();
-        for entry in WalkDir::new(self.root.join(folder)).into_iter().filter_entry(|entry| enters(entry)) {
+        let walk = WalkDir::new(self.root.join(folder)).into_iter().filter_entry(|entry| enters(entry));
+        for (count, entry) in walk.enumerate() {
+            if self.is_foreign {
+                LIMITS.check(count, 0).map_err(|source| ReadError { path: self.shown(folder), source })?;
+            }
             match entry {
                 Ok(entry) if !is_wanted(&entry) || is_lock_of_editor(&entry) || is_of_a_run(entry.file_name()) => {}
                 Ok(entry) => paths.extend(from_root(entry.path())),
@@ -250,26 +274,6 @@ impl Tree {
     pub fn hide(&mut self, path: impl Into<String>) {
         self.overlay.insert(path.into(), None);
     }
-}
-
-/// Files that are larger than this are no source, and would fill the memory.
-const MAX_BYTES: u64 = 64 << 20;
-
-/// A device or a pipe would never end, or would never begin.
-fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    let metadata = path.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder"));
-    }
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_BYTES)).unwrap_or_default());
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MiB", MAX_BYTES >> 20)));
-    }
-    Ok(bytes)
 }
 
 fn is_own(entry: &DirEntry) -> bool {

@@ -32,7 +32,7 @@ use super::package::{self, Dependency, Kind, Package, normalize};
 use super::runtime::{self, Runtime};
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::lexer::{self, Lexer};
+use crate::lexer::{self, Excess, Lexer};
 use crate::project::{Tree, join};
 use crate::versions::{Release, Schemars};
 
@@ -1099,7 +1099,7 @@ impl Modules {
 
     fn parse(&self, krate: &Krate, file: &Arc<SourceFile>) -> syn::File {
         if !krate.is_carried()
-            && let Some(problem) = too_deep(file)
+            && let Some(problem) = excess(file)
         {
             self.report(problem);
             return NOTHING;
@@ -1675,10 +1675,11 @@ impl Reader<'_> {
 }
 
 /// What is wrong with a file that no parser should descend into.
-fn too_deep(file: &Arc<SourceFile>) -> Option<Diagnostic> {
-    let span = Span { file: file.clone(), range: lexer::too_deep(&file.text)? };
+fn excess(file: &Arc<SourceFile>) -> Option<Diagnostic> {
+    let Excess { range, reason } = lexer::excess(&file.text)?;
+    let span = Span { file: file.clone(), range };
     Some(
-        Diagnostic::error("OP006", format!("`{}` is nested too deeply: more than {}", file.path, lexer::LIMITS))
+        Diagnostic::error("OP006", format!("`{}` {reason}", file.path))
             .at(span, "the limit is reached here")
             .help("split the type or the expression, for example with a `type`, a `let` or a function"),
     )

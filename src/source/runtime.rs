@@ -20,7 +20,7 @@ use super::modules::Modules;
 use super::package::Package;
 use super::skim;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::lexer::{Token, behind_group, code, too_deep};
+use crate::lexer::{Token, behind_group, code, excess};
 use crate::model::RbacRule;
 use crate::project::{Tree, join};
 
@@ -219,7 +219,7 @@ impl<'a> Attributes<'a> {
 
     /// None where they are nested too deeply for a parser, which the compiler would not take either.
     fn parsed(self) -> Vec<Attribute> {
-        if too_deep(self.0).is_some() {
+        if excess(self.0).is_some() {
             return Vec::new();
         }
         Attribute::parse_outer.parse_str(self.0).unwrap_or_default()

@@ -37,6 +37,9 @@ const MAX_FOLLOWED: usize = 1_000_000;
 /// The most values in a schema, as JSON. An API server stores at most 1.5 MB of a CRD.
 const MAX_VALUES: usize = 250_000;
 
+/// The most values in the schemas of all types that a kind uses: each type has a copy of what is within it.
+const MAX_COPIED: usize = 4 * MAX_VALUES;
+
 /// What could not be derived has been said in a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused;
@@ -70,6 +73,10 @@ pub struct Deriver<'a> {
     /// How many types are being followed within each other, and how many were followed for this kind.
     depth: usize,
     followed: usize,
+    /// The values in the schemas of the types that the type at hand was found to have so far.
+    inside: usize,
+    /// The values in the schemas of the types of this kind.
+    copied: usize,
     /// Why nothing more is followed for this kind.
     excess: Option<Diagnostic>,
     impls: Vec<Implementation>,
@@ -192,6 +199,8 @@ impl<'a> Deriver<'a> {
             bodies: None,
             depth: 0,
             followed: 0,
+            copied: 0,
+            inside: 0,
             excess: None,
             open: Vec::new(),
             done: HashMap::new(),
@@ -316,6 +325,8 @@ impl<'a> Deriver<'a> {
     pub fn begin_kind(&mut self) {
         self.reasons.clear();
         self.followed = 0;
+        self.copied = 0;
+        self.inside = 0;
         self.excess = None;
     }
 
@@ -355,10 +366,24 @@ impl<'a> Deriver<'a> {
     }
 
     pub fn shape(&mut self, ty: &Type, scope: &Scope) -> Derived<Shape> {
-        let shape = self.within(ty, scope, Self::shape_of)?;
+        let beside = std::mem::take(&mut self.inside);
+        let shape = self.within(ty, scope, Self::shape_of);
+        self.inside = beside;
+        let shape = shape?;
         let mut left = MAX_VALUES;
         if !is_at_most(&mut left, shape.schema.as_value()) {
             return self.too_large(ty, scope, &format!("has a schema of more than {MAX_VALUES} values"));
+        }
+        self.inside += MAX_VALUES - left;
+        self.copied += MAX_VALUES - left;
+        if self.inside > MAX_VALUES {
+            // Before that type is made of all of them.
+            let excess = format!("is in a type that has a schema of more than {MAX_VALUES} values");
+            return self.too_large(ty, scope, &excess);
+        }
+        if self.copied > MAX_COPIED {
+            let excess = format!("and the types before it have schemas of more than {MAX_COPIED} values together");
+            return self.too_large(ty, scope, &excess);
         }
         Ok(shape)
     }

@@ -8,6 +8,9 @@ mod types;
 
 use serde_json::Value;
 
+/// The most fields of an object. An API server stores at most 1.5 MB of a CRD.
+pub const MOST_FIELDS: usize = 2_000;
+
 pub use comments::{Key, keys};
 pub use kinds::{Known, Written, group, written};
 pub use sample::{required, sample};

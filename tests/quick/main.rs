@@ -91,6 +91,7 @@ mod generated;
 mod golden_files;
 mod grants;
 mod habits;
+mod hostile;
 mod import;
 mod inference;
 mod kopium;

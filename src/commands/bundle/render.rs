@@ -1,7 +1,6 @@
 //! `opctl bundle render`: the objects that OLM creates of a bundle, as plain manifests.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use clap::Args;
 use serde_json::Value;
@@ -73,7 +72,7 @@ pub fn rendered(dir: &str, target: &TargetArgs, console: &Console) -> anyhow::Re
 /// The objects in `manifests/`.
 fn manifests(dir: &str, console: &Console) -> anyhow::Result<Vec<Value>> {
     recover(Path::new(dir), console)?;
-    let tree = Tree::at(Path::new(dir));
+    let tree = Tree::of_others(dir);
     let files = tree.files_below("manifests")?;
     if files.is_empty() {
         return Err(Refusal::new(format!("`{dir}` is not a bundle: it has no files in `manifests`"))

@@ -83,7 +83,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> anyhow::Result<Outcome> {
     let options = options(args)?;
     let current = std::env::current_dir().context("cannot find out the current folder")?;
     let (root, shown) = folder(args.dir.as_deref(), console)?;
-    let tree = Tree::at(root);
+    let tree = Tree::of_others(root);
     let findings = bundle::validate(Folder { tree: &tree, shown: &shown }, &options);
     let is_bad = |finding: &Finding| args.strict || finding.diagnostic.is_error();
     let passed = !findings.iter().any(is_bad);

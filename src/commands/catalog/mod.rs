@@ -44,14 +44,14 @@ fn catalog(dir: Option<&Path>, console: &Console) -> anyhow::Result<Catalog> {
         return Err(refusal.help("name the folder of a catalog; `opctl catalog add` creates one").into());
     }
     let (root, shown) = folder(Some(dir), console)?;
-    let tree = Tree::at(root);
+    let tree = Tree::of_others(root);
     Ok(Catalog::read(Folder { tree: &tree, shown: &shown }).map_err(Diagnosed::from)?)
 }
 
 /// Reads the bundle in a folder; its errors are in the way.
 fn valid_bundle(dir: &Path, console: &Console) -> anyhow::Result<Bundle> {
     let (root, shown) = folder(Some(dir), console)?;
-    let tree = Tree::at(root);
+    let tree = Tree::of_others(root);
     let help = "a catalog has valid bundles only: see `opctl bundle validate`";
     super::bundle::valid(Folder { tree: &tree, shown: &shown }, help)
 }

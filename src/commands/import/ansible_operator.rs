@@ -1,9 +1,7 @@
 //! `opctl import ansible-operator`: a kind for each watch of operator-sdk's Ansible operator, with the same roles and playbooks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use clap::Args;
 use serde_json::{Map, Value as Json};
@@ -19,7 +17,7 @@ use crate::commands::request::Request;
 use crate::commands::{Console, Outcome};
 use crate::config::yaml::{self, Dialect, Node};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::project::{ProjectFile, Resource, Tree};
+use crate::project::{Intake, ProjectFile, Resource};
 use crate::scaffold;
 
 /// Convert an Ansible operator of operator-sdk: its kinds, roles, playbooks, samples and watches.yaml
@@ -44,10 +42,7 @@ pub fn run(args: &AnsibleOperatorArgs, console: &Console) -> anyhow::Result<Outc
     let mut found = Vec::new();
     let source = SdkProject::read(&args.dir, "ansible", &mut found)?;
     let watches = ansible_watches::read(&source.watches, &mut found);
-    let mut files = Files::new();
-    for folder in ["roles", "playbooks"] {
-        copy(&source.dir, folder, &mut files, &mut found)?;
-    }
+    let mut files = copy(&source.dir, &mut found)?;
     leftovers(&source, &mut found);
     let subjects: Vec<&Subject> = watches.iter().map(|watch| &watch.subject).collect();
     target::import(&source, &subjects, found, console, |file, found| {
@@ -94,35 +89,28 @@ fn requests(
     requests
 }
 
-/// Reads the text files below a folder.
-fn copy(dir: &Path, folder: &str, files: &mut Files, found: &mut Vec<Diagnostic>) -> Result<(), Refusal> {
-    let failed = |path: &Path, error: &dyn Display| {
-        Refusal::new(format!("cannot read `{}`: {error}", path.display())).help("correct its permissions, or remove it")
-    };
-    let shown = dir.join(folder);
-    let entries = match fs::read_dir(&shown) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && shown.symlink_metadata().is_err() => return Ok(()),
-        entries => entries.map_err(|error| failed(&shown, &error))?,
-    };
-    for entry in entries {
-        let entry = entry.map_err(|error| failed(&shown, &error))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = format!("{folder}/{name}");
-        if entry.path().is_dir() {
-            copy(dir, &path, files, found)?;
-        } else if name != ".placeholder" && name != ".gitkeep" {
-            match Tree::at(dir).read(&path) {
-                Ok(text) => files.extend(text.map(|text| (path, text))),
-                Err(error) if !error.is_binary() => return Err(failed(&entry.path(), &error.source)),
+/// Reads the text files of roles and playbooks.
+fn copy(dir: &Path, found: &mut Vec<Diagnostic>) -> Result<Files, Refusal> {
+    let mut intake = Intake::default();
+    let mut files = Files::new();
+    for folder in ["roles", "playbooks"] {
+        let contents = intake.folder(dir, folder).map_err(|error| {
+            Refusal::new(error.to_string()).help("correct it in a copy of the project, and import the copy")
+        })?;
+        for (path, content) in contents {
+            let name = path.rsplit('/').next();
+            match String::from_utf8(content) {
+                Ok(_) if matches!(name, Some(".placeholder" | ".gitkeep")) => {}
+                Ok(text) => _ = files.insert(path, text),
                 Err(_) => {
-                    let message = format!("`{}` is not text, and was not copied", entry.path().display());
+                    let message = format!("`{}` is not text, and was not copied", dir.join(&path).display());
                     let help = format!("copy it after the import, to `{path}`");
                     found.push(Diagnostic::warning("OP483", message).help(help));
                 }
             }
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 /// Where a role or playbook is in the new project. A playbook beside watches.yaml is added to `files`.
@@ -141,7 +129,7 @@ fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Di
             }
         }
         Source::Playbook(path) if files.contains_key(path) => Some(Source::Playbook(path.clone())),
-        Source::Playbook(path) => match Tree::at(&source.dir).read(path) {
+        Source::Playbook(path) => match source.tree.read(path) {
             Ok(Some(text)) => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let target = format!("playbooks/{name}");
@@ -153,10 +141,7 @@ fn place(source: &SdkProject, runs: &Runs, files: &mut Files, found: &mut Vec<Di
                 found.push(Diagnostic::warning("OP483", message).at(runs.span.clone(), "").help(help));
                 Some(Source::Playbook(target))
             }
-            Err(error) => {
-                found.push(error.into());
-                None
-            }
+            Err(error) => wrong(project::below(&source.dir, error).to_string()),
             Ok(None) => wrong(format!("there is no playbook `{}`", source.dir.join(path).display())),
         },
     }
@@ -252,7 +237,7 @@ fn literal(value: &Json, levels: Option<usize>) -> String {
 
 /// The rules of their role that no task needs; they are not carried over.
 fn compare(source: &SdkProject, rules: &Rules, own: &BTreeSet<&str>, found: &mut Vec<Diagnostic>) {
-    let Some(file) = project::read(&source.dir.join("config/rbac/role.yaml"), found) else { return };
+    let Some(file) = project::read(&source.tree, "config/rbac/role.yaml", found) else { return };
     let documents = match yaml::documents(&file, Dialect::Kubectl) {
         Ok(documents) => documents,
         Err(error) => return found.push(*error),
@@ -294,7 +279,7 @@ fn leftovers(source: &SdkProject, found: &mut Vec<Diagnostic>) {
             );
         }
     }
-    let Some(file) = project::read(&source.dir.join("requirements.yml"), found) else { return };
+    let Some(file) = project::read(&source.tree, "requirements.yml", found) else { return };
     let documents = match yaml::documents(&file, Dialect::Kubectl) {
         Ok(documents) => documents,
         Err(error) => return found.push(*error),

@@ -144,6 +144,11 @@ fn runs(reader: &mut Reader, key: &str, node: &Node) -> Option<Runs> {
         return None;
     }
     let text = text.trim_start_matches("/opt/ansible/").trim_start_matches("./").trim_end_matches('/');
+    if text.starts_with('/') || text.split('/').any(|part| part == "..") {
+        let message = format!("this `{key}` is outside of the folder of watches.yaml");
+        reader.wrong(&node.span, &message, "copy it into that folder, and correct the path");
+        return None;
+    }
     let source = match key {
         "role" => Source::Role(text.trim_start_matches("roles/").to_owned()),
         _ => Source::Playbook(text.to_owned()),

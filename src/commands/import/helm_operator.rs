@@ -108,7 +108,12 @@ fn folder(
         found.push(Diagnostic::error("OP482", message).at(watch.chart_span.clone(), "").help(help));
         None
     };
+    let root = source.dir.canonicalize().unwrap_or_else(|_| source.dir.clone());
     match (name, path.canonicalize()) {
+        (_, Ok(path)) if !path.starts_with(&root) => wrong(
+            format!("the chart `{}` is outside of `{}`", path.display(), source.dir.display()),
+            "copy it into that folder, and correct the path",
+        ),
         (Some(name), Ok(path)) => match charts.entry(name.clone()).or_insert_with(|| path.clone()) {
             same if *same == path => Some((name, path)),
             other => {

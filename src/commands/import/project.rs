@@ -10,10 +10,12 @@ use super::watches::Subject;
 use crate::commands::error::Refusal;
 use crate::compiled::documents;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
-use crate::project::{ReadError, Tree};
+use crate::project::{ReadError, Tree, join};
 
 pub struct SdkProject {
     pub dir: PathBuf,
+    /// The files in `dir`.
+    pub tree: Tree,
     /// `None`: there is no PROJECT.
     pub names: Option<Names>,
     /// `watches.yaml`.
@@ -57,16 +59,17 @@ impl SdkProject {
     /// Everything that is wrong is added to `found`. `plugin` is that of operator-sdk.
     pub fn read(dir: &Path, plugin: &str, found: &mut Vec<Diagnostic>) -> Result<Self, Refusal> {
         let path = dir.join("watches.yaml");
-        let text = match Tree::at("").read(&path.to_string_lossy()) {
+        let tree = Tree::of_others(dir);
+        let text = match tree.read("watches.yaml") {
             Ok(Some(text)) => Ok(text),
             Ok(None) => Err(format!("cannot read `{}`: it does not exist", path.display())),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(below(dir, error).to_string()),
         };
         let text = text.map_err(|error| {
             Refusal::new(error).help(format!("name the folder of a project of `operator-sdk init --plugins={plugin}`"))
         })?;
         let watches = SourceFile::new(path.display().to_string(), text);
-        let names = match read(&dir.join("PROJECT"), found) {
+        let names = match read(&tree, "PROJECT", found) {
             Some(file) => {
                 let values = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
                 let names = values.into_iter().next().map(serde_json::from_value);
@@ -75,18 +78,18 @@ impl SdkProject {
             None => None,
         };
         let mut crds = Vec::new();
-        for (_, file) in files(&dir.join("config/crd/bases"), found) {
+        for (_, file) in files(&tree, "config/crd/bases", found) {
             let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
             crds.extend(objects.into_iter().map(|crd| (file.path.clone(), crd)));
         }
         let mut samples = Vec::new();
-        for (name, file) in files(&dir.join("config/samples"), found) {
+        for (name, file) in files(&tree, "config/samples", found) {
             if name != "kustomization.yaml" {
                 let objects = parsed(&file, documents::values(&file.text), found).unwrap_or_default();
                 samples.push((name, file.text.clone(), objects));
             }
         }
-        Ok(Self { dir: dir.to_owned(), names, watches, crds, samples })
+        Ok(Self { dir: dir.to_owned(), tree, names, watches, crds, samples })
     }
 
     /// The names in the CRD of a watch; what does not fit is added to `found`.
@@ -145,30 +148,28 @@ impl SdkProject {
 }
 
 /// `None` if the file does not exist, or cannot be read, which is reported.
-pub fn read(path: &Path, found: &mut Vec<Diagnostic>) -> Option<Arc<SourceFile>> {
-    let path = path.to_string_lossy();
-    match Tree::at("").read(&path) {
-        Ok(text) => text.map(|text| SourceFile::new(path, text)),
-        Err(error) => {
-            found.push(error.into());
-            None
-        }
-    }
+pub fn read(tree: &Tree, path: &str, found: &mut Vec<Diagnostic>) -> Option<Arc<SourceFile>> {
+    let text = tree.read(path).unwrap_or_else(|error| {
+        found.push(below(tree.root(), error).into());
+        None
+    });
+    text.map(|text| SourceFile::new(tree.root().join(path).to_string_lossy(), text))
 }
 
 /// The YAML files in a folder, by name.
-fn files(folder: &Path, found: &mut Vec<Diagnostic>) -> Vec<(String, Arc<SourceFile>)> {
-    let names = Tree::at(folder).files_below("").unwrap_or_else(|error| {
-        let path = folder.join(&error.path).display().to_string();
-        found.push(ReadError { path, ..error }.into());
+fn files(tree: &Tree, folder: &str, found: &mut Vec<Diagnostic>) -> Vec<(String, Arc<SourceFile>)> {
+    let paths = tree.files_below(folder).unwrap_or_else(|error| {
+        found.push(below(tree.root(), error).into());
         Vec::new()
     });
-    let is_yaml = |name: &String| !name.contains('/') && (name.ends_with(".yaml") || name.ends_with(".yml"));
-    names
-        .into_iter()
-        .filter(is_yaml)
-        .filter_map(|name| Some((name.clone(), read(&folder.join(name), found)?)))
-        .collect()
+    let names = paths.iter().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
+    let is_yaml = |name: &&str| !name.contains('/') && (name.ends_with(".yaml") || name.ends_with(".yml"));
+    names.filter(is_yaml).filter_map(|name| Some((name.to_owned(), read(tree, &join(folder, name), found)?))).collect()
+}
+
+/// With the path that the user can open.
+pub fn below(dir: &Path, error: ReadError) -> ReadError {
+    ReadError { path: dir.join(&error.path).display().to_string(), ..error }
 }
 
 fn parsed<T, E: std::fmt::Display>(

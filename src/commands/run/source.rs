@@ -35,7 +35,7 @@ pub fn load(reference: &str, insecure: bool, console: &Console) -> anyhow::Resul
         (pulled(reference, insecure)?, reference.to_owned())
     } else {
         let (root, shown) = validate::folder(Some(Path::new(reference)), console)?;
-        (Tree::at(root), shown)
+        (Tree::of_others(root), shown)
     };
     let read = valid(Folder { tree: &tree, shown: &shown }, "`opctl bundle validate` also shows warnings")?;
     let (image, content) = if is_image { (reference, Content::Metadata) } else { ("", Content::Objects) };

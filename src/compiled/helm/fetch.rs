@@ -1,15 +1,14 @@
 //! Where charts come from, and their dependencies.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use flate2::read::GzDecoder;
 use serde::Deserialize;
-use tar::Archive;
 
 use super::process::{Failure, run};
 use super::{Files, HelmError, Workspace, refuse};
+use crate::project::{Contents, Intake, Tree, read_regular};
 use crate::yaml;
 
 /// What was asked for.
@@ -22,8 +21,6 @@ pub enum Source {
     /// `repo/chart`, a URL, `oci://…`, or the name of a chart in `repo`.
     Remote { reference: String, repo: Option<String>, version: Option<String> },
 }
-
-type Contents = BTreeMap<String, Vec<u8>>;
 
 /// The folder of the chart, with `charts/` filled.
 pub fn fetch(source: &Source, workspace: &Workspace) -> Result<PathBuf, HelmError> {
@@ -41,11 +38,11 @@ pub fn fetch(source: &Source, workspace: &Workspace) -> Result<PathBuf, HelmErro
             copy(&origin, workspace, &mut BTreeSet::new())
         }
         Source::Path(path) => {
-            let archive = std::fs::read(path).map_err(|error| HelmError {
+            let archive = read_regular(path).map_err(|error| HelmError {
                 message: format!("cannot read `{}`: {error}", path.display()),
                 help: "name the folder or the archive of a chart".into(),
             })?;
-            for (name, content) in extract(&path.display().to_string(), &archive)? {
+            for (name, content) in extract(&path.display().to_string(), &archive, &mut Intake::default())? {
                 workspace.put(&format!("archive/{name}"), &content)?;
             }
             filled(&workspace.path("archive"), workspace)
@@ -99,10 +96,12 @@ fn copy(origin: &Path, workspace: &Workspace, copied: &mut BTreeSet<PathBuf>) ->
     if !copied.insert(origin.to_owned()) {
         return Ok(folder);
     }
+    // Only charts are copied.
+    let dependencies = metadata(origin)?.dependencies;
     for (path, content) in workspace.read(origin)? {
         workspace.put(&format!("{place}/{path}"), &content)?;
     }
-    for Dependency { name, repository, .. } in metadata(origin)?.dependencies {
+    for Dependency { name, repository, .. } in dependencies {
         let Some(path) = repository.strip_prefix("file://").filter(|path| !Path::new(path).is_absolute()) else {
             continue;
         };
@@ -177,11 +176,16 @@ fn with_repositories(wanted: &[Dependency], workspace: &Workspace) -> Result<Str
 
 /// The files of a chart as they go into a project: the archives in `charts/` are folders.
 pub fn texts(contents: Contents) -> Result<Files, HelmError> {
+    texts_within(contents, &mut Intake::default())
+}
+
+fn texts_within(contents: Contents, intake: &mut Intake) -> Result<Files, HelmError> {
     let mut files = Files::new();
     for (path, content) in contents {
         if let Some(charts) = folder_of_archive(&path) {
-            let name = archive_name(&content, &path)?;
-            let inside = texts(extract(&path, &content)?)?;
+            let inside = extract(&path, &content, intake)?;
+            let name = name_of(&path, &inside)?;
+            let inside = texts_within(inside, intake)?;
             files.extend(inside.into_iter().map(|(inside, text)| (format!("{charts}/{name}/{inside}"), text)));
             continue;
         }
@@ -204,10 +208,12 @@ fn folder_of_archive(path: &str) -> Option<&str> {
 
 /// The names of the charts in `charts/`.
 fn names_in(contents: &Contents) -> Result<BTreeSet<String>, HelmError> {
-    let mut names = BTreeSet::new();
+    let (mut names, mut intake) = (BTreeSet::new(), Intake::default());
     for (path, content) in contents.iter().filter(|(path, _)| path.starts_with("charts/")) {
         match path.split('/').collect::<Vec<_>>()[..] {
-            [_, archive] if archive.ends_with(".tgz") => _ = names.insert(archive_name(content, path)?),
+            [_, archive] if archive.ends_with(".tgz") => {
+                _ = names.insert(name_of(path, &extract(path, content, &mut intake)?)?);
+            }
             [_, folder, "Chart.yaml"] => {
                 let metadata = yaml::read::<Metadata>(&String::from_utf8_lossy(content));
                 names.insert(metadata.map_or_else(|_| folder.to_owned(), |metadata| metadata.name));
@@ -218,8 +224,8 @@ fn names_in(contents: &Contents) -> Result<BTreeSet<String>, HelmError> {
     Ok(names)
 }
 
-fn archive_name(archive: &[u8], path: &str) -> Result<String, HelmError> {
-    let files = extract(path, archive)?;
+/// The name of the chart in an archive.
+fn name_of(path: &str, files: &Contents) -> Result<String, HelmError> {
     let text = files.get("Chart.yaml").map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
     match yaml::read::<Metadata>(&text) {
         Ok(metadata) => Ok(metadata.name),
@@ -227,25 +233,21 @@ fn archive_name(archive: &[u8], path: &str) -> Result<String, HelmError> {
     }
 }
 
-/// The files of an archive, without the folder that all of them are in.
-fn extract(path: &str, archive: &[u8]) -> Result<Contents, HelmError> {
+/// The files of the archive of a chart, without the folder that all of them are in.
+fn extract(path: &str, archive: &[u8], intake: &mut Intake) -> Result<Contents, HelmError> {
     let broken = |error: &dyn std::fmt::Display| HelmError {
         message: format!("`{path}` is not the archive of a chart: {error}"),
         help: "`helm package` makes one".into(),
     };
-    let mut contents = Contents::new();
-    let mut archive = Archive::new(GzDecoder::new(archive));
-    for entry in archive.entries().map_err(|error| broken(&error))? {
-        let mut entry = entry.map_err(|error| broken(&error))?;
-        let name = entry.path().map_err(|error| broken(&error))?.to_string_lossy().into_owned();
-        let Some((_, below)) = name.trim_start_matches("./").split_once('/') else { continue };
-        let is_inside = Path::new(below).components().all(|part| matches!(part, Component::Normal(_)));
-        if entry.header().entry_type().is_file() && is_inside {
-            let mut content = Vec::new();
-            entry.read_to_end(&mut content).map_err(|error| broken(&error))?;
-            contents.insert(below.to_owned(), content);
-        }
-    }
+    let contents = intake.archive(archive).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => HelmError {
+            message: format!("cannot unpack `{path}`: {error}"),
+            help: "a chart has templates and values only: leave large files out of it".into(),
+        },
+        _ => broken(&error),
+    })?;
+    let below = |(path, content): (String, Vec<u8>)| Some((path.split_once('/')?.1.to_owned(), content));
+    let contents: Contents = contents.into_iter().filter_map(below).collect();
     match contents.contains_key("Chart.yaml") {
         true => Ok(contents),
         false => Err(broken(&"it has no Chart.yaml")),
@@ -268,7 +270,7 @@ struct Dependency {
 
 fn metadata(folder: &Path) -> Result<Metadata, HelmError> {
     let path = folder.join("Chart.yaml");
-    let Ok(text) = std::fs::read_to_string(&path) else {
+    let Ok(Some(text)) = Tree::of_others(folder).read("Chart.yaml") else {
         return refuse(
             format!("`{}` is no chart: it has no Chart.yaml", folder.display()),
             "name the folder of a chart, or its archive",

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use super::HelmError;
 use crate::compiled::toolchain::{self, ToolVersion};
 use crate::interrupt::Child;
+use crate::project::LIMITS;
 
 /// What helm says of its version, such as `v4.3.1`.
 pub fn version() -> ToolVersion {
@@ -52,7 +53,7 @@ pub fn run(arguments: &[&str], stdin: &str) -> Result<String, Failure> {
         match child.stdin().map_or(Ok(()), |mut pipe| pipe.write_all(stdin.as_bytes())) {
             // It failed before it read anything, and says why.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-            _ => child.output(),
+            _ => child.output_within(LIMITS.total),
         }
     });
     let output = match output {

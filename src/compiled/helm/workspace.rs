@@ -1,27 +1,29 @@
-//! A temporary folder for charts. It is removed at the end, also after Ctrl-C.
+//! A temporary folder for charts. It is removed at the end, also after Ctrl-C; if opctl is killed, by the next run that needs one.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use walkdir::WalkDir;
 
 use super::{Files, HelmError, refuse};
 use crate::interrupt::Shield;
-use crate::project::is_of_a_run;
+use crate::project::{Contents, Intake};
 
 pub struct Workspace {
     folder: TempDir,
+    /// Held as long as the folder is in use: the folder of a killed process has no lock.
+    _lock: File,
     shield: Shield,
 }
 
 impl Workspace {
     pub fn create() -> Result<Self, HelmError> {
         let shield = Shield::raise();
-        match tempfile::Builder::new().prefix("opctl-chart-").tempdir() {
-            Ok(folder) => Ok(Self { folder, shield }),
+        let base = std::env::temp_dir();
+        remove_leftovers(&base);
+        match locked(&base) {
+            Ok((folder, lock)) => Ok(Self { folder, _lock: lock, shield }),
             Err(error) => refuse(
                 format!("cannot create a temporary folder: {error}"),
                 "set TMPDIR to a folder that can be written to",
@@ -43,27 +45,10 @@ impl Workspace {
         self.folder.path().join(path)
     }
 
-    /// Every file below a folder, by its path from there.
-    pub fn read(&self, folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, HelmError> {
-        let unreadable = |path: &Path, reason: &dyn std::fmt::Display| {
-            let message = format!("cannot read `{}`: {reason}", path.display());
-            HelmError { message, help: "make all files of the chart readable".into() }
-        };
-        let root = folder.canonicalize().map_err(|error| unreadable(folder, &error))?;
-        let mut files = BTreeMap::new();
-        let walk = WalkDir::new(&root).follow_links(true).into_iter();
-        for entry in walk.filter_entry(|entry| entry.file_name() != ".git" && !is_of_a_run(entry.file_name())) {
-            let entry = entry.map_err(|error| unreadable(folder, &error))?;
-            let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
-            if entry.path_is_symlink() && !entry.path().canonicalize().is_ok_and(|path| path.starts_with(&root)) {
-                let message = format!("the symlink `{}` leads out of the chart", below.display());
-                return refuse(message, "put a copy in its place");
-            }
-            let Some(path) = below.to_str().filter(|_| entry.file_type().is_file()) else { continue };
-            let content = fs::read(entry.path()).map_err(|error| unreadable(entry.path(), &error))?;
-            files.insert(path.replace('\\', "/"), content);
-        }
-        Ok(files)
+    /// Every file of a chart, by its path from the folder.
+    pub fn read(&self, folder: &Path) -> Result<Contents, HelmError> {
+        let help = "correct it in a copy of the chart, and use the copy";
+        Intake::default().folder(folder, "").or_else(|error| refuse(error.to_string(), help))
     }
 
     /// Writes these files to a folder.
@@ -87,5 +72,57 @@ impl Workspace {
         fs::create_dir_all(folder).and_then(|()| fs::write(&path, content)).or_else(|error| {
             refuse(format!("cannot write `{}`: {error}", path.display()), "set TMPDIR to a folder with room")
         })
+    }
+}
+
+const PREFIX: &str = "opctl-workspace-";
+
+/// A new folder with its lock.
+fn locked(base: &Path) -> io::Result<(TempDir, File)> {
+    loop {
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(base)?;
+        let lock = File::open(folder.path())?;
+        lock.lock()?;
+        // Another process may have taken it for a leftover before it was locked.
+        if folder.path().exists() {
+            return Ok((folder, lock));
+        }
+    }
+}
+
+/// Removes the folders of processes that were killed: those that nobody has locked.
+fn remove_leftovers(base: &Path) {
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        let is_own = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if !is_own || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        // Folders of other users stay: they cannot be removed.
+        if let Ok(folder) = File::open(entry.path())
+            && folder.try_lock().is_ok()
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_without_a_lock_are_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let (used, lock) = locked(base.path()).unwrap();
+        let (left, killed) = locked(base.path()).unwrap();
+        drop(killed);
+        let others = base.path().join("others");
+        fs::create_dir(&others).unwrap();
+        fs::write(left.path().join("file"), "").unwrap();
+        remove_leftovers(base.path());
+        assert!(used.path().exists() && others.exists() && !left.path().exists());
+        drop(lock);
+        remove_leftovers(base.path());
+        assert!(!used.path().exists());
     }
 }

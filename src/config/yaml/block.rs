@@ -44,16 +44,15 @@ impl Origin {
             Self::One(span) => return span.clone(),
             Self::File { file, skipped } => (file, range.start + skipped, range.end + skipped),
             Self::Block { file, lines } => {
-                let line = lines.iter().rev().find(|(inside, _)| *inside <= range.start);
-                let (inside, outside) = *line.unwrap_or(&(0, 0));
+                let line = lines.partition_point(|(inside, _)| *inside <= range.start);
+                let (inside, outside) = lines[..line].last().copied().unwrap_or_default();
                 (file, range.start - inside + outside, range.end.max(range.start) - inside + outside)
             }
         };
         let text = &file.text;
         let start = floor(text, start);
-        let line_end = text[start..].find(['\r', '\n']).map_or(text.len(), |length| start + length);
-        let end = floor(text, end).clamp(start, line_end);
-        let shown = text[start..end].trim_end();
+        let shown = &text[start..floor(text, end).max(start)];
+        let shown = shown.split(['\r', '\n']).next().unwrap_or_default().trim_end();
         Span { file: Arc::clone(file), range: start..start + shown.len() }
     }
 }

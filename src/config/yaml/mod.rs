@@ -6,7 +6,7 @@
 mod block;
 mod scalar;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -188,9 +188,14 @@ const MOST_VALUES: usize = 200_000;
 /// Values are walked by recursion, and aliases nest deeper than text.
 const MOST_LEVELS: usize = 512;
 
+/// A key is looked up among all of its mapping.
+const MOST_KEYS: usize = 10_000;
+
 /// A sequence or mapping that is being read.
 struct Open {
     value: Value,
+    /// Those of the mapping.
+    keys: BTreeSet<String>,
     /// The key whose value comes next.
     key: Option<Key>,
     start: usize,
@@ -226,7 +231,14 @@ fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>,
         })?;
         let range = span.byte_range().unwrap_or(0..0);
         let is_merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
-        let start = |value, anchor| Open { value, key: None, start: range.start, anchor, merged: Vec::new() };
+        let start = |value, anchor| Open {
+            value,
+            keys: BTreeSet::new(),
+            key: None,
+            start: range.start,
+            anchor,
+            merged: Vec::new(),
+        };
         let (node, anchor, levels) = match event {
             Event::SequenceStart(_, anchor, _) => {
                 open.push(start(Value::List(Vec::new()), anchor));
@@ -261,6 +273,8 @@ fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>,
             return Err((range, "this is more than Kubernetes reads".into()));
         }
         if anchor != 0 {
+            // It is kept once more, and so is what is within it.
+            values += node.measure().0;
             anchors.insert(anchor, node.clone());
         }
         match open.last_mut() {
@@ -284,7 +298,10 @@ impl Open {
         };
         let Some(key) = self.key.take() else {
             let text = scalar::key(&node.value)?;
-            if !is_merge && entries.iter().any(|entry| entry.key == text) {
+            if self.keys.len() >= MOST_KEYS {
+                return Err(format!("a mapping has at most {MOST_KEYS} keys"));
+            }
+            if !is_merge && !self.keys.insert(text.clone()) {
                 return Err(format!("the key `{text}` is here twice"));
             }
             self.key = Some(Key { text, span: node.span, is_merge });
@@ -304,14 +321,12 @@ impl Open {
         Ok(())
     }
 
-    fn close(self, places: &Origin, end: usize) -> Node {
-        let mut node = Node { value: self.value, span: places.span(self.start..end.max(self.start)) };
-        for entry in self.merged.iter().flat_map(Node::entries) {
-            if node.get(&entry.key).is_none() {
-                node.set_at(&entry.key, entry.key_span.clone(), entry.value.clone());
-            }
+    fn close(mut self, places: &Origin, end: usize) -> Node {
+        if let Value::Map(entries) = &mut self.value {
+            let merged = self.merged.iter().flat_map(Node::entries);
+            entries.extend(merged.filter(|entry| self.keys.insert(entry.key.clone())).cloned());
         }
-        node
+        Node { value: self.value, span: places.span(self.start..end.max(self.start)) }
     }
 }
 
