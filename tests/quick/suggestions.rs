@@ -20,7 +20,6 @@ const EDITS: &[&str] = &[
     "sed -i 1d config/rbac/role.yaml",
     "echo '// mine' >> runtime/src/names.rs",
     "sed -i 's/::new(reconcile)/::new(reconcile).owns::<k8s_openapi::api::core::v1::Service>()/' src/controller/cache/memcached.rs",
-    "sed -i 's/pub suspend: bool,/pub suspend: std::time::Instant,/' src/api/cache/v1/memcached.rs",
 ];
 
 const COMMANDS: &[&str] = &[
@@ -68,12 +67,17 @@ fn own(sandbox: &Sandbox) -> BTreeSet<String> {
         .collect()
 }
 
-/// The commands of opctl in a message, each with its line.
+/// The commands that write files of a project.
+const WRITING: &[&str] =
+    &["check", "create", "delete", "edit", "generate", "import", "init", "manifests", "rename", "update"];
+
+/// The commands of opctl in a message that write files, each with its line.
 fn suggestions(said: &str) -> BTreeSet<(String, String)> {
+    let is_writing = |text: &str| WRITING.contains(&text.split(' ').next().unwrap());
     let mut found = BTreeSet::new();
     for line in said.lines() {
         let quoted = line.split('`').skip(1).step_by(2).chain(line.trim_start().strip_prefix("help: "));
-        for command in quoted.filter(|text| text.starts_with("opctl ")) {
+        for command in quoted.filter(|text| text.strip_prefix("opctl ").is_some_and(is_writing)) {
             found.insert((command.to_owned(), line.to_owned()));
         }
     }

@@ -25,8 +25,8 @@ use crate::manager::Error;
 use crate::telemetry::random;
 use crate::{Context, brief};
 
-pub use term::Term;
-pub use thread::Leadership;
+pub(crate) use term::Term;
+pub(crate) use thread::Leadership;
 
 /// The arguments for leader election.
 #[derive(Clone, Debug, clap::Args)]

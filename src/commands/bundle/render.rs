@@ -1,6 +1,7 @@
 //! `opctl bundle render`: the objects that OLM creates of a bundle, as plain manifests.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use clap::Args;
 use serde_json::Value;
