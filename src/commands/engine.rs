@@ -133,9 +133,7 @@ pub fn find(tree: &Tree, options: &ManifestOptions, choice: &Choice, console: &C
             Some(Err(error)) => refused = Refused { kinds, why: error.downcast::<Diagnosed>()? },
             None => {
                 let diagnostics = without_allowed(source.diagnostics.clone(), &source.operator.allows, None);
-                let help = is_answerable.then(|| {
-                    "`--engine auto` asks the compiler instead, which runs the build scripts, macros and binaries of the crate"
-                });
+                let help = is_answerable.then_some("`--engine auto` asks the compiler instead, which runs the build scripts, macros and binaries of the crate");
                 refused = Refused {
                     kinds,
                     why: Diagnosed { diagnostics, help: help.map(String::from).into_iter().collect() },
