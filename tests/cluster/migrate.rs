@@ -230,3 +230,26 @@ fn a_migration_continues_when_the_api_server_is_back() {
     assert_eq!(desk.stored_versions(), r#"["v2"]"#);
     assert_eq!(desk.versions().len(), 1);
 }
+
+/// The annotation in which `kubectl apply` keeps what it has applied is the object's, and so is everything else.
+#[test]
+fn what_kubectl_apply_has_made_stays_as_it_is() {
+    let Some(cluster) = ControlPlane::start("migrate-applied", 0) else { return };
+    let desk = Desk { cluster: &cluster, sandbox: Sandbox::new() };
+    cluster.kubectl(&["apply", "--server-side", "-f", "-"], &crd("v1"));
+    cluster.kubectl(&["wait", "--for=condition=Established", "crd", CRD, "--timeout=60s"], "");
+    let manifest = widget("applied", 7).to_string();
+    until(|| cluster.run(&["apply", "-f", "-"], &manifest).status.success());
+    let of_applied = || stored(&cluster, &format!("{PREFIX}default/applied")).remove(0).2;
+    let before = of_applied();
+    assert!(before["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].is_string());
+    desk.prepare(&mut Api::of(&cluster), 0);
+    let (code, said) = desk.migrate(&["--yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    let mut after = of_applied();
+    assert_eq!(after["apiVersion"], "move.example.com/v2");
+    after["apiVersion"] = before["apiVersion"].clone();
+    assert_eq!(after, before, "only the version of what is stored differs");
+    assert!(cluster.kubectl(&["apply", "-f", "-"], &manifest).contains("unchanged"));
+    assert_eq!(desk.stored_versions(), r#"["v2"]"#);
+}
