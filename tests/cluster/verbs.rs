@@ -178,7 +178,8 @@ impl<'a> Shop<'a> {
         ]);
         as_few(&["uninstall", "--yes"]).fails_with(&["cannot read the CRDs: user `few` may not get ", crds]);
         let namespaced = "user `few` may not delete `deployments.apps` in the namespace `shop-system`\n";
-        as_few(&["undeploy"]).fails_with(&["cannot delete the manifests:\n", namespaced]);
+        as_few(&["undeploy"]).fails_with(&["cannot find the objects that have finalizers: ", crds, "`--yes`"]);
+        as_few(&["undeploy", "--yes"]).fails_with(&["cannot delete the manifests:\n", namespaced]);
         // A binding would give it more than it has.
         let kubectl = |arguments: &[&str]| self.cluster.kubectl(arguments, "");
         kubectl(&[
@@ -273,7 +274,15 @@ impl<'a> Shop<'a> {
     }
 
     fn undeploys_and_keeps_what_is_the_users(&self) {
-        self.shelf("one", "default", "");
+        self.shelf("one", "default", "example.com/held");
+        self.opctl(&["undeploy"]).fails_with(&[
+            &format!("1 object of `{CRD}` with finalizers:\n  `default/one`: `example.com/held`\n"),
+            "refusing to delete the operator without confirmation",
+            "`--yes`",
+        ]);
+        assert!(!self.get(&["-n", SYSTEM, DEPLOYMENT]).is_null(), "it may have to clean up");
+        let patch = ["patch", "shelf", "one", "--type=merge", "-p", r#"{"metadata":{"finalizers":null}}"#];
+        self.cluster.kubectl(&patch, "");
         for _ in 0..2 {
             let said = self.opctl(&["undeploy"]).succeeds();
             said.says(&["kept the CRDs and their objects; ", "kept the namespace `shop-system`"]);
