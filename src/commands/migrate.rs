@@ -192,7 +192,7 @@ const START: Duration = Duration::from_secs(30);
 /// How long the API server may take to answer again.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How often in a row an object may change with an empty patch.
-const REWRITES: usize = 3;
+const REWRITES: usize = 10;
 /// How often in a row nothing may come of going through all objects.
 const FRUITLESS: usize = 10;
 /// The maximum number of objects in a message.

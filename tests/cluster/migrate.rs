@@ -97,11 +97,20 @@ fn until(mut done: impl FnMut() -> bool) {
     }
 }
 
+/// Tells others that they are to end.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// `OPCTL_MIGRATED_OBJECTS` many.
 #[test]
 fn a_migration_loses_nothing_and_writes_nothing_twice() {
     let Some(cluster) = ControlPlane::start("migrate", 0) else { return };
-    let many = std::env::var("OPCTL_MIGRATED_OBJECTS").map_or(300, |many| many.parse().unwrap());
+    let many = std::env::var("OPCTL_MIGRATED_OBJECTS").map_or(1000, |many| many.parse().unwrap());
     let desk = Desk { cluster: &cluster, sandbox: Sandbox::new() };
     let mut api = Api::of(&cluster);
     desk.prepare(&mut api, many);
@@ -129,6 +138,8 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
             }
             numbers
         });
+        // Also if this panics, so that the test ends.
+        let ends = Ends(&done);
         let old = || desk.versions().get("move.example.com/v1").copied().unwrap_or_default();
 
         let (code, said) = desk.migrate(&["--check"]);
@@ -140,7 +151,7 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
 
         // Killed in the middle.
         let mut first = desk.command(&["--yes"]).spawn().unwrap();
-        until(|| old() < many * 9 / 10);
+        until(|| old() < many);
         first.kill().unwrap();
         first.wait().unwrap();
         let left = old();
@@ -152,7 +163,7 @@ fn a_migration_loses_nothing_and_writes_nothing_twice() {
         assert_eq!(code, Some(0), "{said}");
         eprintln!("{}", said.lines().last().unwrap_or_default());
         assert!(said.contains("verified"), "{said}");
-        done.store(true, Ordering::Relaxed);
+        drop(ends);
         writer.join().unwrap()
     });
     assert_eq!(desk.stored_versions(), r#"["v2"]"#);

@@ -148,8 +148,9 @@ impl Controllers<'_> {
             }
             return;
         }
-        let bundle =
-            documents.iter().find(|document| document["schema"] == "olm.bundle" && document["name"] == csv).unwrap();
+        let is_bundle = |document: &&Value| document["schema"] == "olm.bundle" && document["name"] == csv;
+        // The parts of a catalog are applied one after the other.
+        let Some(bundle) = documents.iter().find(is_bundle) else { return };
         if self.fault == Fault::Unpack {
             let message = "bundle unpacking failed. Reason: DeadlineExceeded, and Message: Job was active longer than specified deadline";
             let condition = json!({"type": "BundleUnpackFailed", "status": "True", "reason": "BundleUnpackFailed", "message": message});
