@@ -124,11 +124,11 @@ impl Child {
         self.child.as_mut().and_then(|child| child.stderr.take())
     }
 
-    /// Waits for the end, and reads at most so many bytes of standard output: if there are more, the child is left with a broken pipe.
+    /// Like [`output`](Self::output), with a limit on standard output, in bytes. A child that writes more gets a broken pipe.
     ///
     /// # Errors
     ///
-    /// Also if there are more bytes.
+    /// If the child cannot be waited for, or writes more.
     pub fn output_within(mut self, limit: u64) -> io::Result<Output> {
         let stdout = self.child.as_mut().and_then(|child| child.stdout.take());
         let read = || {

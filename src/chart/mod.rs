@@ -146,7 +146,7 @@ impl Chart {
     }
 }
 
-/// How many values are in one, itself included.
+/// The number of values within a value, itself included.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),

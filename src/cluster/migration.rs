@@ -60,7 +60,7 @@ pub struct Migration {
 struct Rewrite {
     /// In a row, without a change by others before the next one.
     times: usize,
-    /// How often others had changed the object in the meantime.
+    /// The number of times that others had changed the object in the meantime.
     by_others: usize,
     /// The `resourceVersion` after the last one.
     version: String,

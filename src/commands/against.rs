@@ -91,9 +91,10 @@ fn on_disk(path: &Path) -> anyhow::Result<Vec<(String, String)>> {
     }
     let tree = Tree::of_others(path);
     let is_manifest = |name: &String| [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending));
-    let names = tree.files_below("").map_err(|error| failed(path, error.source))?;
-    let names = names.into_iter().filter(|name| !name.contains('/') && is_manifest(name));
+    let names = tree.children("").map_err(|error| failed(path, error.source))?;
     names
+        .into_keys()
+        .filter(is_manifest)
         .map(|name| {
             let file = path.join(&name);
             let text = tree.read(&name).map_err(|error| failed(&file, error.source))?.unwrap_or_default();

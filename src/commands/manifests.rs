@@ -234,8 +234,7 @@ pub fn regenerate(root: &Path, console: &Console) -> anyhow::Result<Vec<String>>
     let tree = super::tree(root);
     let project = ProjectFile::read(&tree)?;
     let mut plan = Plan::default();
-    let choice = Choice { engine: Engine::Auto, ..Choice::STATIC };
-    let choice = Choice { may_compile: true, binary: "crdgen", ..choice };
+    let choice = Choice { engine: Engine::Auto, may_compile: true, binary: "crdgen", ..Choice::STATIC };
     add(&mut plan, &tree, &tree, &ManifestOptions::of(Some(&project)), &choice, console)?;
     let steps = resolve(&plan, &tree, "", console)?;
     conflicts(&steps).settle()?;

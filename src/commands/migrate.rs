@@ -191,7 +191,7 @@ fn announce(pending: &[Storage], cluster: &Cluster) -> anyhow::Result<()> {
 const START: Duration = Duration::from_secs(30);
 /// How long the API server may take to answer again.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often in a row an object may change with an empty patch.
+/// The number of empty patches in a row that may change an object.
 const REWRITES: usize = 10;
 /// How often in a row nothing may come of going through all objects.
 const FRUITLESS: usize = 10;

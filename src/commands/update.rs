@@ -226,7 +226,7 @@ fn update(
     Ok(plan)
 }
 
-/// Takes out of recorded texts the markers that `opctl check --fix` once added there, too: no template renders them, so that an update
+/// Removes markers from recorded texts that an earlier `opctl check --fix` added to the record: no template renders them, so an update
 /// would delete them from the user's files.
 pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
     let is_marker =
@@ -235,7 +235,9 @@ pub fn without_fixes(record: &Record, recorded: &mut Texts, rendered: &Texts) {
     let is_of_today =
         |path: &str| record.0.get(path).is_some_and(|entry| entry.revision == scaffold::revisions::newest());
     for (path, text) in recorded.iter_mut().filter(|(path, _)| path.ends_with(".rs") && is_of_today(path)) {
-        if let Some(rendered) = rendered.get(path).filter(|rendered| other_lines(rendered) == other_lines(text)) {
+        let differs = |rendered: &&String| *rendered != text;
+        let Some(rendered) = rendered.get(path).filter(differs) else { continue };
+        if other_lines(rendered) == other_lines(text) {
             text.clone_from(rendered);
         }
     }

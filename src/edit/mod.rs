@@ -67,8 +67,8 @@ pub struct EditError {
 }
 
 impl Edit {
-    /// True for an edit that the templates make, too, when they render the project anew. The lines of any other edit are the
-    /// user's from then on, as if they had been typed.
+    /// True for an edit that is part of the scaffold: a new rendering of the templates contains its lines. The lines of any other
+    /// edit belong to the user, as if they had been typed.
     pub fn is_scaffolded(&self) -> bool {
         !matches!(self, Self::RustComment { .. })
     }

@@ -20,7 +20,7 @@ pub struct Excess {
 
 impl Excess {
     fn of_nesting(range: Range<usize>) -> Self {
-        // What costs `LIMIT`.
+        // Each of these costs `LIMIT`.
         let reason =
             "is nested too deeply: more than 128 brackets, 256 generic arguments, or 1,024 operators within each other";
         Self { range, reason }
@@ -34,8 +34,8 @@ impl Excess {
 /// Words after which an expression goes on, within the one that they begin.
 const PREFIXES: &[&str] = &["as", "break", "else", "if", "in", "let", "match", "return", "unsafe", "while", "yield"];
 
-/// The first token that is nested too deeply, or a number that is too long. What is not nested in Rust's grammar, such as two comparisons of an
-/// expression, may be counted as if it were; what is nested always is.
+/// The first token that is nested too deeply, or a number that is too long. Comparisons in one expression, which Rust does not nest, may be
+/// counted as nested; everything that is nested is counted.
 pub fn excess(text: &str) -> Option<Excess> {
     Nesting::default().check(text, Lexer::new(text))
 }

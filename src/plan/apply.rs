@@ -240,7 +240,7 @@ mod tests {
         .unwrap();
         assert!(is_interrupted(root));
         assert!(recover(root).is_err() && is_interrupted(root));
-        // What is in place stays in place, whatever is edited since.
+        // Files in place stay there, also after an edit.
         fs::write(root.join("b"), "edited").unwrap();
         fs::remove_dir(&blocked).unwrap();
         assert!(!recover(root).unwrap());

@@ -1,8 +1,8 @@
 //! The record of a scaffold: the text of each file of the user's as opctl wrote it, with its checksum and the revision of the templates.
 //!
-//! It is the common ancestor when a newer opctl merges its scaffold into files that were edited. An edit that opctl makes is made in the
-//! record, too, if the templates make it when they render the project anew; any other counts as the user's. The texts have names that no other tool takes for its own: a `Cargo.toml` here
-//! would be a package, a `.gitignore` would be obeyed.
+//! It is the common ancestor when a newer opctl merges its scaffold into files that were edited. The
+//! record also gets the edits of opctl that are part of the scaffold; other edits count as the user's. The texts have names that no other
+//! tool takes for its own: a `Cargo.toml` here would be a package, a `.gitignore` would be obeyed.
 
 use std::collections::BTreeMap;
 

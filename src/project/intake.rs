@@ -47,8 +47,8 @@ impl Intake {
         Self { limits, entries: 0, total: 0 }
     }
 
-    /// The files of the folder `below` in `root`, by their paths from `root`, without `.git` and what a killed run of opctl left. Links inside of `root` are followed. A
-    /// folder that does not exist has no files.
+    /// The files of the folder `below` in `root`, by their paths from `root`, without `.git` and what a killed run of opctl left.
+    /// Links inside of `root` are followed. A folder that does not exist has no files.
     ///
     /// # Errors
     ///

@@ -176,6 +176,7 @@ impl Tree {
             let name = entry.file_name().into_string().ok().filter(|name| !is_of_a_run(name.as_ref()));
             children.extend(name.map(|name| (name, entry.path().is_dir())));
         }
+        self.check_limits(folder, children.keys().map(|name| join(folder, name)))?;
         for (path, text) in &self.overlay {
             let below = if folder.is_empty() {
                 Some(&**path)
@@ -201,11 +202,7 @@ impl Tree {
         let below =
             |path: &&String| folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let mut paths = self.walk(folder, |_| true, |entry| !entry.file_type().is_dir() || is_manifest(entry))?;
-        if self.is_foreign {
-            let size = |path: &String| self.root.join(path).metadata().map_or(0, |metadata| metadata.len());
-            let total = paths.iter().map(size).sum();
-            LIMITS.check(paths.len(), total).map_err(|source| ReadError { path: self.shown(folder), source })?;
-        }
+        self.check_limits(folder, paths.iter())?;
         paths.extend(self.overlay.keys().filter(below).cloned());
         paths.sort();
         paths.dedup();
@@ -229,6 +226,16 @@ impl Tree {
     /// If one of the folders cannot be listed.
     pub fn own_links(&self) -> Result<Vec<String>, ReadError> {
         self.walk("", is_own, DirEntry::path_is_symlink)
+    }
+
+    /// The limits on all files of a folder that others made.
+    fn check_limits(&self, folder: &str, paths: impl ExactSizeIterator<Item: AsRef<Path>>) -> Result<(), ReadError> {
+        if !self.is_foreign {
+            return Ok(());
+        }
+        let count = paths.len();
+        let sizes = paths.map(|path| self.root.join(path).metadata().map_or(0, |metadata| metadata.len()));
+        LIMITS.check(count, sizes.sum()).map_err(|source| ReadError { path: self.shown(folder), source })
     }
 
     /// The root for the root itself, which messages cannot name by an empty path.

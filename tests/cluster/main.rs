@@ -14,6 +14,8 @@ mod controller_gen;
 mod crds;
 #[path = "../../crates/testenv/tests/common/mod.rs"]
 mod environments;
+#[path = "../common/extent.rs"]
+mod extent;
 #[path = "../common/formats.rs"]
 mod formats;
 #[path = "../common/golden.rs"]

@@ -8,6 +8,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use crate::control_plane::ControlPlane;
+use crate::extent::takes_all;
 use crate::golden::{self, Golden, has_helm, shell};
 use crate::sandbox::Sandbox;
 
@@ -51,7 +52,7 @@ fn charts_of_golden_projects_render_what_kustomize_does() {
         return;
     }
     let mut compared = 0;
-    let all = std::env::var_os("OPCTL_OPERATORS").is_some_and(|operators| operators == "all");
+    let all = takes_all("OPCTL_OPERATORS");
     let names = golden::names().into_iter().filter(|name| all || !SIMILAR.contains(&name.as_str()));
     for name in names.filter(|name| golden::can_be_made(name)) {
         let sandbox = Golden::read(&name).make(|_, _| {});

@@ -12,6 +12,7 @@ use opctl::source::{self, Source};
 use serde_json::Value;
 
 use crate::differ::differ;
+use crate::extent::takes_all;
 use crate::oracles::Oracle;
 
 /// The CRDs of a case in the order of its kinds; `null` where kube panics, and a checksum where the CRD is long and recorded.
@@ -36,7 +37,7 @@ const TOPICS: &[&str] = &["enums", "flatten", "kube", "kube_schema", "kubernetes
 /// results are recorded.
 pub fn cases_of_earlier(oracle: &Oracle) -> BTreeMap<String, String> {
     let mut cases = cases(oracle);
-    cases.retain(|case, _| takes_all() || TOPICS.contains(&case.split('/').next().unwrap()));
+    cases.retain(|case, _| takes_all_releases() || TOPICS.contains(&case.split('/').next().unwrap()));
     cases
 }
 
@@ -44,9 +45,9 @@ pub fn is_recording() -> bool {
     std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite")
 }
 
-/// Whether all cases are compared with all releases.
-pub fn takes_all() -> bool {
-    is_recording() || std::env::var_os("OPCTL_VERSIONS").is_some_and(|value| value == "all")
+/// True if all cases are compared with all releases.
+pub fn takes_all_releases() -> bool {
+    is_recording() || takes_all("OPCTL_VERSIONS")
 }
 
 /// The text of every case, whatever releases it needs.

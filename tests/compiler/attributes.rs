@@ -14,6 +14,7 @@ use crate::attribute_cases::{
     Case, PART, accepted_by_opctl, differences, of_kube, of_types, recorded, recorded_at, source, without,
 };
 use crate::common;
+use crate::engine_cases::{is_recording, takes_all_releases};
 use crate::oracles::Oracle;
 use crate::write::write;
 
@@ -21,8 +22,7 @@ use crate::write::write;
 /// Without `SNAPSHOTS=overwrite` or `OPCTL_VERSIONS=all`, the derives of the latest release are asked about some cases.
 #[test]
 fn derives_accept_what_opctl_accepts() {
-    let is_recording = std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite");
-    let takes_all = is_recording || std::env::var_os("OPCTL_VERSIONS").is_some_and(|value| value == "all");
+    let (is_recording, takes_all) = (is_recording(), takes_all_releases());
     let mut differing = Vec::new();
     let mut sections: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let versions = common::operators_target().join("versions");

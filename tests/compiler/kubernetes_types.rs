@@ -13,6 +13,7 @@ use opctl::{diagnostic, emit};
 use serde_json::Value;
 
 use crate::common;
+use crate::extent::takes_all;
 use crate::write::write;
 
 /// Each type of the table must be in k8s-openapi, with that schema and default, and a kind that uses many of them must have
@@ -20,9 +21,8 @@ use crate::write::write;
 /// latest version of each release: the table changes only with the sources of a release, which `cargo test` compares it with.
 #[test]
 fn the_table_is_what_the_compiled_types_print() {
-    let takes_all = std::env::var_os("OPCTL_VERSIONS").is_some_and(|value| value == "all");
     let (releases, features): (_, &[&str]) =
-        if takes_all { (RELEASES, &["earliest", "latest"]) } else { (&RELEASES[3..], &["latest"]) };
+        if takes_all("OPCTL_VERSIONS") { (RELEASES, &["earliest", "latest"]) } else { (&RELEASES[3..], &["latest"]) };
     for feature in features {
         let minors = releases.iter().map(|(_, release)| Minor::of_feature(*release, feature).unwrap());
         let types = |minor| kubernetes::paths().filter(|path| kubernetes::find(minor, path).is_some()).collect();

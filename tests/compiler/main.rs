@@ -15,6 +15,8 @@ mod copy;
 mod differ;
 #[path = "../common/engine.rs"]
 mod engine_cases;
+#[path = "../common/extent.rs"]
+mod extent;
 #[path = "../common/oracle.rs"]
 mod oracle;
 #[path = "../common/oracles.rs"]

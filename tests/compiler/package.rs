@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::extent::takes_all;
 use crate::tree::tree;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -69,7 +70,7 @@ fn the_archives_have_what_opctl_needs_and_install_the_same_opctl() {
         scaffold.iter().all(|path| packages["opctl"].join(path).is_file()),
         "opctl is published without {scaffold:?}"
     );
-    if std::env::var_os("OPCTL_PACKAGES").is_none_or(|packages| packages != "all") {
+    if !takes_all("OPCTL_PACKAGES") {
         return;
     }
 

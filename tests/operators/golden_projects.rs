@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, skipped};
 use crate::dockerignore::Dockerignore;
+use crate::extent::takes_all;
 use crate::golden::{self, Golden, shell};
 use crate::manager::Manager;
 use crate::workdir::{self, cargo_lock, kubectl, sync};
@@ -67,8 +68,7 @@ fn prove(name: &str) {
     let operator = Operator::make(&Golden::read(name));
     operator.renders();
     operator.lints();
-    let all = std::env::var_os("OPCTL_OPERATORS").is_some_and(|operators| operators == "all");
-    if LINTED.contains(&name) && !all {
+    if LINTED.contains(&name) && !takes_all("OPCTL_OPERATORS") {
         return;
     }
     let manager = operator.compiles();

@@ -7,6 +7,8 @@ mod common;
 mod control_plane;
 #[path = "../common/dockerignore.rs"]
 mod dockerignore;
+#[path = "../common/extent.rs"]
+mod extent;
 #[path = "../common/golden.rs"]
 mod golden;
 #[path = "../common/guide.rs"]

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::attribute_cases::{Case, accepted_by_opctl, differences, of_kube, of_types, recorded};
+use crate::extent::takes_all;
 use crate::oracles::Oracle;
 
 /// Compares each case whose number is divisible by `step`.
@@ -29,8 +30,8 @@ fn attributes_of_types_are_accepted_as_by_the_derives() {
 /// Without `OPCTL_VERSIONS=all`, some cases of each earlier release.
 #[test]
 fn attributes_of_kinds_are_accepted_as_by_each_release_of_kube() {
-    let takes_all = std::env::var_os("OPCTL_VERSIONS").is_some_and(|value| value == "all");
-    let earlier = Oracle::earlier().into_iter().map(|oracle| (oracle, if takes_all { 1 } else { 10 }));
+    let step = if takes_all("OPCTL_VERSIONS") { 1 } else { 10 };
+    let earlier = Oracle::earlier().into_iter().map(|oracle| (oracle, step));
     let recorded = recorded();
     for (oracle, step) in earlier.chain([(Oracle::latest(), 1)]) {
         let cases = of_kube(&oracle);

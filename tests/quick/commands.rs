@@ -11,6 +11,7 @@ use std::time::Instant;
 use opctl::plan::{self, Step, Verdict};
 use opctl::project::Features;
 
+use crate::extent::takes_all;
 use crate::sandbox::Sandbox;
 use crate::tree::tree;
 
@@ -74,9 +75,9 @@ fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     (0..items.len()).flat_map(with_first).collect()
 }
 
-/// Whether a test goes through everything, or through a part of it that takes seconds.
+/// True if a test goes through everything instead of a part of it that takes seconds.
 fn all() -> bool {
-    std::env::var_os("OPCTL_COMMANDS").is_some_and(|commands| commands == "all")
+    takes_all("OPCTL_COMMANDS")
 }
 
 /// In three orders, or with `OPCTL_COMMANDS=all` in all 12. A further version of a kind is a copy of the first one, so it comes later.

@@ -8,6 +8,7 @@ use std::thread;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::extent::takes_all;
 use crate::golden::Golden;
 use crate::sandbox::Sandbox;
 
@@ -65,7 +66,6 @@ pub fn on_all_cores<T: Sync, R: Send>(values: &[T], each: impl Fn(&T) -> R + Syn
 /// Every third value, from the one with the index `first` on. What is true of every golden project is tested with a third of
 /// them, another one in each test; with OPCTL_GOLDEN=all, as in the nightly workflow, with all of them.
 pub fn third<T>(first: usize, values: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-    let takes_all = std::env::var_os("OPCTL_GOLDEN").is_some_and(|value| value == "all");
-    let (first, step) = if takes_all { (0, 1) } else { (first, 3) };
+    let (first, step) = if takes_all("OPCTL_GOLDEN") { (0, 1) } else { (first, 3) };
     values.into_iter().skip(first).step_by(step)
 }

@@ -19,6 +19,8 @@ mod differ;
 mod edits;
 #[path = "../common/engine.rs"]
 mod engine_cases;
+#[path = "../common/extent.rs"]
+mod extent;
 #[path = "../common/formats.rs"]
 mod formats;
 #[path = "../common/golden.rs"]

@@ -35,7 +35,7 @@ fn every_file_of_the_registry_is_read_to_its_end() {
         assert!(env::var_os("OPCTL_TESTS_MUST_RUN").is_none(), "the reader cannot be tested: {absent}");
         return say(&format!("SKIPPED the reader on the registry: {absent}"));
     }
-    let all = env::var_os("OPCTL_REGISTRY").is_some_and(|value| value == "all");
+    let all = crate::extent::takes_all("OPCTL_REGISTRY");
     if !all {
         packages.retain(|package| rust_files(package).iter().map(|(_, size)| size).sum::<u64>() <= SAMPLED);
         packages = packages.into_iter().step_by(PACKAGES).collect();

@@ -18,7 +18,7 @@ use opctl_testenv::Scratch;
 use super::error::{Failed, Refusal};
 use super::on_cluster::Cluster;
 use super::rendered::{self, ImageSubstitution};
-use super::{Console, Outcome, check, counted, environment, kubectl, manifests, report, testenv, tree};
+use super::{Console, Outcome, check, counted, environment, manifests, report, testenv, tree};
 use crate::cluster::{self, Object};
 use crate::commands::kubectl::KubectlArgs;
 use crate::commands::testenv::TestenvServersArgs;
@@ -285,10 +285,9 @@ fn open(args: &DevArgs, console: &Console) -> anyhow::Result<DevCluster> {
     let name = format!("dev-{}", std::process::id());
     if let Some(context) = &args.context {
         let scratch = Scratch::take(&environment::environments(), &name).map_err(testenv::failed)?;
-        let mut kubectl = kubectl::find(args.program.kubectl.as_deref(), Some(context));
-        kubectl.kubeconfig.clone_from(&args.kubeconfig);
-        Cluster::with(kubectl, console).connect()?;
-        return Ok(DevCluster::Existing(context.clone(), scratch));
+        let cluster = DevCluster::Existing(context.clone(), scratch);
+        Cluster::with(cluster.kubectl(args), console).connect()?;
+        return Ok(cluster);
     }
     let crds = if args.servers.crds.is_empty() { Vec::new() } else { testenv::crds(&args.servers.crds)? };
     let environment = testenv::start(&args.servers, &name, &crds, &console.silent())?;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::super::environment;
 use super::{Finding, Target, numbers};
 use crate::cluster::{FailureCause, Kubectl, KubectlError, Obstacle, condition, items};
+use crate::commands::on_cluster::VIEW;
 use crate::config::render::Renderer;
 use crate::project::Tree;
 use crate::source::dependencies::Dependencies;
@@ -23,7 +24,7 @@ pub struct Connection {
 
 /// What is there; no connection where there is nobody to ask about rights.
 pub fn examine(target: &Target, packages: &[Dependencies], kubectl: &Kubectl) -> (Vec<Finding>, Option<Connection>) {
-    let config = match kubectl.output(&["config", "view", "--minify", "--output=json"], "") {
+    let config = match kubectl.output(&VIEW, "") {
         Ok(config) => json(&config),
         Err(error) => return (vec![no_context(&error)], None),
     };

@@ -126,13 +126,8 @@ impl Cluster<'_> {
             if held.is_empty() {
                 continue;
             }
-            text.push_str(&format!("{} of `{}` with finalizers:\n", counted(held.len(), "object"), crd.name));
-            held.iter().take(SHOWN).for_each(|object| {
-                text.push_str(&format!("  {}: {}\n", named(object), finalizers(object)));
-            });
-            if held.len() > SHOWN {
-                text.push_str(&format!("  and {} more\n", held.len() - SHOWN));
-            }
+            let lines = listed(&held, "  ", |object| format!("{}: {}", named(object), finalizers(object)));
+            text.push_str(&format!("{} of `{}` with finalizers:{lines}\n", counted(held.len(), "object"), crd.name));
         }
         if text.is_empty() {
             return Ok(true);
@@ -185,13 +180,9 @@ impl Cluster<'_> {
                 number => format!(" in {}", counted(number, "namespace")),
             };
             let number = if held.is_empty() { "no object".into() } else { counted(held.len(), "object") };
-            text.push_str(&format!("  {:width$}  {number}{spread}\n", crd.name));
-            if self.console.verbosity == Verbosity::Verbose {
-                held.iter().take(SHOWN).for_each(|object| text.push_str(&format!("    {}\n", named(object))));
-                if held.len() > SHOWN {
-                    text.push_str(&format!("    and {} more\n", held.len() - SHOWN));
-                }
-            }
+            let is_verbose = self.console.verbosity == Verbosity::Verbose;
+            let lines = if is_verbose { listed(&held, "    ", named) } else { String::new() };
+            text.push_str(&format!("  {:width$}  {number}{spread}{lines}\n", crd.name));
         }
         Ok(text)
     }
@@ -223,12 +214,9 @@ impl Cluster<'_> {
         for crd in crds {
             let held = crd.objects(&self.kubectl).map_err(|error| self.failure("list what is left", &error))?;
             lines.push_str(&format!("\n  `{}`: {} left", crd.name, counted(held.len(), "object")));
-            for object in held.iter().take(SHOWN) {
-                lines.push_str(&format!("\n    {}: held by {}", named(object), finalizers(object)));
-            }
-            if held.len() > SHOWN {
-                lines.push_str(&format!("\n    and {} more", held.len() - SHOWN));
-            }
+            lines.push_str(&listed(&held, "    ", |object| {
+                format!("{}: held by {}", named(object), finalizers(object))
+            }));
             if let Some(object) = held.iter().find(|object| !object.finalizers.is_empty()) {
                 let namespace =
                     if object.namespace.is_empty() { String::new() } else { format!(" -n {}", object.namespace) };
@@ -244,6 +232,15 @@ impl Cluster<'_> {
             None => refusal,
         })
     }
+}
+
+/// A line for each of the first objects, and the number of the others.
+fn listed(objects: &[RemainingObject], indent: &str, line: impl Fn(&RemainingObject) -> String) -> String {
+    let mut lines: String = objects.iter().take(SHOWN).map(|object| format!("\n{indent}{}", line(object))).collect();
+    if objects.len() > SHOWN {
+        lines.push_str(&format!("\n{indent}and {} more", objects.len() - SHOWN));
+    }
+    lines
 }
 
 fn named(object: &RemainingObject) -> String {

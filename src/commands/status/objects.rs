@@ -12,12 +12,11 @@ use crate::cluster::condition;
 
 /// The maximum number of objects in a message.
 const SHOWN: usize = 3;
-/// How long the operator may take to clean up after an object, or to set its first status, in seconds.
+/// The seconds that the operator may take to clean up after an object, or to set its first status.
 const PATIENCE: i64 = 5 * 60;
 
 pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
-    let is_deployed =
-        project.of("Deployment").any(|deployment| matches!(facts.installed(deployment), Ok(Some(_)) | Err(_)));
+    let is_deployed = project.of("Deployment").any(|deployment| !matches!(facts.installed(deployment), Ok(None)));
     let mut found = Vec::new();
     for (crd, answer) in &facts.kinds {
         match &answer.error {
@@ -37,7 +36,7 @@ pub fn examine(project: &Project, facts: &Facts, now: Now) -> Vec<Finding> {
     found
 }
 
-/// Whose objects are examined.
+/// The kind of the objects, and what decides about them.
 struct Kind<'a> {
     /// The name of its CRD.
     crd: &'a str,

@@ -19,7 +19,7 @@ pub struct Stage<'a> {
     placed: usize,
     /// The root and the folders above it, as far as they were created, outer ones first.
     created: Vec<PathBuf>,
-    /// How the run ends; `None`, while only some files are in place: the journal stays, and the next run undoes this one.
+    /// The end of the run. `None` while only some files are in place: then the journal stays, and the next run undoes this one.
     end: Option<End>,
     /// A root that was made is locked, because until then another process could only wait for the folder above it.
     _root_lock: Option<File>,

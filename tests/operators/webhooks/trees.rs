@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::project::{BuildFolder, Files, Project};
 use super::rendered::Rendered;
 use crate::control_plane;
+use crate::extent::takes_all;
 use crate::workdir::kubectl;
 
 /// What a project is asked for, in one command.
@@ -120,7 +121,7 @@ fn cert_manager_is_a_marker_in_the_rust() {
 #[test]
 fn the_rust_of_every_tree_compiles_and_passes_its_tests() {
     let folder = BuildFolder::new("tree", "");
-    let all = std::env::var_os("OPCTL_WEBHOOKS").is_some_and(|trees| trees == "all");
+    let all = takes_all("OPCTL_WEBHOOKS");
     for tree in Tree::all(false) {
         let is_whole =
             tree.webhooks == if tree.is_own { DEFAULTING | VALIDATION | CONVERSION } else { DEFAULTING | VALIDATION };

@@ -190,7 +190,7 @@ impl Manager {
     ///
     /// # Errors
     ///
-    /// Why the operator could not start, or not go on. If the Lease is lost while the thread of this future is blocked, the process ends
+    /// If the operator cannot start, or a part of it ends. If the Lease is lost while the thread of this future is blocked, the process ends
     /// with code 1, after half of the time between `--renew-deadline` and `--lease-duration`.
     pub async fn start(self, client: Client, options: Options, runnables: Vec<Runnable>) -> Result<(), Error> {
         let connected = client.clone();
