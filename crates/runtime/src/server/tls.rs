@@ -2,15 +2,17 @@
 
 use std::error::Error;
 use std::io;
+use std::mem::replace;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use rustls::ServerConfig;
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::NoServerSessionStorage;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::{NoServerSessionStorage, ParsedCertificate};
+use rustls::{CertificateError, RootCertStore, ServerConfig};
 use tracing::{info, warn};
 
 /// How often the files are read. Few file watchers notice the symbolic link by which the kubelet replaces a Secret, and the files
@@ -32,10 +34,9 @@ impl Certificate {
     ///
     /// If a file cannot be read, or the key does not belong to the certificate.
     pub fn from_folder(folder: PathBuf) -> io::Result<Self> {
-        let (chain, key) = read(&folder).map_err(failure)?;
-        let mut certificate = Self::from_pem(&chain, &key)?;
-        certificate.folder = Some(folder);
-        Ok(certificate)
+        let config = read(&folder).and_then(|(chain, key)| parse(&chain, &key));
+        let config = config.map_err(|problem| failure_in(&folder, &problem))?;
+        Ok(Self { config: Arc::new(RwLock::new(config)), folder: Some(folder) })
     }
 
     /// Issues a certificate that is signed with its own key. Traffic is encrypted, but clients cannot verify who answers.
@@ -66,9 +67,12 @@ impl Certificate {
     ///
     /// If the PEM is invalid, or the key does not belong to the certificate; the pair stays as it was.
     pub fn replace(&self, chain: &[u8], key: &[u8]) -> io::Result<()> {
-        let config = parse(chain, key).map_err(failure)?;
-        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        self.serve(parse(chain, key).map_err(failure)?);
         Ok(())
+    }
+
+    fn serve(&self, config: Arc<ServerConfig>) {
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
     }
 
     pub(super) fn config(&self) -> Arc<ServerConfig> {
@@ -81,18 +85,24 @@ impl Certificate {
         let Some(folder) = &self.folder else { return };
         let mut served = read(folder).ok();
         let mut failed = None;
+        let mut expired = false;
         loop {
+            // Logged once: whoever renews it may take long.
+            let before = replace(&mut expired, served.as_ref().is_some_and(|(chain, _)| is_expired(chain)));
+            if expired && !before {
+                warn!("the certificate in {} has expired: clients refuse it until it is renewed", folder.display());
+            }
             tokio::time::sleep(INTERVAL).await;
-            let result = match read(folder) {
-                Ok(pair) if served.as_ref() == Some(&pair) => Ok(()),
-                Ok(pair) => self.replace(&pair.0, &pair.1).map(|()| {
+            let result = read(folder).and_then(|pair| {
+                if served.as_ref() != Some(&pair) {
+                    self.serve(parse(&pair.0, &pair.1)?);
                     info!("serving the new certificate in {}", folder.display());
                     served = Some(pair);
-                }),
-                Err(problem) => Err(failure(problem)),
-            };
+                }
+                Ok(())
+            });
             // Each problem is logged once.
-            let problem = result.err().map(|error| error.to_string());
+            let problem = result.err().map(|problem| failure_in(folder, &problem).to_string());
             if let Some(problem) = problem.as_ref().filter(|_| failed != problem) {
                 warn!("the previous certificate stays in use: {problem}");
             }
@@ -107,17 +117,22 @@ fn failure(problem: Problem) -> io::Error {
     io::Error::other(format!("cannot serve HTTPS: {problem}"))
 }
 
+fn failure_in(folder: &Path, problem: &Problem) -> io::Error {
+    io::Error::other(format!("cannot serve HTTPS with the certificate in {}: {problem}", folder.display()))
+}
+
 fn read(folder: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
-    let file = |name| {
-        let path = folder.join(name);
-        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
-    };
+    let file = |name| std::fs::read(folder.join(name)).map_err(|error| format!("{name}: {error}"));
     Ok((file("tls.crt")?, file("tls.key")?))
 }
 
 fn parse(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Problem> {
-    let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>();
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
     let chain = chain.map_err(|error| format!("tls.crt: {error}"))?;
+    // As after a write to a full disk; rustls would say that the peer sent none.
+    if chain.is_empty() {
+        return Err("tls.crt: there is no certificate in it".into());
+    }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("tls.key: {error}"))?;
     // The provider is named, so that it does not depend on the features of rustls that other crates enable.
     let mut config = ServerConfig::builder_with_provider(ring::default_provider().into())
@@ -129,4 +144,34 @@ fn parse(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Problem> {
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(config.into())
+}
+
+/// Whether a chain in PEM begins with a certificate whose time is over.
+fn is_expired(chain: &[u8]) -> bool {
+    let Ok(leaf) = CertificateDer::from_pem_slice(chain) else { return false };
+    let Ok(leaf) = ParsedCertificate::try_from(&leaf) else { return false };
+    let (nobody, algorithms) = (RootCertStore::empty(), ring::default_provider().signature_verification_algorithms);
+    // Its time is looked at before its issuer, whom nobody here knows.
+    let verified = verify_server_cert_signed_by_trust_anchor(&leaf, &nobody, &[], UnixTime::now(), algorithms.all);
+    let Err(rustls::Error::InvalidCertificate(why)) = verified else { return false };
+    matches!(why, CertificateError::Expired | CertificateError::ExpiredContext { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_whose_time_is_over_is_noticed() {
+        let until = |year| {
+            let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+            params.not_after = date_time_ymd(year, 1, 1);
+            let issued = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+            issued.pem().into_bytes()
+        };
+        assert!(is_expired(&until(2020)));
+        assert!(!is_expired(&until(4000)) && !is_expired(b""));
+    }
 }

@@ -38,6 +38,11 @@ fn certificates_of_others_are_followed() {
     assert_ne!(first, second);
     within(MINUTE, "the other certificate is served", || served(port) == second);
     asks(&cluster, port, &second);
+    // Of which the API server says so only to those whose requests fail.
+    expire(&folder);
+    within(MINUTE, "the log has it", || manager.log().contains("has expired: clients refuse it until it is renewed"));
+    let second = issue(&folder);
+    within(MINUTE, "the renewed certificate is served", || served(port) == second);
     // A pair that does not fit together is not served.
     fs::write(folder.join("tls.crt"), &first).unwrap();
     within(MINUTE, "the log has it", || manager.log().contains("the previous certificate stays in use"));
@@ -84,6 +89,15 @@ fn issue(folder: &Path) -> String {
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", "tls.key", "-out", "tls.crt"]);
     output(&mut openssl);
     fs::read_to_string(folder.join("tls.crt")).unwrap()
+}
+
+/// Puts a certificate there whose time is over.
+fn expire(folder: &Path) {
+    let mut params = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let key = rcgen::KeyPair::generate().unwrap();
+    fs::write(folder.join("tls.crt"), params.self_signed(&key).unwrap().pem()).unwrap();
+    fs::write(folder.join("tls.key"), key.serialize_pem()).unwrap();
 }
 
 fn served(port: u16) -> String {

@@ -391,6 +391,19 @@ async fn a_certificate_is_replaced_while_connections_last() {
     assert!(rest(&mut before).await.0.ends_with("hello"));
 }
 
+#[test]
+fn a_folder_without_a_whole_certificate_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = || Certificate::from_folder(folder.path().to_owned()).unwrap_err().to_string();
+    let begin = format!("cannot serve HTTPS with the certificate in {}: tls.crt: ", folder.path().display());
+    assert_eq!(why(), format!("{begin}No such file or directory (os error 2)"));
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(folder.path().join("tls.key"), issued.signing_key.serialize_pem()).unwrap();
+    // As on a full disk.
+    std::fs::write(folder.path().join("tls.crt"), "").unwrap();
+    assert_eq!(why(), format!("{begin}there is no certificate in it"));
+}
+
 #[tokio::test]
 async fn what_is_asked_before_a_shutdown_is_answered() {
     let server = start(limits(), None).await;
