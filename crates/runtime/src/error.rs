@@ -109,7 +109,8 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        let message = error.to_string();
+        // kube's own text has a prefix, with which it would be repeated.
+        let message = error.downcast_ref().map_or_else(|| error.to_string(), brief);
         if !text.contains(&message) {
             text = format!("{text}: {message}");
         }

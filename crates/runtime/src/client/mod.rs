@@ -216,6 +216,10 @@ where
 /// answer, or says no more than "client error (Connect)".
 pub(crate) fn describe(error: &kube::Error) -> String {
     match error {
+        // The server says no more, whether a certificate has expired or a token is wrong.
+        kube::Error::Api(status) if status.code == 401 => {
+            "Unauthorized: the credentials are invalid or have expired".to_owned()
+        }
         kube::Error::Api(status) => status.to_string(),
         kube::Error::Service(error) => with_causes(&**error),
         error => with_causes(error),

@@ -280,6 +280,10 @@ fn explained(error: &(dyn StdError + 'static)) -> String {
     if is_certificate {
         return format!("its certificate is not trusted ({text}); check `certificate-authority` in the kubeconfig");
     }
+    // The time to connect, TLS included, of which the text does not say what it is for.
+    if text.ends_with("deadline has elapsed") {
+        return format!("it takes too long ({text})");
+    }
     if text.contains("proxy authorization required") {
         return format!("the proxy wants a user and a password ({text})");
     }

@@ -10,7 +10,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{Api, EvictParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, Config};
 use opctl_runtime::telemetry::metrics::Metrics;
-use opctl_runtime::{brief, client, operator};
+use opctl_runtime::testing::options;
+use opctl_runtime::{Manager, brief, client, operator, with_causes};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -246,6 +247,36 @@ async fn errors_name_the_server_and_the_proxy() {
     tokio::spawn(async move { while listener.accept().await.is_ok() {} });
     let error = brief(&pods(&connect(&url)).get("x").await.unwrap_err());
     assert!(error.starts_with(&format!("GET {url}/api/v1/namespaces/default/pods/x failed: ")), "{error}");
+}
+
+#[tokio::test]
+async fn a_start_without_a_server_says_once_why() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let client = connect(&format!("http://{closed}"));
+    let error = Manager::new(operator!()).start(client, options([]), Vec::new()).await.unwrap_err();
+    let why = format!("cannot connect to http://{closed}: tcp connect error: Connection refused (os error 111)");
+    assert_eq!(with_causes(&error), format!("the API server does not answer: {why}"));
+}
+
+#[tokio::test]
+async fn says_that_a_connection_takes_too_long() {
+    // Accepts connections, and never shakes hands.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let mut config = Config::new(url.parse().unwrap());
+    config.connect_timeout = Some(Duration::from_millis(100));
+    let error = brief(&client::from_config(config, &metrics()).unwrap().apiserver_version().await.unwrap_err());
+    assert_eq!(error, format!("cannot connect to {url}: it takes too long (deadline has elapsed)"));
+}
+
+#[tokio::test]
+async fn says_that_credentials_may_have_expired() {
+    let unauthorized = json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 401, "message": "Unauthorized", "reason": "Unauthorized",
+    });
+    let (url, _) = server(move |_| (401, None, unauthorized.clone())).await;
+    let error = pods(&connect(&url)).get("x").await.unwrap_err();
+    assert_eq!(brief(&error), "Unauthorized: the credentials are invalid or have expired");
 }
 
 #[tokio::test]
