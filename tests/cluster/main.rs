@@ -51,6 +51,7 @@ mod compat;
 mod config;
 mod descriptions;
 mod doctor;
+mod guides;
 mod markers;
 mod migrate;
 mod naming;
