@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::tasks::roles_of_playbook;
 use super::{Content, Source};
-use crate::config::yaml::{Entry, Node, Value};
+use crate::config::yaml::{Entry, Node, Shared, Value};
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::spec::{Field, Kind, MOST_FIELDS, Object, Range, Schema, keys};
 
@@ -185,7 +185,7 @@ fn kind_of(option: &Node, found: &mut Vec<Diagnostic>) -> Kind {
 }
 
 /// An option of the type that `elements` names.
-fn element(option: &Node) -> Vec<Entry> {
+fn element(option: &Node) -> Shared<Entry> {
     let entries =
         option.entries().iter().filter(|entry| ["elements", "options", "choices"].contains(&entry.key.as_str()));
     let renamed = entries.map(|entry| match entry.key.as_str() {

@@ -132,7 +132,7 @@ impl Deriver<'_> {
             let Some(path) = task.argument(arguments, &[name]) else { continue };
             is_given = true;
             let paths = match &path.value {
-                Value::List(items) => items.clone(),
+                Value::List(items) => items.to_vec(),
                 Value::Map(_) => path.get("path").into_iter().cloned().collect(),
                 _ => vec![path.clone()],
             };

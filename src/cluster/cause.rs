@@ -14,6 +14,8 @@ pub enum FailureCause {
     Unauthorized,
     /// The program in the kubeconfig that gets the credentials fails or is missing.
     Credentials,
+    /// It, or a certificate or key that it has or names, cannot be read.
+    Kubeconfig,
     /// Of the kubeconfig.
     NoContext,
     /// At least one.
@@ -44,7 +46,36 @@ impl fmt::Display for Denial {
     }
 }
 
+const CREDENTIALS: &str = "getting credentials: ";
+
+/// How errors of kubectl begin that are about the kubeconfig.
+const KUBECONFIG: [&str; 6] = [
+    "error: error loading config file ",
+    "Error in configuration:",
+    "error: unable to load root certificates: ",
+    "error: unable to read certificate-authority ",
+    "error: unable to read client-",
+    "error: tls: ",
+];
+
 impl KubectlError {
+    /// The reason in one line.
+    pub fn reason(&self) -> String {
+        let Self::Failed { stderr, .. } = self else { return self.to_string() };
+        let reason = match self.cause() {
+            // The rest is how to learn more about plugins.
+            FailureCause::Credentials => {
+                stderr.lines().find(|line| line.contains(CREDENTIALS)).unwrap_or_default().to_owned()
+            }
+            // All that is wrong, in a list.
+            FailureCause::Kubeconfig => {
+                stderr.lines().map(|line| line.trim_start_matches("* ").trim()).collect::<Vec<_>>().join(" ")
+            }
+            _ => stderr.lines().last().unwrap_or_default().to_owned(),
+        };
+        reason.trim_start_matches("error: ").trim().to_owned()
+    }
+
     pub fn cause(&self) -> FailureCause {
         let Self::Failed { stderr, .. } = self else { return FailureCause::NoKubectl };
         let mut denials: Vec<Denial> = Vec::new();
@@ -54,12 +85,18 @@ impl KubectlError {
             }
         }
         let has = |words: &[&str]| words.iter().any(|words| stderr.contains(words));
-        // Not whatever else is refused: a webhook that cannot be called is no cluster that cannot be reached.
-        if has(&["The connection to the server ", "Unable to connect to the server", "connect: connection refused - "])
-        {
-            FailureCause::Unreachable
-        } else if has(&["getting credentials: "]) {
+        // kubectl begins with "Unable to connect to the server" then, too.
+        if has(&[CREDENTIALS]) {
             FailureCause::Credentials
+        } else if KUBECONFIG.iter().any(|start| stderr.starts_with(start)) {
+            FailureCause::Kubeconfig
+        // Not whatever else is refused: a webhook that cannot be called is no cluster that cannot be reached.
+        } else if has(&[
+            "The connection to the server ",
+            "Unable to connect to the server",
+            "connect: connection refused - ",
+        ]) {
+            FailureCause::Unreachable
         } else if has(&["You must be logged in to the server", "(Unauthorized)"]) {
             FailureCause::Unauthorized
         } else if has(&["cannot locate context", "current-context must exist", "error: context \""]) {
@@ -94,8 +131,16 @@ fn denial(line: &str) -> Option<Denial> {
 mod tests {
     use super::*;
 
+    fn failed(stderr: &str) -> KubectlError {
+        KubectlError::Failed { command: "kubectl".into(), stderr: stderr.into() }
+    }
+
     fn cause(stderr: &str) -> FailureCause {
-        KubectlError::Failed { command: "kubectl".into(), stderr: stderr.into() }.cause()
+        failed(stderr).cause()
+    }
+
+    fn reason(stderr: &str) -> String {
+        failed(stderr).reason()
     }
 
     #[test]
@@ -124,6 +169,34 @@ mod tests {
             FailureCause::Unreachable
         );
         assert_eq!(cause("error: You must be logged in to the server (Unauthorized)"), FailureCause::Unauthorized);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_kubeconfig_is_no_unreachable_cluster() {
+        let plugin = "Unable to connect to the server: getting credentials: exec: executable aws not found\n\nIt looks like \
+            you are trying to use a client-go credential plugin that is not installed.\n\nTo learn more about this feature, \
+            consult the documentation";
+        assert_eq!(cause(plugin), FailureCause::Credentials);
+        assert_eq!(
+            reason(plugin),
+            "Unable to connect to the server: getting credentials: exec: executable aws not found"
+        );
+        let files = "Error in configuration: \n* unable to read client-cert /a for u due to open /a: no such file or directory\n\
+            * unable to read client-key /b for u due to open /b: no such file or directory";
+        assert_eq!(cause(files), FailureCause::Kubeconfig);
+        assert!(
+            reason(files).starts_with("Error in configuration: unable to read client-cert /a "),
+            "{}",
+            reason(files)
+        );
+        for stderr in [
+            "error: error loading config file \"a\": illegal base64 data at input byte 0",
+            "error: unable to load root certificates: unable to parse bytes as PEM block",
+            "error: unable to read certificate-authority /a for c due to open /a: no such file or directory",
+            "error: tls: failed to find any PEM data in certificate input",
+        ] {
+            assert_eq!(cause(stderr), FailureCause::Kubeconfig, "{stderr}");
+        }
     }
 
     #[test]

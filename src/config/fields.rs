@@ -2,7 +2,7 @@
 //! kustomize's own, from `builtinpluginconsts`.
 
 use super::object::Id;
-use super::yaml::{Node, Value};
+use super::yaml::{Node, Shared, Value};
 
 /// Where something stands in some objects; what is empty is not asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,11 @@ impl FieldSpec {
         keys.split('/').filter(|key| !key.is_empty()).map(|key| key.replace('\0', "/")).collect()
     }
 
+    /// Whether a value has this place.
+    pub fn is_in(&self, node: &Node) -> bool {
+        leads(node, &self.keys())
+    }
+
     /// Calls `change` with every value at this place; `missing` is what a missing one is made of.
     pub fn visit(&self, node: &mut Node, missing: Option<Value>, change: &mut impl FnMut(&mut Node)) {
         let keys = self.keys();
@@ -64,6 +69,14 @@ pub fn selects(group: &str, version: &str, kind: &str, id: &Id) -> bool {
         && (kind.is_empty() || id.kind == kind)
 }
 
+fn leads(node: &Node, keys: &[String]) -> bool {
+    let Some((first, rest)) = keys.split_first() else { return true };
+    match &node.value {
+        Value::List(items) => items.iter().any(|item| leads(item, keys)),
+        _ => node.get(first.strip_suffix("[]").unwrap_or(first)).is_some_and(|inside| leads(inside, rest)),
+    }
+}
+
 fn walk(node: &mut Node, keys: &[String], missing: Option<&Value>, change: &mut impl FnMut(&mut Node)) {
     let Some((first, rest)) = keys.split_first() else { return change(node) };
     if let Value::List(items) = &mut node.value {
@@ -75,7 +88,7 @@ fn walk(node: &mut Node, keys: &[String], missing: Option<&Value>, change: &mut 
     let is_list = key.is_some();
     let key = key.unwrap_or(first);
     if let Some(missing) = missing.filter(|_| !is_list && node.get(key).is_none_or(Node::is_null)) {
-        let value = if rest.is_empty() { missing.clone() } else { Value::Map(Vec::new()) };
+        let value = if rest.is_empty() { missing.clone() } else { Value::Map(Shared::default()) };
         node.set(key, Node { value, span: node.span.clone() });
     }
     if let Some(inside) = node.get_mut(key) {

@@ -36,7 +36,7 @@ pub fn names(render: &mut Render) {
         let referrer = &candidates[at];
         let first = object.first_id();
         let fields = references.iter().flat_map(|reference| reference.fields.iter().map(move |spec| (reference, spec)));
-        let fields: Vec<_> = fields.filter(|(_, spec)| spec.selects(&first)).collect();
+        let fields: Vec<_> = fields.filter(|(_, spec)| spec.selects(&first) && spec.is_in(&object.node)).collect();
         if fields.is_empty() {
             continue;
         }

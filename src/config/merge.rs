@@ -88,7 +88,7 @@ fn merge_lists(base: Node, patch: &Node, keys: &[&str]) -> Option<Node> {
         first.extend(merged);
     }
     first.append(&mut old);
-    Some(Node { value: Value::List(first), span })
+    Some(Node { value: Value::List(first.into_iter().collect()), span })
 }
 
 /// By which keys the items of a list are told apart.

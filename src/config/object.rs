@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::yaml::Node;
 
+pub const CRD: &str = "CustomResourceDefinition";
+
 /// What one object is called.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
@@ -59,9 +61,17 @@ impl Object {
         self.past.push(self.id());
     }
 
+    pub fn name(&self) -> Option<&str> {
+        self.name_node().as_text()
+    }
+
     /// Where its name stands.
     pub fn name_node(&self) -> &Node {
         self.node.at(&["metadata", "name"]).unwrap_or(&self.node)
+    }
+
+    pub fn is_crd(&self) -> bool {
+        self.node.text_at(&["kind"]) == Some(CRD)
     }
 
     pub fn is(&self, group: &str, kind: &str) -> bool {

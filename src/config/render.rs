@@ -4,14 +4,14 @@
 //! said: [`Render::is_closed`].
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::fields::{self, FieldSpec, NameReference};
 use super::kustomization::{self, FILE_NAMES, Kustomization};
 use super::object::{Id, Object};
-use super::yaml::{self, Dialect, Node, Value};
+use super::yaml::{self, Dialect, Node, Shared, Value};
 use super::{follow, generate, patch, path, replace, transform};
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::names::nearest;
@@ -46,8 +46,8 @@ type Documents = Result<Option<Arc<Vec<Node>>>, Box<Diagnostic>>;
 /// Reads kustomizations of one tree, and remembers what it read and what it found wrong.
 pub struct Renderer<'a> {
     pub(super) tree: &'a Tree,
-    /// What was parsed, also by those that this one was made from.
-    files: Rc<RefCell<BTreeMap<String, Documents>>>,
+    /// What was parsed, also by those that this one was made from: by the path, and the text that a tree lays over the file.
+    files: Rc<RefCell<BTreeMap<(String, Option<Option<String>>), Documents>>>,
     /// The files that cannot be read.
     unread: BTreeSet<String>,
     pub problems: Vec<Diagnostic>,
@@ -77,7 +77,12 @@ impl<'a> Renderer<'a> {
 
     /// One that remembers only what was parsed.
     pub fn afresh(&self) -> Self {
-        Self { files: self.files.clone(), ..Self::new(self.tree) }
+        self.of(self.tree)
+    }
+
+    /// One that remembers what was parsed of the same folder on disk.
+    pub fn of<'b>(&self, tree: &'b Tree) -> Renderer<'b> {
+        Renderer { files: self.files.clone(), ..Renderer::new(tree) }
     }
 
     /// Everything that the kustomization in a folder makes, with names in step; the components are added as if it listed
@@ -109,7 +114,7 @@ impl<'a> Renderer<'a> {
         }
         let documents = self.documents(&path)?;
         let file = SourceFile::new(&path, "");
-        let empty = Node { value: Value::Map(Vec::new()), span: crate::diagnostic::Span { file, range: 0..0 } };
+        let empty = Node { value: Value::Map(Shared::default()), span: crate::diagnostic::Span { file, range: 0..0 } };
         let node = documents.first().cloned().unwrap_or(empty);
         let (is_component, problems) = kustomization::check(&node);
         if is_new {
@@ -149,7 +154,8 @@ impl<'a> Renderer<'a> {
                 .map(|documents| Some(Arc::new(documents))),
             Err(error) => Err(Box::new(error.into())),
         };
-        self.files.borrow_mut().entry(path.into()).or_insert_with(parse).clone()
+        let key = (path.to_owned(), self.tree.laid_over(path).cloned());
+        self.files.borrow_mut().entry(key).or_insert_with(parse).clone()
     }
 
     /// The folders that a kustomization lists.
@@ -479,7 +485,8 @@ impl<'a> Renderer<'a> {
             return;
         }
         let mut known: HashMap<Id, usize> = HashMap::new();
-        for (at, object) in render.objects.iter().enumerate() {
+        let names: HashSet<Option<&str>> = added.iter().map(Object::name).collect();
+        for (at, object) in render.objects.iter().enumerate().filter(|(_, object)| names.contains(&object.name())) {
             known.entry(object.id().normal()).or_insert(at);
         }
         for object in added {

@@ -1,12 +1,13 @@
 //! What a kustomization does to its objects, in kustomize's order.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::fields::{self, FieldSpec};
 use super::kustomization::Kustomization;
-use super::object::{Id, Object};
+use super::object::{CRD, Id, Object};
 use super::render::{Render, Renderer};
-use super::yaml::{self, Dialect, Node, Value};
+use super::yaml::{self, Dialect, Node, Shared, Value};
 use super::{patch, replace};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::names::nearest;
@@ -52,7 +53,7 @@ pub fn apply(renderer: &mut Renderer, kustomization: &Kustomization, render: &mu
 
 fn set_namespace(renderer: &mut Renderer, namespace: &Node, render: &mut Render) {
     let specs = [fields::namespaces(), render.configuration.namespaces.clone()].concat();
-    let mut ids: Vec<Id> = Vec::new();
+    let mut ids: HashMap<Id, usize> = HashMap::new();
     for at in 0..render.objects.len() {
         let object = &mut render.objects[at];
         object.remember();
@@ -78,20 +79,20 @@ fn set_namespace(renderer: &mut Renderer, namespace: &Node, render: &mut Render)
         }
         let id = object.id();
         let place = object.name_node().clone();
-        if let Some(other) = ids.iter().position(|other| other.is_same(&id)) {
-            let first = render.objects[other].name_node().span.to_string();
+        if let Some(other) = ids.get(&id.normal()) {
+            let first = render.objects[*other].name_node().span.to_string();
             render.is_closed = false;
             renderer
                 .problem("OP434", format!("{id} is in this twice, now that all are in one namespace"), &place)
                 .help(format!("the other is at {first}; kustomize refuses both, so rename one"));
         }
-        ids.push(id);
+        ids.entry(id.normal()).or_insert(at);
     }
 }
 
 fn rename(object: &mut Object, text: &str, is_prefix: bool) {
     let first = object.first_id();
-    let is_fixed = first.kind == "CustomResourceDefinition"
+    let is_fixed = first.kind == CRD
         || first.kind == "Namespace"
         || first.kind == "APIService" && first.group == "apiregistration.k8s.io";
     if is_fixed {
@@ -136,7 +137,7 @@ fn label(kustomization: &Kustomization, render: &mut Render) {
 fn set_pairs(object: &mut Object, pairs: &Node, places: &[FieldSpec]) {
     let id = object.id();
     for place in places.iter().filter(|place| place.selects(&id)) {
-        place.visit(&mut object.node, Some(Value::Map(Vec::new())), &mut |node| {
+        place.visit(&mut object.node, Some(Value::Map(Shared::default())), &mut |node| {
             for pair in pairs.entries() {
                 node.set(&pair.key, pair.value.clone());
             }
@@ -165,7 +166,8 @@ fn image(renderer: &mut Renderer, entry: &Node, render: &mut Render) {
     let Some(text) = name.as_text() else { return };
     let mut found = Vec::new();
     let mut is_used = false;
-    for object in &mut render.objects {
+    // kustomize leaves CRDs out: a schema may well have a field `containers`.
+    for object in render.objects.iter_mut().filter(|object| !object.is_crd()) {
         images(&mut object.node, &mut |image| {
             let Some(reference) = image.as_text() else { return };
             let bare = bare_image(reference).to_owned();
@@ -198,7 +200,7 @@ fn meant(near: Option<&str>) -> String {
 fn images(node: &mut Node, change: &mut impl FnMut(&mut Node)) {
     match &mut node.value {
         Value::Map(entries) => {
-            for entry in entries {
+            for entry in entries.iter_mut() {
                 if matches!(entry.key.as_str(), "containers" | "initContainers")
                     && let Value::List(containers) = &mut entry.value.value
                 {
@@ -227,8 +229,7 @@ pub struct Image {
 pub fn images_in(rendered: &str) -> Result<Vec<Image>, Box<Diagnostic>> {
     let mut found = Vec::new();
     for mut document in yaml::documents(&SourceFile::new("", rendered), Dialect::Kustomize)? {
-        // A schema may well have a field `containers`.
-        if document.text_at(&["kind"]) == Some("CustomResourceDefinition") {
+        if document.text_at(&["kind"]) == Some(CRD) {
             continue;
         }
         images(&mut document, &mut |image| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -121,19 +122,19 @@ fn containers(object: &Value) -> &[Value] {
 }
 
 /// The Deployment of the operator, and its container.
-fn deployment(objects: &[Value]) -> Option<(&Value, &Value)> {
-    let deployments = objects.iter().filter(|object| object["kind"] == "Deployment");
+fn deployment(objects: &[Arc<Value>]) -> Option<(&Value, &Value)> {
+    let deployments = objects.iter().map(Arc::as_ref).filter(|object| object["kind"] == "Deployment");
     let all = deployments.flat_map(|object| containers(object).iter().map(move |container| (object, container)));
     all.min_by_key(|(_, container)| container["name"] != CONTAINER)
 }
 
 /// The image of the operator.
-pub fn image(objects: &[Value]) -> Option<String> {
+pub fn image(objects: &[Arc<Value>]) -> Option<String> {
     Some(deployment(objects)?.1["image"].as_str()?.to_owned())
 }
 
 /// How many replicas of the operator there are.
-pub fn replicas(objects: &[Value]) -> Option<i64> {
+pub fn replicas(objects: &[Arc<Value>]) -> Option<i64> {
     deployment(objects)?.0["spec"]["replicas"].as_i64()
 }
 

@@ -1,10 +1,13 @@
 //! The operator without metrics. `opctl edit` cannot turn them off, so this is done to the objects.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 const PORT: &str = "metrics";
+/// Of a workload.
+const POD: &str = "/spec/template/spec";
 
 /// Whether an object runs the operator with metrics, as the scaffold does.
 pub fn serves_metrics(object: &Value) -> bool {
@@ -12,7 +15,7 @@ pub fn serves_metrics(object: &Value) -> bool {
 }
 
 /// Takes out what is there for metrics: arguments, variables, ports, a certificate, and the objects that are about these only.
-pub fn without_metrics(objects: &mut Vec<Value>) {
+pub fn without_metrics(objects: &mut Vec<Arc<Value>>) {
     objects.retain(|object| match object["kind"].as_str() {
         Some("ServiceMonitor" | "PodMonitor" | "PrometheusRule") => false,
         Some("Service") => !items(&object["spec"]["ports"]).iter().all(|port| port["targetPort"] == PORT),
@@ -23,7 +26,9 @@ pub fn without_metrics(objects: &mut Vec<Value>) {
         _ => true,
     });
     let mut secrets = BTreeSet::new();
-    for object in objects.iter_mut() {
+    let is_concerned = |object: &Value| object["kind"] == "NetworkPolicy" || object.pointer(POD).is_some();
+    for object in objects.iter_mut().filter(|object| is_concerned(object)) {
+        let object = Arc::make_mut(object);
         let mut volumes = BTreeSet::new();
         if let Some(Value::Array(containers)) = object.pointer_mut("/spec/template/spec/containers") {
             for container in containers {
@@ -32,7 +37,7 @@ pub fn without_metrics(objects: &mut Vec<Value>) {
                 remove_certificate(container, &mut volumes);
             }
         }
-        if let Some(pod) = object.pointer_mut("/spec/template/spec") {
+        if let Some(pod) = object.pointer_mut(POD) {
             let is_certificate = |volume: &Value| volume["name"].as_str().is_some_and(|name| volumes.contains(name));
             let of_certificate = items(&pod["volumes"]).iter().filter(|volume| is_certificate(volume));
             secrets

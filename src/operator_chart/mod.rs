@@ -15,6 +15,7 @@ mod template;
 mod values;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -104,8 +105,8 @@ pub struct Operator {
     pub namespace: String,
     /// What can be turned on and off, and whether it is on in `config/default`.
     pub switches: Vec<(Switch, bool)>,
-    /// The objects with each combination: in rendering `n`, switch `i` is on if bit `i` of `n` is set.
-    pub renderings: Vec<Vec<Value>>,
+    /// The objects with each combination: in rendering `n`, switch `i` is on if bit `i` of `n` is set. Most objects are the same in all.
+    pub renderings: Vec<Vec<Arc<Value>>>,
     /// The image of the operator: a repository, and a tag or a digest.
     pub image: Option<(String, String)>,
 }
@@ -207,7 +208,7 @@ pub fn chart(operator: &Operator, header: &str) -> Result<Chart, ChartError> {
 }
 
 /// What an object is in each set of renderings.
-type Variants = Vec<(Set, Value)>;
+type Variants = Vec<(Set, Arc<Value>)>;
 
 /// The objects of all renderings, except for the Namespace of the release.
 fn collected(operator: &Operator) -> BTreeMap<Id, Variants> {
@@ -217,7 +218,7 @@ fn collected(operator: &Operator) -> BTreeMap<Id, Variants> {
             let variants = objects.entry(Id::of(object)).or_default();
             match variants.iter_mut().find(|(_, known)| known == object) {
                 Some((set, _)) => *set |= 1 << rendering,
-                None => variants.push((1 << rendering, object.clone())),
+                None => variants.push((1 << rendering, Arc::clone(object))),
             }
         }
     }
@@ -238,7 +239,7 @@ fn template(
     manager: &Manager,
     values: &mut Values,
 ) -> Result<Tree, ChartError> {
-    let replaced: Variants = variants.iter().map(|(set, object)| (*set, names.replace(object))).collect();
+    let replaced: Vec<(Set, Value)> = variants.iter().map(|(set, object)| (*set, names.replace(object))).collect();
     let mut tree = merge(&replaced.iter().map(|(set, object)| (*set, object)).collect::<Vec<_>>());
     label(&mut tree, &operator.name, id);
     if let Some(spec) = tree.get(&["spec"]) {

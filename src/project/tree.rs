@@ -94,6 +94,11 @@ impl Tree {
         &self.root
     }
 
+    /// What counts instead of a file on disk: a text, or that there is none.
+    pub fn laid_over(&self, path: &str) -> Option<&Option<String>> {
+        self.overlay.get(path)
+    }
+
     /// The text of a file; `None` if nothing has this path.
     ///
     /// # Errors

@@ -209,6 +209,8 @@ impl<'a> Guide<'a> {
         shell
             .env("PATH", std::env::join_paths(path).unwrap())
             .env("HOME", &root)
+            // Where the toolchain is, which is found by HOME otherwise.
+            .env("RUSTUP_HOME", std::env::var_os("RUSTUP_HOME").map_or_else(|| home().join(".rustup"), PathBuf::from))
             .env("KUBECONFIG", &cluster.kubeconfig)
             .env("KUBEBUILDER_ASSETS", assets)
             .env("IMPORT", Path::new(ROOT).join("tests/import"))
@@ -257,6 +259,10 @@ impl<'a> Guide<'a> {
             None => Ok(script),
         }
     }
+}
+
+fn home() -> PathBuf {
+    std::env::home_dir().unwrap_or_default()
 }
 
 /// The folder of the programs that stand in for others.

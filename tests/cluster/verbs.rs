@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, skipped};
 use crate::sandbox::Sandbox;
@@ -140,6 +140,30 @@ impl<'a> Shop<'a> {
         let mut command = self.command(&["install"]);
         command.env("KUBECONFIG", "/nowhere/kubeconfig");
         Said::of(command).fails_with(&["error: cannot reach the cluster: ", "help: set KUBECONFIG"]);
+
+        let broken = |cluster: &str, user: &Value, wanted: &str| {
+            let mut config = config.clone();
+            config["users"][0]["user"] = user.clone();
+            config["clusters"][0]["cluster"]["certificate-authority-data"] = cluster.into();
+            let path = self.sandbox.root().join("broken");
+            fs::write(&path, config.to_string()).unwrap();
+            for verb in [&["install"][..], &["undeploy"], &["status"], &["migrate"]] {
+                let said = self.opctl(&[verb, &["--kubeconfig", path.to_str().unwrap()]].concat());
+                assert_eq!(said.error.matches("error: ").count(), 1, "{}", said.error);
+                said.fails_with(&[wanted]);
+            }
+            let doctor = self.opctl(&["doctor", "--kubeconfig", path.to_str().unwrap()]);
+            assert!(!doctor.good, "{}", doctor.output);
+        };
+        let authority = config["clusters"][0]["cluster"]["certificate-authority-data"].as_str().unwrap();
+        let token = json!({ "token": "expired" });
+        broken(authority, &token, "the cluster does not accept this user: ");
+        broken("?", &token, "kubectl cannot use the kubeconfig: ");
+        broken("bm8=", &token, "kubectl cannot use the kubeconfig: unable to load root certificates");
+        let missing = json!({ "client-certificate": "/nowhere/a", "client-key": "/nowhere/b" });
+        broken(authority, &missing, "unable to read client-cert /nowhere/a");
+        let program = json!({ "apiVersion": "client.authentication.k8s.io/v1", "command": "nowhere", "interactiveMode": "Never" });
+        broken(authority, &json!({ "exec": program }), "kubectl gets no credentials: ");
     }
 
     fn prints_without_a_cluster(&self) {

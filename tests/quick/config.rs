@@ -95,7 +95,7 @@ fn each_text(node: &Node, place: &str, visit: &mut impl FnMut(&str, &str, &std::
         yaml::Value::Text(_) => visit(place, "", &node.span.range),
         yaml::Value::List(items) => items.iter().for_each(|item| each_text(item, &format!("{place}[]"), visit)),
         yaml::Value::Map(entries) => {
-            for entry in entries {
+            for entry in entries.iter() {
                 if ["labels", "matchLabels", "selector"].iter().any(|field| place.ends_with(field)) {
                     visit(place, " key", &entry.key_span.range);
                 }

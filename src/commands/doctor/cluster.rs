@@ -53,18 +53,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// The last line of the error, which is the one that matters.
-fn reason(error: &KubectlError) -> String {
-    match error {
-        KubectlError::Failed { stderr, .. } => {
-            stderr.lines().last().unwrap_or_default().trim_start_matches("error: ").trim().to_owned()
-        }
-        error => error.to_string(),
-    }
-}
-
 fn no_context(error: &KubectlError) -> Finding {
-    let reason = reason(error);
+    let reason = error.reason();
     match error.cause() {
         FailureCause::NoKubectl => Finding::skipped(format!("cannot reach a cluster: {reason}")),
         // A context that `--context` or the kubeconfig names, but that is missing, is another error.
@@ -72,17 +62,24 @@ fn no_context(error: &KubectlError) -> Finding {
             let what = "there is no kubeconfig with a current context";
             Finding::skipped(what).help("export KUBECONFIG=FILE, or `kubectl config use-context NAME`")
         }
-        _ => {
-            Finding::error(format!("kubectl cannot use the kubeconfig ({reason})")).help("kubectl config get-contexts")
-        }
+        _ => unusable(&reason),
     }
 }
 
+fn unusable(reason: &str) -> Finding {
+    Finding::error(format!("kubectl cannot use the kubeconfig ({reason})")).help("kubectl config get-contexts")
+}
+
 fn unreachable(context: &str, error: &KubectlError) -> Finding {
-    let reason = reason(error);
+    let reason = error.reason();
     match error.cause() {
         FailureCause::Unauthorized => Finding::error(format!("context {context} does not accept this user ({reason})"))
             .help("log in again, or choose another one: `opctl doctor --context NAME`"),
+        FailureCause::Credentials => {
+            Finding::error(format!("kubectl gets no credentials for context {context} ({reason})"))
+                .help("install or repair the program that `exec` names in the kubeconfig")
+        }
+        FailureCause::Kubeconfig => unusable(&reason),
         _ => Finding::error(format!("context {context} does not answer ({reason})"))
             .help("start that cluster, or choose another one: `opctl doctor --context NAME`"),
     }
@@ -167,7 +164,7 @@ fn examine_crds(target: &Target, kubectl: &Kubectl) -> Vec<Finding> {
             let found = |crd: &Value| installed.iter().find(|installed| name(installed) == name(crd));
             crds.iter().flat_map(|crd| check_crd(crd, found(crd), &installed)).collect()
         }
-        Err(error) => vec![Finding::skipped(format!("CRDs cannot be looked at ({})", reason(&error)))],
+        Err(error) => vec![Finding::skipped(format!("CRDs cannot be looked at ({})", error.reason()))],
     }
 }
 
@@ -298,7 +295,7 @@ fn examine_deployments(tree: &Tree, kubectl: &Kubectl) -> Vec<Finding> {
         let get = ["get", "deployment", name, "--namespace", namespace, "--ignore-not-found", "--output=json", TIMEOUT];
         match kubectl.output(&get, "") {
             Ok(output) => check_deployment(namespace, name, items(&output).first()),
-            Err(error) => Finding::skipped(format!("the operator cannot be looked for ({})", reason(&error))),
+            Err(error) => Finding::skipped(format!("the operator cannot be looked for ({})", error.reason())),
         }
     });
     found.collect()

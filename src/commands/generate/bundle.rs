@@ -342,7 +342,7 @@ fn with_image(
             let Some(config::yaml::Value::List(containers)) = pod.get_mut(list).map(|list| &mut list.value) else {
                 continue;
             };
-            for container in containers {
+            for container in containers.iter_mut() {
                 let container_name = container.text_at(&["name"]).unwrap_or_default().to_owned();
                 let Some(node) = container.get_mut("image") else { continue };
                 if !node.as_text().is_some_and(is_placeholder) {

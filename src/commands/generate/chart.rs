@@ -3,8 +3,8 @@
 //! Each part that `opctl edit` turns on and off is a value of the chart: the project is rendered with and without it, in memory, as
 //! that command would change it.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -16,7 +16,9 @@ use super::super::rendered::{self, ImageSubstitution};
 use super::super::{Console, Next, Outcome, Task, carry_out, is_unreadable, lock, resolve, tree};
 use crate::chart::{LIMIT, record_size};
 use crate::compiled::helm::{self, HelmError, Workspace};
+use crate::config::object::{Id, Object};
 use crate::config::render::Renderer;
+use crate::config::yaml::Node;
 use crate::diagnostic::Diagnostic;
 use crate::edit::Edit;
 use crate::emit;
@@ -127,22 +129,25 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     // What is to be overwritten is in the chart, and none of what `opctl edit` would change.
     let mut quiet = console.collecting(false);
     quiet.overwrite.clear();
-    let base = objects(tree)?;
+    let mut variants =
+        Variants { tree, quiet: &quiet, edited: BTreeMap::new(), renderer: Renderer::new(tree), known: HashMap::new() };
+    let base = variants.objects(tree)?;
     let mut switches = Vec::new();
-    if file.namespaces.is_empty() && offered(tree, &scope(!file.namespaced), &quiet, "rbac.namespaced", console)? {
+    let other_scope = (Some(!file.namespaced), None);
+    if file.namespaces.is_empty() && variants.offers(other_scope, "rbac.namespaced", console)? {
         switches.push((Switch::Namespaced, file.namespaced));
     }
     let has_webhooks = is_listed(&kustomization, "webhook-server");
     let converts = |object: &Value| object["spec"]["conversion"]["strategy"] == "Webhook";
     // Without its webhook, a kind with several versions could not be read.
-    if has_webhooks && !base.iter().any(converts) {
+    if has_webhooks && !base.iter().any(|object| converts(object)) {
         switches.push((Switch::Webhooks, true));
     }
     let certified = is_listed(&kustomization, "certmanager");
-    if offered(tree, &certificates(!certified), &quiet, "certManager.enabled", console)? {
+    if variants.offers((None, Some(!certified)), "certManager.enabled", console)? {
         switches.push((Switch::CertManager, certified));
     }
-    if base.iter().any(operator_chart::serves_metrics) {
+    if base.iter().any(|object| operator_chart::serves_metrics(object)) {
         switches.push((Switch::Metrics, true));
     }
     for (switch, component) in COMPONENTS {
@@ -152,9 +157,8 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
     }
     let latest = |(repository, tag): (String, Option<String>)| (repository, tag.unwrap_or_else(|| "latest".into()));
     let image = operator_chart::image(&base).map(|image| latest(split(&image)));
-    let renderings = renderings(tree, &file, &switches, &quiet)?;
-    let mut renderer = Renderer::new(tree);
-    let kustomization = renderer.kustomization("config/default");
+    let renderings = renderings(&mut variants, &file, &switches)?;
+    let kustomization = variants.renderer.kustomization("config/default");
     let text = |key| kustomization.as_ref().and_then(|it| it.node.text_at(&[key])).unwrap_or_default().to_owned();
     let (prefix, namespace) = (text("namePrefix"), text("namespace"));
     Ok(Operator { name: file.name.to_string(), prefix, namespace, switches, renderings, image })
@@ -162,53 +166,48 @@ fn operator(tree: &Tree, console: &Console) -> anyhow::Result<Operator> {
 
 /// What kustomize renders with each combination of the switches.
 fn renderings(
-    tree: &Tree,
+    variants: &mut Variants,
     file: &ProjectFile,
     switches: &[(Switch, bool)],
-    quiet: &Console,
-) -> anyhow::Result<Vec<Vec<Value>>> {
-    let kustomization = tree.read(KUSTOMIZATION)?.unwrap_or_default();
+) -> anyhow::Result<Vec<Vec<Arc<Value>>>> {
+    let kustomization = variants.tree.read(KUSTOMIZATION)?.unwrap_or_default();
     let [has_webhooks, is_certified] = ["webhook-server", "certmanager"].map(|part| is_listed(&kustomization, part));
-    // The projects by their scope and certificates, which change more than a list.
-    let mut trees = BTreeMap::new();
     let mut all = Vec::new();
+    let mut with_metrics: BTreeMap<Vec<(Switch, bool)>, Vec<Arc<Value>>> = BTreeMap::new();
     for rendering in 0..1_usize << switches.len() {
-        let is_on = |wanted: Switch| {
-            let at = switches.iter().position(|(switch, _)| *switch == wanted);
-            at.map(|at| rendering >> at & 1 == 1)
-        };
-        let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
-        let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
-        let cert_manager = is_on(Switch::CertManager).filter(|wanted| *wanted != is_certified);
-        let mut tree = match trees.entry((namespaced, cert_manager)) {
-            Entry::Occupied(entry) => Tree::clone(entry.get()),
-            Entry::Vacant(entry) => {
-                let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
-                entry.insert(changed(tree, &args, quiet)?).clone()
+        let on = switches.iter().enumerate().map(|(at, (switch, _))| (*switch, rendering >> at & 1 == 1));
+        // Metrics are taken out of the objects: no kustomization has them as a part.
+        let (metrics, parts): (Vec<_>, Vec<_>) = on.partition(|(switch, _)| *switch == Switch::Metrics);
+        if !with_metrics.contains_key(&parts) {
+            let is_on = |wanted: Switch| parts.iter().find(|(switch, _)| *switch == wanted).map(|(_, is_on)| *is_on);
+            let webhooks = is_on(Switch::Webhooks).unwrap_or(has_webhooks);
+            let namespaced = is_on(Switch::Namespaced).filter(|wanted| *wanted != file.namespaced);
+            let cert_manager = is_on(Switch::CertManager).filter(|wanted| *wanted != is_certified);
+            let listed_if = |(switch, component): &(Switch, &str)| {
+                is_on(*switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
+            };
+            let mut edits: Vec<(&str, Edit)> =
+                COMPONENTS.iter().filter_map(listed_if).map(|edit| (KUSTOMIZATION, edit)).collect();
+            if has_webhooks && !webhooks {
+                let parts = [
+                    (KUSTOMIZATION, "components", "../webhook-server"),
+                    (KUSTOMIZATION, "transformers", "../webhook/certificate"),
+                    ("config/certmanager/kustomization.yaml", "components", "webhook"),
+                ];
+                edits.extend(parts.map(|(path, key, item)| (path, listed((key, item.to_owned()), false))));
             }
-        };
-        let listed_if = |(switch, component): &(Switch, &str)| {
-            is_on(*switch).map(|wanted| listed(("components", format!("../{component}")), wanted))
-        };
-        let mut edits: Vec<(&str, Edit)> =
-            COMPONENTS.iter().filter_map(listed_if).map(|edit| (KUSTOMIZATION, edit)).collect();
-        if has_webhooks && !webhooks {
-            let parts = [
-                (KUSTOMIZATION, "components", "../webhook-server"),
-                (KUSTOMIZATION, "transformers", "../webhook/certificate"),
-                ("config/certmanager/kustomization.yaml", "components", "webhook"),
-            ];
-            edits.extend(parts.map(|(path, key, item)| (path, listed((key, item.to_owned()), false))));
+            let mut tree = variants.edited((namespaced, cert_manager))?.clone();
+            for (path, edit) in edits {
+                let Some(text) = tree.read(path)? else { continue };
+                let text = edit.apply(&text).map_err(|error| {
+                    Refusal::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
+                })?;
+                tree.lay_over(path, text);
+            }
+            with_metrics.insert(parts.clone(), variants.objects(&tree)?);
         }
-        for (path, edit) in edits {
-            let Some(text) = tree.read(path)? else { continue };
-            let text = edit.apply(&text).map_err(|error| {
-                Refusal::new(format!("`{path}`: {}", error.reason)).help("`opctl edit` shows which parts are on")
-            })?;
-            tree.lay_over(path, text);
-        }
-        let mut objects = objects(&tree)?;
-        if is_on(Switch::Metrics) == Some(false) {
+        let mut objects = with_metrics[&parts].clone();
+        if metrics.iter().any(|(_, is_on)| !is_on) {
             operator_chart::without_metrics(&mut objects);
         }
         all.push(objects);
@@ -222,57 +221,77 @@ const COMPONENTS: [(Switch, &str); 3] = [
     (Switch::LeaderElection, "leader-election"),
 ];
 
-fn scope(namespaced: bool) -> EditArgs {
-    EditArgs { namespaced: Some(namespaced), ..EditArgs::default() }
+/// The project with some parts changed, as kustomize renders it. Files are parsed once, and an object that several renderings have is in
+/// memory once.
+struct Variants<'a> {
+    tree: &'a Tree,
+    quiet: &'a Console,
+    edited: BTreeMap<Parts, Tree>,
+    renderer: Renderer<'a>,
+    known: HashMap<Id, Vec<(Node, Arc<Value>)>>,
 }
 
-fn certificates(cert_manager: bool) -> EditArgs {
-    EditArgs { cert_manager: Some(cert_manager), ..EditArgs::default() }
-}
+/// `--namespaced` and `--cert-manager` of `opctl edit`, which change more than a list.
+type Parts = (Option<bool>, Option<bool>);
 
-/// Whether a part can be switched; if not, the chart has it as it is.
-fn offered(tree: &Tree, args: &EditArgs, quiet: &Console, value: &str, console: &Console) -> anyhow::Result<bool> {
-    match changed(tree, args, quiet) {
-        Ok(_) => Ok(true),
-        Err(error) if is_unreadable(&error) => Err(error),
-        Err(error) => {
-            console.warn(&format!("the chart has no value `{value}`: {error:#}"));
-            Ok(false)
+impl Variants<'_> {
+    /// Whether parts can be changed; if not, the chart has them as they are.
+    fn offers(&mut self, parts: Parts, value: &str, console: &Console) -> anyhow::Result<bool> {
+        match self.edited(parts) {
+            Ok(_) => Ok(true),
+            Err(error) if is_unreadable(&error) => Err(error),
+            Err(error) => {
+                console.warn(&format!("the chart has no value `{value}`: {error:#}"));
+                Ok(false)
+            }
         }
     }
-}
 
-/// The project as `opctl edit` would leave it.
-fn changed(tree: &Tree, args: &EditArgs, quiet: &Console) -> anyhow::Result<Tree> {
-    let mut changed = tree.clone();
-    if args.namespaced.is_none() && args.cert_manager.is_none() {
-        return Ok(changed);
-    }
-    let plan = edit::plan(args, tree, quiet)?;
-    let steps = resolve(&plan, tree, "", quiet)?;
-    super::super::conflicts(&steps).settle()?;
-    for step in steps {
-        if let Some(text) = step.after {
-            changed.lay_over(step.path, text);
+    /// The project as `opctl edit` would leave it.
+    fn edited(&mut self, parts: Parts) -> anyhow::Result<&Tree> {
+        if !self.edited.contains_key(&parts) {
+            let mut tree = self.tree.clone();
+            let (namespaced, cert_manager) = parts;
+            if namespaced.is_some() || cert_manager.is_some() {
+                let args = EditArgs { namespaced, cert_manager, ..EditArgs::default() };
+                let steps = resolve(&edit::plan(&args, self.tree, self.quiet)?, self.tree, "", self.quiet)?;
+                super::super::conflicts(&steps).settle()?;
+                for step in steps {
+                    if let Some(text) = step.after {
+                        tree.lay_over(step.path, text);
+                    }
+                }
+            }
+            self.edited.insert(parts, tree);
         }
+        Ok(&self.edited[&parts])
     }
-    Ok(changed)
-}
 
-/// What kustomize renders of `config/default`.
-fn objects(tree: &Tree) -> anyhow::Result<Vec<Value>> {
-    let mut renderer = Renderer::new(tree);
-    let render = renderer.render("config/default", &[]);
-    let errors: Vec<Diagnostic> = renderer.problems.into_iter().filter(Diagnostic::is_error).collect();
-    if !errors.is_empty() {
-        return Err(Diagnosed::from(errors).into());
+    /// What kustomize renders of `config/default`.
+    fn objects(&mut self, tree: &Tree) -> anyhow::Result<Vec<Arc<Value>>> {
+        let mut renderer = self.renderer.of(tree);
+        let render = renderer.render("config/default", &[]);
+        let errors: Vec<Diagnostic> = renderer.problems.into_iter().filter(Diagnostic::is_error).collect();
+        if !errors.is_empty() {
+            return Err(Diagnosed::from(errors).into());
+        }
+        if !render.is_closed {
+            return Err(Refusal::new("opctl cannot render `config/default` by itself, which a chart requires")
+                .help("resources from the network, plugins and kustomize's own charts are not supported")
+                .into());
+        }
+        Ok(render.objects.into_iter().map(|object| self.shared(object)).collect())
     }
-    if !render.is_closed {
-        return Err(Refusal::new("opctl cannot render `config/default` by itself, which a chart requires")
-            .help("resources from the network, plugins and kustomize's own charts are not supported")
-            .into());
+
+    fn shared(&mut self, object: Object) -> Arc<Value> {
+        let known = self.known.entry(object.id()).or_default();
+        let at = known.iter().position(|(node, _)| *node == object.node).unwrap_or_else(|| {
+            let value = Arc::new(object.node.json());
+            known.push((object.node, value));
+            known.len() - 1
+        });
+        Arc::clone(&known[at].1)
     }
-    Ok(render.objects.iter().map(|object| object.node.json()).collect())
 }
 
 /// Repository and tag, or `@` and a digest.
@@ -361,7 +380,7 @@ fn compare(operator: &Operator, header: &str, tree: &Tree, args: &ChartArgs, con
             // What people apply, not what opctl takes it for.
             true => operator_chart::objects(&rendered::text(tree, &kubectl, ImageSubstitution::Skip)?)
                 .map_err(Refusal::new)?,
-            false => operator.renderings[*rendering].clone(),
+            false => operator.renderings[*rendering].iter().map(|object| Value::clone(object)).collect(),
         };
         let [wanted, found] = [&wanted, &found].map(|objects| operator_chart::normal(objects, &operator.namespace));
         if let Some(difference) = operator_chart::difference(&wanted, &found) {

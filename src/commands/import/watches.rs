@@ -60,7 +60,7 @@ pub fn entries(file: &Arc<SourceFile>, found: &mut Vec<Diagnostic>) -> Vec<Node>
     };
     let mut reader = Reader { found };
     match &documents[..] {
-        [Node { value: Value::List(entries), .. }] if !entries.is_empty() => return entries.clone(),
+        [Node { value: Value::List(entries), .. }] if !entries.is_empty() => return entries.to_vec(),
         [node, ..] => {
             reader.wrong(&node.span, "this is no list of watches", "begin each watch with `- group:`");
         }
@@ -208,7 +208,7 @@ impl Reader<'_> {
             match (key.as_str(), &value.value) {
                 (_, Value::Null) => {}
                 ("matchLabels", Value::Map(labels)) => {
-                    for label in labels {
+                    for label in labels.iter() {
                         parts.push(format!("{}={}", label.key, self.text(&label.value)));
                     }
                 }

@@ -16,8 +16,12 @@ impl Cluster<'_> {
             ))
             .help("log in again, or choose another one with `--context`; `kubectl config get-contexts` lists them"),
             FailureCause::Credentials => {
-                Refusal::new(format!("cannot {purpose}: kubectl gets no credentials: {}", message(error)))
+                Refusal::new(format!("cannot {purpose}: kubectl gets no credentials: {}", error.reason()))
                     .help("install or repair the program that `exec` names in the kubeconfig, or choose another context with `--context`")
+            }
+            FailureCause::Kubeconfig => {
+                Refusal::new(format!("cannot {purpose}: kubectl cannot use the kubeconfig: {}", error.reason()))
+                    .help("repair the kubeconfig, or choose another one with `--kubeconfig` or another context with `--context`")
             }
             FailureCause::Forbidden(denials) => {
                 let list: Vec<String> = denials.iter().map(ToString::to_string).collect();

@@ -129,9 +129,10 @@ impl<'a> Cluster<'a> {
         match error.cause() {
             // Somebody answers.
             FailureCause::Forbidden(_) => Ok(()),
-            FailureCause::Unauthorized | FailureCause::Credentials | FailureCause::NoKubectl => {
-                Err(self.failure("ask the cluster", error).into())
-            }
+            FailureCause::Unauthorized
+            | FailureCause::Credentials
+            | FailureCause::Kubeconfig
+            | FailureCause::NoKubectl => Err(self.failure("ask the cluster", error).into()),
             _ if message(error).contains("(Forbidden)") => Ok(()),
             _ => Err(Failed(unreachable(error, has_context, self.prints)).into()),
         }

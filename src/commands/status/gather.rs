@@ -133,7 +133,7 @@ impl Answer {
     /// Why objects of a kind could not be read, if that is so.
     pub fn denied(&self, kind: &str) -> Option<String> {
         let error = self.error.as_ref()?;
-        let FailureCause::Forbidden(denials) = error.cause() else { return Some(last_line(error)) };
+        let FailureCause::Forbidden(denials) = error.cause() else { return Some(error.reason()) };
         let resource = COMPARED.iter().chain(&AROUND).find(|(it, _)| *it == kind).map(|(_, resource)| *resource);
         denials.iter().find(|denial| resource.is_none_or(|it| it == denial.resource)).map(ToString::to_string)
     }
@@ -146,13 +146,6 @@ impl Answer {
 /// The kinds in the namespace of the operator.
 const AROUND: [(&str, &str); 3] =
     [("Pod", "pods"), ("Lease", "leases.coordination.k8s.io"), ("EndpointSlice", "endpointslices.discovery.k8s.io")];
-
-fn last_line(error: &KubectlError) -> String {
-    match error {
-        KubectlError::Failed { stderr, .. } => stderr.lines().last().unwrap_or_default().to_owned(),
-        error => error.to_string(),
-    }
-}
 
 fn installed(project: &Project, kubectl: &Kubectl) -> Answer {
     let compared = |object: &&Value| COMPARED.iter().any(|(kind, _)| is(object, kind));

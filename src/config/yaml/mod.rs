@@ -5,6 +5,7 @@
 
 mod block;
 mod scalar;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,6 +15,7 @@ use granit_parser::{Event, Parser, ScalarStyle};
 use serde_json::Number;
 
 use self::block::Origin;
+pub use self::shared::Shared;
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 
 /// A value, and where it stands: the scalar itself, or the first line of a mapping or sequence.
@@ -29,9 +31,9 @@ pub enum Value {
     Bool(bool),
     Number(Number),
     Text(String),
-    List(Vec<Node>),
+    List(Shared<Node>),
     /// In the order of the file, each key once.
-    Map(Vec<Entry>),
+    Map(Shared<Entry>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -71,8 +73,9 @@ impl Node {
     }
 
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let at = self.position(key)?;
         let Value::Map(entries) = &mut self.value else { return None };
-        entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
+        Some(&mut entries[at].value)
     }
 
     /// The value behind several keys.
@@ -142,7 +145,7 @@ impl Node {
         let entry = Entry { key: key.into(), key_span, value };
         match &mut self.value {
             Value::Map(entries) => entries.push(entry),
-            other => *other = Value::Map(vec![entry]),
+            other => *other = Value::Map([entry].into_iter().collect()),
         }
     }
 
@@ -152,15 +155,21 @@ impl Node {
 
     /// The entry, and which of the mapping it was.
     pub fn remove_with_place(&mut self, key: &str) -> Option<(usize, Entry)> {
+        let at = self.position(key)?;
         let Value::Map(entries) = &mut self.value else { return None };
-        let at = entries.iter().position(|entry| entry.key == key)?;
         Some((at, entries.remove(at)))
+    }
+
+    /// Which of the entries of a mapping has a key.
+    fn position(&self, key: &str) -> Option<usize> {
+        self.entries().iter().position(|entry| entry.key == key)
     }
 
     /// Puts an entry into a mapping, at the end if it has not so many.
     pub fn insert_at(&mut self, at: usize, entry: Entry) {
         if let Value::Map(entries) = &mut self.value {
-            entries.insert(at.min(entries.len()), entry);
+            let at = at.min(entries.len());
+            entries.insert(at, entry);
         }
     }
 
@@ -241,11 +250,11 @@ fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>,
         };
         let (node, anchor, levels) = match event {
             Event::SequenceStart(_, anchor, _) => {
-                open.push(start(Value::List(Vec::new()), anchor));
+                open.push(start(Value::List(Shared::default()), anchor));
                 continue;
             }
             Event::MappingStart(_, anchor, _) => {
-                open.push(start(Value::Map(Vec::new()), anchor));
+                open.push(start(Value::Map(Shared::default()), anchor));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => {

@@ -205,6 +205,8 @@ impl Metrics {
         let result = if outcome.is_ok() { "success" } else { "error" };
         self.reconciles.get_or_create(&[controller.clone(), label("result", result)]).inc();
         self.duration.get_or_create(&only).observe(duration.as_secs_f64());
+        // Begins at 0: Prometheus computes no rate from the first value of a counter.
+        drop(self.blocks.get_or_create(&only));
         match outcome {
             Ok(is_requeued) => {
                 // A clock before 1970 is none.
