@@ -40,14 +40,17 @@ impl Default for Render {
     }
 }
 
+/// The path of a file, and what a tree lays over it.
+type File = (String, Option<Option<String>>);
+
 /// The documents of a file; `None` where there is no file.
 type Documents = Result<Option<Arc<Vec<Node>>>, Box<Diagnostic>>;
 
 /// Reads kustomizations of one tree, and remembers what it read and what it found wrong.
 pub struct Renderer<'a> {
     pub(super) tree: &'a Tree,
-    /// What was parsed, also by those that this one was made from: by the path, and the text that a tree lays over the file.
-    files: Rc<RefCell<BTreeMap<(String, Option<Option<String>>), Documents>>>,
+    /// What was parsed, also by those that this one was made from.
+    files: Rc<RefCell<BTreeMap<File, Documents>>>,
     /// The files that cannot be read.
     unread: BTreeSet<String>,
     pub problems: Vec<Diagnostic>,
