@@ -235,6 +235,7 @@ async fn a_reconcile_that_hangs_panics_or_blocks_its_thread_is_seen() {
     let controller = Controller::<Web>::new(reconcile).finalizer("runtime.example.com/test", cleanup);
     let controller = controller.timeout(Duration::from_secs(3));
     let operator = cluster.run(&["--watch-namespace", namespace], vec![controller.into()]);
+    operator.ready().await;
     cluster.create::<Web>(namespace, "web", json!({ "size": 1 })).await;
     eventually("a running reconcile", async || {
         let age = operator.metric("controller_longest_running_reconcile_seconds", &[]).await;
