@@ -14,7 +14,7 @@ pub enum FailureCause {
     Unauthorized,
     /// The program in the kubeconfig that gets the credentials fails or is missing.
     Credentials,
-    /// It, or a certificate or key that it has or names, cannot be read.
+    /// The kubeconfig, or a certificate or key in it or named by it, cannot be read.
     Kubeconfig,
     /// Of the kubeconfig.
     NoContext,
@@ -48,7 +48,7 @@ impl fmt::Display for Denial {
 
 const CREDENTIALS: &str = "getting credentials: ";
 
-/// How errors of kubectl begin that are about the kubeconfig.
+/// The beginnings of kubectl's errors about the kubeconfig.
 const KUBECONFIG: [&str; 6] = [
     "error: error loading config file ",
     "Error in configuration:",

@@ -51,7 +51,7 @@ impl FieldSpec {
         keys.split('/').filter(|key| !key.is_empty()).map(|key| key.replace('\0', "/")).collect()
     }
 
-    /// Whether a value has this place.
+    /// True if a value has this place.
     pub fn is_in(&self, node: &Node) -> bool {
         leads(node, &self.keys())
     }

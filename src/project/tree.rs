@@ -94,7 +94,7 @@ impl Tree {
         &self.root
     }
 
-    /// What counts instead of a file on disk: a text, or that there is none.
+    /// The overlay of one file, if it has any: a text, or `None` if the file counts as absent.
     pub fn laid_over(&self, path: &str) -> Option<&Option<String>> {
         self.overlay.get(path)
     }

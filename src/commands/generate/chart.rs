@@ -235,7 +235,7 @@ struct Variants<'a> {
 type Parts = (Option<bool>, Option<bool>);
 
 impl Variants<'_> {
-    /// Whether parts can be changed; if not, the chart has them as they are.
+    /// False, with a warning, if parts cannot be changed: the chart then has them as they are.
     fn offers(&mut self, parts: Parts, value: &str, console: &Console) -> anyhow::Result<bool> {
         match self.edited(parts) {
             Ok(_) => Ok(true),
@@ -267,7 +267,7 @@ impl Variants<'_> {
         Ok(&self.edited[&parts])
     }
 
-    /// What kustomize renders of `config/default`.
+    /// The objects of `config/default`, as kustomize renders them.
     fn objects(&mut self, tree: &Tree) -> anyhow::Result<Vec<Arc<Value>>> {
         let mut renderer = self.renderer.of(tree);
         let render = renderer.render("config/default", &[]);

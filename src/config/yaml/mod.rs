@@ -160,7 +160,7 @@ impl Node {
         Some((at, entries.remove(at)))
     }
 
-    /// Which of the entries of a mapping has a key.
+    /// The index of the entry with a key, in a mapping.
     fn position(&self, key: &str) -> Option<usize> {
         self.entries().iter().position(|entry| entry.key == key)
     }

@@ -87,7 +87,7 @@ impl Certificate {
         let mut failed = None;
         let mut expired = false;
         loop {
-            // Logged once: whoever renews it may take long.
+            // Logged once, not at each read of the files.
             let before = replace(&mut expired, served.as_ref().is_some_and(|(chain, _)| is_expired(chain)));
             if expired && !before {
                 warn!("the certificate in {} has expired: clients refuse it until it is renewed", folder.display());
@@ -146,12 +146,12 @@ fn parse(chain: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Problem> {
     Ok(config.into())
 }
 
-/// Whether a chain in PEM begins with a certificate whose time is over.
+/// True if the first certificate of a chain in PEM has expired.
 fn is_expired(chain: &[u8]) -> bool {
     let Ok(leaf) = CertificateDer::from_pem_slice(chain) else { return false };
     let Ok(leaf) = ParsedCertificate::try_from(&leaf) else { return false };
     let (nobody, algorithms) = (RootCertStore::empty(), ring::default_provider().signature_verification_algorithms);
-    // Its time is looked at before its issuer, whom nobody here knows.
+    // webpki checks the time before the issuer, which is unknown here.
     let verified = verify_server_cert_signed_by_trust_anchor(&leaf, &nobody, &[], UnixTime::now(), algorithms.all);
     let Err(rustls::Error::InvalidCertificate(why)) = verified else { return false };
     matches!(why, CertificateError::Expired | CertificateError::ExpiredContext { .. })
