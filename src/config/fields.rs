@@ -2,7 +2,7 @@
 //! kustomize's own, from `builtinpluginconsts`.
 
 use super::object::Id;
-use super::yaml::{Node, Shared, Value};
+use super::yaml::{Node, Value};
 
 /// Where something stands in some objects; what is empty is not asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn walk(node: &mut Node, keys: &[String], missing: Option<&Value>, change: &mut 
     let is_list = key.is_some();
     let key = key.unwrap_or(first);
     if let Some(missing) = missing.filter(|_| !is_list && node.get(key).is_none_or(Node::is_null)) {
-        let value = if rest.is_empty() { missing.clone() } else { Value::Map(Shared::default()) };
+        let value = if rest.is_empty() { missing.clone() } else { Value::map() };
         node.set(key, Node { value, span: node.span.clone() });
     }
     if let Some(inside) = node.get_mut(key) {

@@ -4,7 +4,7 @@
 use super::kustomization::Kustomization;
 use super::object::Object;
 use super::render::{Render, Renderer};
-use super::yaml::{Node, Shared, Value};
+use super::yaml::{Node, Value};
 
 pub fn maps(renderer: &mut Renderer, kustomization: &Kustomization, render: &mut Render) {
     for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
@@ -22,7 +22,7 @@ fn map(renderer: &mut Renderer, kustomization: &Kustomization, kind: &str, entry
     };
     let keys = keys(renderer, kustomization, entry, render);
     let text = |text: &str| Node::text(text, name.span.clone());
-    let empty = || Node { value: Value::Map(Shared::default()), span: entry.span.clone() };
+    let empty = || Node { value: Value::map(), span: entry.span.clone() };
     let mut metadata = empty();
     metadata.set("name", name.clone());
     if let Some(namespace) = entry.get("namespace") {

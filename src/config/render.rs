@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::fields::{self, FieldSpec, NameReference};
 use super::kustomization::{self, FILE_NAMES, Kustomization};
 use super::object::{Id, Object};
-use super::yaml::{self, Dialect, Node, Shared, Value};
+use super::yaml::{self, Dialect, Node, Value};
 use super::{follow, generate, patch, path, replace, transform};
 use crate::diagnostic::{Diagnostic, SourceFile};
 use crate::names::nearest;
@@ -117,7 +117,7 @@ impl<'a> Renderer<'a> {
         }
         let documents = self.documents(&path)?;
         let file = SourceFile::new(&path, "");
-        let empty = Node { value: Value::Map(Shared::default()), span: crate::diagnostic::Span { file, range: 0..0 } };
+        let empty = Node { value: Value::map(), span: crate::diagnostic::Span { file, range: 0..0 } };
         let node = documents.first().cloned().unwrap_or(empty);
         let (is_component, problems) = kustomization::check(&node);
         if is_new {

@@ -4,7 +4,7 @@ use super::kustomization::Kustomization;
 use super::render::{Render, Renderer};
 use super::select::Selector;
 use super::transform::selects_nothing;
-use super::yaml::{Node, Shared, Value};
+use super::yaml::{Node, Value};
 use crate::diagnostic::Span;
 
 /// An entry: a replacement, or the file that holds some.
@@ -194,7 +194,7 @@ fn copy(node: &mut Node, keys: &[String], value: &Node, options: Option<&Node>) 
     }
     let creates = options.and_then(|options| options.get("create")).is_some_and(Node::is_true);
     if creates && node.get(first).is_none() && matches!(node.value, Value::Map(_) | Value::Null) {
-        let empty = if rest.is_empty() { Value::Null } else { Value::Map(Shared::default()) };
+        let empty = if rest.is_empty() { Value::Null } else { Value::map() };
         node.set(first, Node { value: empty, span: value.span.clone() });
     }
     node.get_mut(first).is_some_and(|inside| copy(inside, rest, value, options))

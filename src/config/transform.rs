@@ -7,7 +7,7 @@ use super::fields::{self, FieldSpec};
 use super::kustomization::Kustomization;
 use super::object::{CRD, Id, Object};
 use super::render::{Render, Renderer};
-use super::yaml::{self, Dialect, Node, Shared, Value};
+use super::yaml::{self, Dialect, Node, Value};
 use super::{patch, replace};
 use crate::diagnostic::{Diagnostic, SourceFile, Span};
 use crate::names::nearest;
@@ -137,7 +137,7 @@ fn label(kustomization: &Kustomization, render: &mut Render) {
 fn set_pairs(object: &mut Object, pairs: &Node, places: &[FieldSpec]) {
     let id = object.id();
     for place in places.iter().filter(|place| place.selects(&id)) {
-        place.visit(&mut object.node, Some(Value::Map(Shared::default())), &mut |node| {
+        place.visit(&mut object.node, Some(Value::map()), &mut |node| {
             for pair in pairs.entries() {
                 node.set(&pair.key, pair.value.clone());
             }

@@ -63,6 +63,13 @@ pub fn documents_in(text: &str, span: &Span) -> Result<Vec<Node>, Box<Diagnostic
     read(text, &Origin::within(text, span), Dialect::Kustomize)
 }
 
+impl Value {
+    /// A mapping without entries.
+    pub fn map() -> Self {
+        Self::Map(Shared::default())
+    }
+}
+
 impl Node {
     pub fn text(text: impl Into<String>, span: Span) -> Self {
         Self { value: Value::Text(text.into()), span }
@@ -254,7 +261,7 @@ fn read_text(text: &str, places: &Origin, dialect: Dialect) -> Result<Vec<Node>,
                 continue;
             }
             Event::MappingStart(_, anchor, _) => {
-                open.push(start(Value::Map(Shared::default()), anchor));
+                open.push(start(Value::map(), anchor));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => {
