@@ -38,6 +38,7 @@ mod foreign;
 mod kubernetes_types;
 mod large;
 mod libraries;
+mod nightly;
 mod package;
 mod random;
 mod random_programs;

@@ -116,8 +116,9 @@ fn cert_manager_is_a_marker_in_the_rust() {
     }
 }
 
-/// Who signs the certificate is told apart by a marker, so ten of twenty. The tests of one webhook are the same whatever stands
-/// beside it; with OPCTL_WEBHOOKS=all those of every tree run.
+/// Who signs the certificate is told apart by a marker, so ten of twenty trees differ. What a webhook adds is the same whatever stands
+/// beside it, so the trees with all webhooks and the ones with a single kind of handler suffice; with OPCTL_WEBHOOKS=all every tree is
+/// compiled, and its tests run.
 #[test]
 fn the_rust_of_every_tree_compiles_and_passes_its_tests() {
     let folder = BuildFolder::new("tree", "");
@@ -125,8 +126,10 @@ fn the_rust_of_every_tree_compiles_and_passes_its_tests() {
     for tree in Tree::all(false) {
         let is_whole =
             tree.webhooks == if tree.is_own { DEFAULTING | VALIDATION | CONVERSION } else { DEFAULTING | VALIDATION };
-        if !(all || is_whole || tree.webhooks == CONVERSION) {
-            folder.lints(&tree.make().files());
+        if !(all || is_whole && tree.is_own) {
+            if is_whole || tree.is_own && tree.webhooks.is_power_of_two() {
+                folder.lints(&tree.make().files());
+            }
             continue;
         }
         let tested = folder.compiles(&tree.make().files());
