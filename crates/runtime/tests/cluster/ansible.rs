@@ -16,10 +16,7 @@ use serde_json::{Value, json};
 use crate::control_plane::{ControlPlane, skipped};
 use crate::example::PLAYBOOKS;
 use crate::manager::Manager;
-use crate::within;
-
-/// For a few runs on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(180);
+use crate::{PATIENCE, within};
 
 /// The operator and its cluster.
 struct Setup {
