@@ -17,6 +17,8 @@ mod differ;
 mod engine_cases;
 #[path = "../common/extent.rs"]
 mod extent;
+#[path = "../common/nightly.rs"]
+mod nightly;
 #[path = "../common/oracle.rs"]
 mod oracle;
 #[path = "../common/oracles.rs"]
@@ -38,7 +40,6 @@ mod foreign;
 mod kubernetes_types;
 mod large;
 mod libraries;
-mod nightly;
 mod package;
 mod random;
 mod random_programs;

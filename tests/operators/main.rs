@@ -17,6 +17,8 @@ mod guide;
 mod manager;
 #[path = "../common/mutants.rs"]
 mod mutants;
+#[path = "../common/nightly.rs"]
+mod nightly;
 #[path = "../common/prometheus.rs"]
 mod prometheus;
 #[path = "../common/recorder.rs"]

@@ -6,12 +6,16 @@ use super::eventually;
 use super::example::Example;
 use super::namespace::Namespace;
 use crate::control_plane::ControlPlane;
+use crate::nightly::is_run;
 
 const APPLICATION: Example = Example { folder: "application", name: "application" };
 const CHILDREN: [&str; 3] = ["deployment", "service", "ingress"];
 
 #[test]
 fn keeps_the_parts_of_the_spec_and_no_others() {
+    if !is_run("the example application", "OPCTL_OPERATORS") {
+        return;
+    }
     let Some(cluster) = ControlPlane::start("application", 2) else { return };
     APPLICATION.deploy(&cluster);
     let mut manager = APPLICATION.run(&cluster, &[]);

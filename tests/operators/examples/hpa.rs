@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::eventually;
 use super::example::Example;
 use crate::control_plane::ControlPlane;
+use crate::nightly::is_run;
 
 const HPA: Example = Example { folder: "hpa", name: "hpa-operator" };
 
@@ -21,6 +22,9 @@ const RESTLESS: &str =
 
 #[test]
 fn scales_on_time_and_after_a_change_by_hand() {
+    if !is_run("the example hpa", "OPCTL_OPERATORS") {
+        return;
+    }
     // Without nodes: a size is a number, and no Pod has to run for it.
     let Some(cluster) = ControlPlane::start("hpa", 0) else { return };
     HPA.make(&cluster, &["install"]);

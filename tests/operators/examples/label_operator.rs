@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::eventually;
 use super::example::Example;
 use crate::control_plane::ControlPlane;
+use crate::nightly::is_run;
 
 const LABEL_OPERATOR: Example = Example { folder: "label-operator", name: "label-operator" };
 const ANNOTATION: &str = "padok.fr/add-pod-name-label";
@@ -12,6 +13,9 @@ const LABEL: &str = "padok.fr/pod-name";
 
 #[test]
 fn the_label_of_a_pod_follows_its_annotation() {
+    if !is_run("the example label-operator", "OPCTL_OPERATORS") {
+        return;
+    }
     let Some(cluster) = ControlPlane::start("label-operator", 1) else { return };
     let pods = Pods(&cluster);
     // One is there before the operator, one comes after it.

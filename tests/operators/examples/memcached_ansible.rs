@@ -7,12 +7,16 @@ use super::example::Example;
 use super::namespace::Namespace;
 use crate::ansible::has_ansible;
 use crate::control_plane::ControlPlane;
+use crate::nightly::is_run;
 
 const MEMCACHED: Example = Example { folder: "memcached-ansible", name: "memcached-ansible" };
 const SAMPLE: &str = "memcached-sample";
 
 #[test]
 fn runs_the_role_of_operator_sdks_tutorial() {
+    if !is_run("the example memcached-ansible", "OPCTL_OPERATORS") {
+        return;
+    }
     if !has_ansible("examples/memcached-ansible") {
         return;
     }

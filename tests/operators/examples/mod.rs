@@ -1,7 +1,8 @@
 //! The worked examples against a real API server, as their users run them: installed by their Makefile, built by cargo, and
 //! with the token of their own service account, so with the rights of their generated roles and no others.
 //!
-//! They compile operators, so they run only when asked for: `cargo test --test operators examples`.
+//! They compile operators, so they run only when asked for: `cargo test --test operators examples`. The integration tests of all examples
+//! run; what else an example does besides memcached's, the nightly workflow tests.
 #![cfg(unix)]
 
 mod application;

@@ -6,12 +6,16 @@ use super::eventually;
 use super::example::Example;
 use super::namespace::Namespace;
 use crate::control_plane::ControlPlane;
+use crate::nightly::is_run;
 
 const MYSRV: Example = Example { folder: "mysrv", name: "mysrv" };
 const SAMPLE: &str = "mysrv-sample";
 
 #[test]
 fn runs_a_server_of_a_name_on_a_port() {
+    if !is_run("the example mysrv", "OPCTL_OPERATORS") {
+        return;
+    }
     let Some(cluster) = ControlPlane::start("mysrv", 2) else { return };
     MYSRV.deploy(&cluster);
     let mut manager = MYSRV.run(&cluster, &[]);

@@ -8,12 +8,16 @@ use super::example::Example;
 use super::namespace::Namespace;
 use crate::control_plane::ControlPlane;
 use crate::golden::has_helm;
+use crate::nightly::is_run;
 
 const NGINX: Example = Example { folder: "nginx", name: "nginx-operator" };
 const SAMPLE: &str = "nginx-sample";
 
 #[test]
 fn installs_helms_starter_chart() {
+    if !is_run("the example nginx", "OPCTL_OPERATORS") {
+        return;
+    }
     if !has_helm("examples/nginx") {
         return;
     }
