@@ -181,9 +181,8 @@ impl Request {
 
     /// The arguments that made a further controller of an entry.
     pub fn arguments_of_controller(resource: &Resource, name: &ControllerName) -> CreateApiArgs {
-        let own = resource.options.get(CONTROLLERS).and_then(|all| all.get(name.as_str())).and_then(Value::as_object);
-        let runs_image = own.is_some_and(|own| own.get("image") == Some(&true.into()));
-        let mut options = own.cloned().unwrap_or_default();
+        let runs_image = runs_image(resource, name);
+        let mut options = options_of_controller(resource, name).cloned().unwrap_or_default();
         options.remove("image");
         if runs_image {
             let of_image = ["image", "containerPort", "containerCommand", "runAsUser"];
@@ -673,6 +672,17 @@ fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option
     }
 }
 
+/// What PROJECT has of a further controller.
+fn options_of_controller<'a>(resource: &'a Resource, name: &ControllerName) -> Option<&'a Map<String, Value>> {
+    resource.options.get(CONTROLLERS)?.get(name.as_str())?.as_object()
+}
+
+/// True if a further controller was made with `--image`. Its kind has an image then; a kind may have one of which another version's
+/// controller makes Deployments.
+fn runs_image(resource: &Resource, name: &ControllerName) -> bool {
+    options_of_controller(resource, name).is_some_and(|own| own.get("image") == Some(&true.into()))
+}
+
 /// A controller for an image works with a type that `--image` made, and is the only such one of its kind: its Deployments
 /// are called as the objects, and `scale` tells of one. A plain one that writes the whole status fits a plain type alone.
 fn refuse_what_the_type_cannot(
@@ -686,7 +696,7 @@ fn refuse_what_the_type_cannot(
     let versions = || project.resources.iter().filter(|other| other.is_same_kind(resource) && other.api.is_some());
     let runs = versions().filter(|version| version.has_image()).find_map(|version| match version.controller {
         true => Some(None),
-        false => version.controllers.first().map(Some),
+        false => version.controllers.iter().find(|name| runs_image(version, name)).map(Some),
     });
     let is_there = versions().find(|version| version.version == resource.version);
     match (for_image, runs) {
