@@ -230,7 +230,10 @@ fn an_entry_without_its_controller_may_have_a_finalizer() {
 #[test]
 fn a_further_version_of_an_image_may_have_another_controller() {
     let sandbox = project();
-    shell(&sandbox, "opctl -q create api --group batch --version v1alpha1 --kind Job --image nginx --container-port 80");
+    shell(
+        &sandbox,
+        "opctl -q create api --group batch --version v1alpha1 --kind Job --image nginx --container-port 80",
+    );
     shell(&sandbox, "opctl -q create api --group batch --version v1beta1 --kind Job --controller-name second --yes");
     assert_eq!(succeeds(&sandbox, "update --check"), "everything is up to date\n");
 }
