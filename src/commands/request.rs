@@ -672,7 +672,7 @@ fn refuse_clashes(project: &ProjectFile, resource: &Resource, controller: Option
     }
 }
 
-/// What PROJECT has of a further controller.
+/// The options of a further controller in PROJECT.
 fn options_of_controller<'a>(resource: &'a Resource, name: &ControllerName) -> Option<&'a Map<String, Value>> {
     resource.options.get(CONTROLLERS)?.get(name.as_str())?.as_object()
 }
