@@ -7,7 +7,7 @@ use crate::control_plane::ControlPlane;
 use crate::example::BEATS;
 use crate::leadership::{History, SHORT};
 use crate::manager::Manager;
-use crate::{PATIENCE, within};
+use crate::{RETRIES, within};
 
 /// An hour: what happens meanwhile does not wait for it.
 const FOREVER: u32 = 3600;
@@ -30,7 +30,7 @@ fn beat(cluster: &ControlPlane) -> String {
 /// Waits until this replica writes, and gives its process.
 fn writer(cluster: &ControlPlane, replica: &Manager) -> String {
     let mut writer = String::new();
-    within(PATIENCE, "a leader that writes", || {
+    within(RETRIES, "a leader that writes", || {
         let log = replica.log();
         writer = log.lines().find_map(|line| line.strip_prefix("writer ")).unwrap_or("none").to_owned();
         beat(cluster).starts_with(&format!("{writer} "))
@@ -50,7 +50,7 @@ fn blocked(cluster: &ControlPlane, name: &str, seconds: u32) -> Manager {
     let data = json!({ "seconds": seconds.to_string() });
     let object = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data });
     cluster.kubectl(&["apply", "-f", "-"], &object.to_string());
-    within(PATIENCE, "blocked threads", || leader.log().contains("\nblocked\n"));
+    within(RETRIES, "blocked threads", || leader.log().contains("\nblocked\n"));
     leader
 }
 
@@ -60,18 +60,18 @@ fn a_leader_whose_threads_are_blocked_keeps_its_lease() {
     let mut leader = blocked(&cluster, "leader", 24);
     let mut follower = replica(&cluster, "follower");
     follower.becomes_ready();
-    within(PATIENCE, "the threads go on", || {
+    within(RETRIES, "the threads go on", || {
         assert!(!leads(&follower), "the Lease was not renewed");
         leader.log().contains("\nunblocked\n")
     });
     let before = beat(&cluster);
-    within(PATIENCE, "it writes", || beat(&cluster) != before);
+    within(RETRIES, "it writes", || beat(&cluster) != before);
     assert_eq!(lease(&cluster, "leaseTransitions"), "0");
 
     // On shutdown, it releases the Lease.
     cluster.kubectl(&["delete", "configmap", "blocks"], "");
     assert!(leader.terminate().success(), "{}", leader.log());
-    within(PATIENCE, "the other one leads", || leads(&follower));
+    within(RETRIES, "the other one leads", || leads(&follower));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_leader_that_was_stopped_writes_nothing_after_it_continues() {
     }
     let mut seen: Vec<String> = Vec::new();
     let last = beat(&cluster);
-    within(PATIENCE, "all writes are seen", || {
+    within(RETRIES, "all writes are seen", || {
         let states: Vec<ConfigMap> = history.states();
         let beats = states.into_iter().filter(|object| object.metadata.name.as_deref() == Some("beats"));
         let beats: Vec<_> = beats.filter_map(|object| object.data).collect();

@@ -11,7 +11,7 @@ use crate::control_plane::ControlPlane;
 use crate::example::{BACKUPS, output};
 use crate::manager::Manager;
 use crate::objects::{backup, free_port, refused};
-use crate::{PATIENCE, within};
+use crate::{MINUTE, within};
 
 #[test]
 fn certificates_of_others_are_followed() {
@@ -36,16 +36,16 @@ fn certificates_of_others_are_followed() {
 
     let second = issue(&folder);
     assert_ne!(first, second);
-    within(PATIENCE, "the other certificate is served", || served(port) == second);
+    within(MINUTE, "the other certificate is served", || served(port) == second);
     asks(&cluster, port, &second);
     // Of which the API server says so only to those whose requests fail.
     expire(&folder);
-    within(PATIENCE, "the log has it", || manager.log().contains("has expired: clients refuse it until it is renewed"));
+    within(MINUTE, "the log has it", || manager.log().contains("has expired: clients refuse it until it is renewed"));
     let second = issue(&folder);
-    within(PATIENCE, "the renewed certificate is served", || served(port) == second);
+    within(MINUTE, "the renewed certificate is served", || served(port) == second);
     // A pair that does not fit together is not served.
     fs::write(folder.join("tls.crt"), &first).unwrap();
-    within(PATIENCE, "the log has it", || manager.log().contains("the previous certificate stays in use"));
+    within(MINUTE, "the log has it", || manager.log().contains("the previous certificate stays in use"));
     assert_eq!(served(port), second);
     assert!(manager.terminate().success());
 }
@@ -61,7 +61,7 @@ fn asks(cluster: &ControlPlane, port: u16, certificate: &str) {
     cluster.kubectl(&["apply", "--server-side", "-f", "-"], &validating.to_string());
     let create = ["create", "--dry-run=server", "-f", "-"];
     // Until the API server has read what was applied.
-    within(PATIENCE, "it is asked", || {
+    within(MINUTE, "it is asked", || {
         let why = refused_or_not(cluster, &create);
         why.contains("spec.copies: Invalid value: 9: must be at most 5")
     });

@@ -26,7 +26,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::{PATIENCE, kinds};
+use crate::kinds;
 
 pub const OPERATOR: Operator = Operator { name: "runtime-test", version: "0.0.0" };
 
@@ -273,13 +273,16 @@ fn free_ports<const N: usize>() -> [u16; N] {
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-/// Tries until it succeeds.
+/// On a machine that is busy with compilers.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Tries until it succeeds, for a minute at most.
 pub async fn eventually<T, E: Debug>(what: &str, mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
     let start = Instant::now();
     loop {
         match attempt().await {
             Ok(value) => return value,
-            Err(error) if start.elapsed() > PATIENCE => panic!("not within {PATIENCE:?}: {what}: {error:?}"),
+            Err(error) if start.elapsed() > PATIENCE => panic!("not within a minute: {what}: {error:?}"),
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }

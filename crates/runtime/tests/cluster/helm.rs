@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::control_plane::ControlPlane;
 use crate::example::CHARTS;
 use crate::manager::Manager;
-use crate::{PATIENCE, within};
+use crate::{MINUTE, RETRIES, within};
 
 /// The operator, its cluster, and a copy of its charts.
 struct Setup {
@@ -91,7 +91,7 @@ impl Setup {
     }
 
     fn becomes(&self, site: &str, type_: &str, reason: &str) -> Value {
-        within(PATIENCE, &format!("{type_} of {site}: {reason}, not {}", self.get("site", site)["status"]), || {
+        within(MINUTE, &format!("{type_} of {site}: {reason}, not {}", self.get("site", site)["status"]), || {
             let object = self.get("site", site);
             self.condition(site, type_)["reason"] == reason
                 && object["status"]["observedGeneration"] == object["metadata"]["generation"]
@@ -158,7 +158,7 @@ fn the_life_of_a_release() {
     setup.patch("configmap web", &json!({ "data": { "index.html": "another", "added": "stays" } }));
     setup.kubectl("annotate secret web meta.helm.sh/release-name-");
     setup.kubectl("label priorityclass default-web app.kubernetes.io/managed-by-");
-    within(PATIENCE, "drift is corrected", || {
+    within(MINUTE, "drift is corrected", || {
         let data = setup.get("configmap", "web")["data"].clone();
         setup.get("deployment", "web")["spec"]["replicas"] == 2
             && !setup.get("service", "web").is_null()
@@ -171,26 +171,24 @@ fn the_life_of_a_release() {
 
     // An autoscaler is left alone.
     setup.patch("site web", &json!({ "spec": { "autoscaling": true } }));
-    within(PATIENCE, "an autoscaler", || !setup.get("horizontalpodautoscaler", "web").is_null());
+    within(MINUTE, "an autoscaler", || !setup.get("horizontalpodautoscaler", "web").is_null());
     setup.becomes_ready("web");
     setup.kubectl("scale deployment web --replicas=4");
     setup.kubectl("annotate site web touched=2 --overwrite");
-    within(PATIENCE, "four replicas", || setup.get("deployment", "web")["status"]["availableReplicas"] == 4);
+    within(MINUTE, "four replicas", || setup.get("deployment", "web")["status"]["availableReplicas"] == 4);
 
     // An empty spec means the chart's values, not those of the last release.
     setup
         .cluster
         .kubectl(&["patch", "site", "web", "--type=json", "-p", r#"[{"op":"replace","path":"/spec","value":{}}]"#], "");
-    within(PATIENCE, "the chart's replicas", || setup.get("deployment", "web")["spec"]["replicas"] == 1);
+    within(MINUTE, "the chart's replicas", || setup.get("deployment", "web")["spec"]["replicas"] == 1);
     assert!(setup.get("horizontalpodautoscaler", "web").is_null());
 
     // More values, from a ConfigMap.
     setup.cluster.kubectl(&["create", "configmap", "web-values", "--from-literal=values.yaml=text: from a map"], "");
-    within(PATIENCE, "the text of the ConfigMap", || {
-        setup.get("configmap", "web")["data"]["index.html"] == "from a map"
-    });
+    within(MINUTE, "the text of the ConfigMap", || setup.get("configmap", "web")["data"]["index.html"] == "from a map");
     setup.patch("site web", &json!({ "spec": { "text": "of the spec" } }));
-    within(PATIENCE, "the text of the spec", || setup.get("configmap", "web")["data"]["index.html"] == "of the spec");
+    within(MINUTE, "the text of the spec", || setup.get("configmap", "web")["data"]["index.html"] == "of the spec");
     let revision = setup.becomes_ready("web")["status"]["release"]["revision"].as_u64().unwrap();
 
     // A new version of the chart.
@@ -198,7 +196,7 @@ fn the_life_of_a_release() {
     let chart = setup.charts.join("site/Chart.yaml");
     fs::write(&chart, fs::read_to_string(&chart).unwrap().replace("version: 1.0.0", "version: 1.1.0")).unwrap();
     manager = setup.ready_manager(&[]);
-    within(PATIENCE, "the new chart", || setup.get("site", "web")["status"]["release"]["chartVersion"] == "1.1.0");
+    within(MINUTE, "the new chart", || setup.get("site", "web")["status"]["release"]["chartVersion"] == "1.1.0");
     assert_eq!(setup.becomes_ready("web")["status"]["release"]["revision"], revision + 1);
 
     // Everything goes, but for what the chart wants to keep, and an object that helm no longer knows.
@@ -230,7 +228,7 @@ fn failures_of_releases() {
     assert_eq!(setup.condition("invalid", "Deployed")["status"], "False");
     // Three tries, after pauses; then it rests, also after a restart.
     for site in ["broken", "invalid"] {
-        within(PATIENCE * 2, "Stalled", || setup.condition(site, "Stalled")["status"] == "True");
+        within(Duration::from_secs(120), "Stalled", || setup.condition(site, "Stalled")["status"] == "True");
     }
     let tries = |site: &str| {
         fs::read_to_string(&setup.starts)
@@ -246,7 +244,7 @@ fn failures_of_releases() {
     assert_eq!(tries("invalid"), 3);
     // An annotation asks for another try, and another value for a release that works.
     setup.kubectl("annotate site invalid opctl-runtime/retry=1");
-    within(PATIENCE, "another try", || tries("invalid") == 4);
+    within(MINUTE, "another try", || tries("invalid") == 4);
     setup.patch("site invalid", &json!({ "spec": { "invalid": false } }));
     setup.becomes_ready("invalid");
     assert_eq!(setup.condition("invalid", "Stalled"), Value::Null);
@@ -281,7 +279,7 @@ fn failures_of_releases() {
     setup.cluster.kubectl(&["delete", "site", "same", "--timeout=60s"], "");
     let shop = json!({ "apiVersion": "web.example.com/v1", "kind": "Shop", "metadata": { "name": "twice" }, "spec": { "goods": ["plums"] } });
     setup.cluster.kubectl(&["apply", "-n", "default", "-f", "-"], &shop.to_string());
-    within(PATIENCE, "the shop", || setup.get("configmap", "twice-site")["data"]["index.html"] == "plums");
+    within(MINUTE, "the shop", || setup.get("configmap", "twice-site")["data"]["index.html"] == "plums");
     setup.site("twice-site", &json!({}));
     setup.becomes("twice-site", "Ready", "ReleaseNameTaken");
     // What fails is rolled back, and tried again after a pause.
@@ -291,20 +289,20 @@ fn failures_of_releases() {
         let mut conditions = shop["status"]["conditions"].as_array().into_iter().flatten();
         conditions.find(|condition| condition["type"] == type_).cloned().unwrap_or_default()
     };
-    within(PATIENCE, "a failed upgrade", || condition("Ready")["reason"] == "UpgradeError");
+    within(MINUTE, "a failed upgrade", || condition("Ready")["reason"] == "UpgradeError");
     assert_eq!(setup.get("configmap", "twice-site")["data"]["index.html"], "plums");
     assert_eq!(condition("Deployed")["status"], "True");
     sleep(Duration::from_secs(5));
     assert_eq!(tries("twice-site"), 2);
     setup.patch("shop twice", &json!({ "spec": { "goods": ["pears"] } }));
-    within(PATIENCE, "the next goods", || setup.get("configmap", "twice-site")["data"]["index.html"] == "pears");
+    within(MINUTE, "the next goods", || setup.get("configmap", "twice-site")["data"]["index.html"] == "pears");
     // A controller with other children has the same guarantees.
     setup.kubectl("scale deployment twice-site --replicas=3");
-    within(PATIENCE, "one replica", || setup.get("deployment", "twice-site")["spec"]["replicas"] == 1);
+    within(MINUTE, "one replica", || setup.get("deployment", "twice-site")["spec"]["replicas"] == 1);
     // An object that somebody else holds: the others go, and the condition says what is left.
     setup.patch("service twice-site", &json!({ "metadata": { "finalizers": ["example.com/held"] } }));
     setup.kubectl("delete shop twice --wait=false");
-    within(PATIENCE, "the Service is named", || {
+    within(MINUTE, "the Service is named", || {
         condition("Ready")["message"]
             .as_str()
             .unwrap_or_default()
@@ -313,6 +311,8 @@ fn failures_of_releases() {
     assert!(setup.get("deployment", "twice-site").is_null());
     setup.patch("service twice-site", &json!({ "metadata": { "finalizers": null } }));
     setup.kubectl("wait --for=delete shop/twice --timeout=60s");
+    // A name that was taken is tried again after a pause.
+    within(RETRIES, "the name is free", || setup.condition("twice-site", "Ready")["reason"] == "Available");
     setup.becomes_ready("twice-site");
     assert!(manager.terminate().success());
 
@@ -329,7 +329,7 @@ fn a_shutdown_waits_for_helm() {
     let Some(setup) = Setup::new("helm-shutdown") else { return };
     let mut manager = setup.ready_manager(&["--grace-period=10"]);
     setup.site("slow", &json!({ "slow": true }));
-    within(PATIENCE, "the hook", || !setup.get("job", "slow-migrate").is_null());
+    within(MINUTE, "the hook", || !setup.get("job", "slow-migrate").is_null());
     assert_eq!(setup.condition("slow", "Reconciling")["reason"], "Installing");
     assert!(manager.terminate().success(), "{}", manager.log());
     // Helm has recorded that it did not finish.
@@ -367,7 +367,7 @@ fn no_kill_leaves_a_release_behind() {
                 // While it is being deleted, it cannot be made again.
                 if wanted[at].is_none() {
                     within(
-                        PATIENCE,
+                        MINUTE / 2,
                         &format!(
                             "{name} is gone, not {}\n{}",
                             setup.get("site", &name),
@@ -398,13 +398,17 @@ fn no_kill_leaves_a_release_behind() {
     let start = Instant::now();
     for (at, text) in wanted.iter().enumerate() {
         let name = format!("killed-{at}");
-        within(PATIENCE * 2, &format!("{name}: {text:?}, not {}", setup.get("site", &name)), || match text {
-            Some(text) => {
-                setup.condition(&name, "Ready")["reason"] == "Available"
-                    && setup.get("configmap", &name)["data"]["index.html"] == text.as_str()
-            }
-            None => setup.get("site", &name).is_null(),
-        });
+        within(
+            Duration::from_secs(240),
+            &format!("{name}: {text:?}, not {}", setup.get("site", &name)),
+            || match text {
+                Some(text) => {
+                    setup.condition(&name, "Ready")["reason"] == "Available"
+                        && setup.get("configmap", &name)["data"]["index.html"] == text.as_str()
+                }
+                None => setup.get("site", &name).is_null(),
+            },
+        );
     }
     eprintln!(
         "{CHANGES} changes: everything is right {:?} after the last one, {} runs of helm",
@@ -464,7 +468,7 @@ fn many_idle_releases_cost_nothing() {
         );
         sites.split(' ').filter(|reason| *reason == "Available").count()
     };
-    within(PATIENCE * 2, "all are ready", || ready() == SITES);
+    within(MINUTE * 4, "all are ready", || ready() == SITES);
     let log = fs::read_to_string(&setup.starts).unwrap();
     let mut running = 0_i32;
     let most = log.lines().map(|line| {

@@ -19,7 +19,7 @@ use crate::control_plane::ControlPlane;
 use crate::example::CACHES;
 use crate::manager::Manager;
 use crate::objects::reconciles_of;
-use crate::{PATIENCE, within};
+use crate::{RETRIES, within};
 
 /// Long enough for a leader to renew it on a machine that runs other tests meanwhile.
 const DURATION: Duration = Duration::from_secs(8);
@@ -39,7 +39,7 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
     let replica = || Replica::start(&cluster, &SHORT);
 
     let mut leader = replica();
-    within(PATIENCE, "a leader", || leader.leads());
+    within(RETRIES, "a leader", || leader.leads());
     let mut follower = replica();
     follower.0.becomes_ready();
     assert!(!follower.leads(), "a replica that waits is ready");
@@ -50,26 +50,26 @@ fn one_replica_leads_and_another_takes_over_when_it_is_gone() {
         leader.0.signal("KILL");
         let killed = Instant::now();
         leader.0.exit();
-        within(PATIENCE, "the other one leads", || follower.leads());
+        within(RETRIES, "the other one leads", || follower.leads());
         let waited = killed.elapsed();
         assert!(waited < DURATION + RETRY + SLACK, "{round}: {waited:?}");
         leader = std::mem::replace(&mut follower, replica());
     }
     // It reconciles.
     cluster.kubectl(&["apply", "-f", "-"], &objects(&BTreeSet::from(["one".to_owned()])));
-    within(PATIENCE, "a Deployment", || deployments(&cluster).contains("one"));
+    within(RETRIES, "a Deployment", || deployments(&cluster).contains("one"));
 
     // On shutdown, it releases the Lease at once.
     assert!(leader.0.terminate().success());
     let released = Instant::now();
-    within(PATIENCE, "the other one leads", || follower.leads());
+    within(RETRIES, "the other one leads", || follower.leads());
     assert!(released.elapsed() < RETRY + SLACK, "{:?}", released.elapsed());
     leader = std::mem::replace(&mut follower, replica());
     follower.0.becomes_ready();
 
     // Asleep for too long, it finds another leader, and ends.
     leader.0.signal("STOP");
-    within(PATIENCE, "the other one leads", || follower.leads());
+    within(RETRIES, "the other one leads", || follower.leads());
     leader.0.signal("CONT");
     assert_eq!(leader.0.exit().code(), Some(1));
     let log = leader.0.log();
@@ -106,7 +106,7 @@ fn a_shutdown_amid_200_reconciles_leaves_nothing_half_written() {
     assert_eq!(cluster.kubectl(&holder, ""), "", "released");
 
     let _again = Replica::start(&cluster, &[]);
-    within(PATIENCE, "all Deployments and statuses", || {
+    within(RETRIES, "all Deployments and statuses", || {
         let caches = list(&cluster, "caches");
         deployments(&cluster) == names && caches.iter().all(|object| object["status"]["observedGeneration"] == 1)
     });

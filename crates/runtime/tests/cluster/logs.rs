@@ -2,7 +2,7 @@
 
 use crate::control_plane::ControlPlane;
 use crate::example::CACHES;
-use crate::{PATIENCE, within};
+use crate::{RETRIES, within};
 
 #[test]
 fn no_library_repeats_what_the_operator_says() {
@@ -15,9 +15,9 @@ fn no_library_repeats_what_the_operator_says() {
     // Its watches go on without the right to them until they break off.
     cluster.kubectl(&["delete", "clusterrolebinding", "caches"], "");
     assert!(cluster.lock().unwrap().kill("kube-apiserver"));
-    within(PATIENCE, "a word about the API server that is gone", || manager.log().contains("failed, it starts again"));
+    within(RETRIES, "a word about the API server that is gone", || manager.log().contains("failed, it starts again"));
     cluster.lock().unwrap().restart("kube-apiserver").unwrap();
-    within(PATIENCE, "a word about the right that it lacks", || manager.log().contains(" is forbidden"));
+    within(RETRIES, "a word about the right that it lacks", || manager.log().contains(" is forbidden"));
     let log = manager.log();
     let is_bad = |line: &&str| line.contains("WARN") || line.contains("ERROR");
     let lines: Vec<&str> = log.lines().filter(is_bad).filter(|line| !line.contains(" opctl_runtime::")).collect();

@@ -34,7 +34,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Longer than what an operator waits between two tries in its first minutes, on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(180);
+const RETRIES: Duration = Duration::from_secs(150);
+/// For what happens without a second try.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Tries until it is so.
 fn within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {

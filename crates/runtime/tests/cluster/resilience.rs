@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::control_plane::ControlPlane;
 use crate::example::CACHES;
 use crate::objects::{cache, reconciles_of};
-use crate::{PATIENCE, within};
+use crate::{RETRIES, within};
 
 /// The operator sees nothing of what happens between its last look and the end of the API server, so its watches start at a
 /// version that the new one does not know any more ("410 Gone"): it has to list everything again.
@@ -31,7 +31,7 @@ fn an_api_server_that_restarts_and_watches_that_expire_lose_nothing() {
     manager.signal("CONT");
     sleep(Duration::from_secs(5));
     cluster.lock().unwrap().restart("kube-apiserver").unwrap();
-    within(PATIENCE, "an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
+    within(RETRIES, "an API server", || cluster.run(&["get", "--raw", "/readyz"], "").status.success());
     zoo.await_reconciled(8);
     assert!(zoo.get(&["cache", "m1"]).is_null(), "the finalizer of what was deleted meanwhile is off");
 
@@ -100,10 +100,10 @@ fn rights_and_crds_may_go_and_come_back() {
     cluster.kubectl(&["delete", "clusterrolebinding", "caches"], "");
     let account = "--as=system:serviceaccount:caches-system:caches";
     let may = || cluster.run(&["-n", "zoo", "auth", "can-i", "patch", "deployments", account], "").status.success();
-    within(PATIENCE, "the right is gone", || !may());
+    within(RETRIES, "the right is gone", || !may());
     zoo.apply("m0", 2);
     let lacks = "cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"zoo\"";
-    within(PATIENCE, "a word about the right that it lacks", || manager.log().contains(lacks));
+    within(RETRIES, "a word about the right that it lacks", || manager.log().contains(lacks));
     assert!(manager.metrics().contains(r#"reason="RequestFailed"}"#));
     CACHES.grant(&cluster);
     zoo.await_reconciled(1);
@@ -111,7 +111,7 @@ fn rights_and_crds_may_go_and_come_back() {
     // With the objects, whose finalizers it takes off.
     cluster.kubectl(&["delete", "crd", "caches.cache.example.com"], "");
     let gone = "watch of Cache failed, it starts again";
-    within(PATIENCE, "a word about the CRD that is gone", || manager.log().contains(gone));
+    within(RETRIES, "a word about the CRD that is gone", || manager.log().contains(gone));
     CACHES.install(&cluster);
     zoo.apply("again", 1);
     zoo.await_reconciled(1);
@@ -158,7 +158,7 @@ impl<'a> Zoo<'a> {
 
     /// Waits until this number of objects exists, each with its Deployment and a current status.
     fn await_reconciled(&self, objects: usize) {
-        within(PATIENCE, &format!("{objects} objects with their Deployments"), || {
+        within(RETRIES, &format!("{objects} objects with their Deployments"), || {
             // Of a CRD that came back a moment ago, the API server knows none yet.
             let list = |resource: &str| self.get(&[resource])["items"].as_array().cloned().unwrap_or_default();
             let replicas = |deployment: &Value| deployment["status"]["replicas"].as_i64().unwrap_or(0);

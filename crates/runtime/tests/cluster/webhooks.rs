@@ -12,7 +12,7 @@ use crate::control_plane::ControlPlane;
 use crate::example::BACKUPS;
 use crate::manager::Manager;
 use crate::objects::{backup, configurations, free_port, object, refused};
-use crate::{PATIENCE, within};
+use crate::{MINUTE, within};
 
 const CREATE: [&str; 3] = ["create", "-f", "-"];
 
@@ -167,13 +167,13 @@ fn misbehaves(cluster: &ControlPlane, manager: &Manager) {
 
     policy("Ignore");
     // It takes a moment until the API server has read its own configuration.
-    within(PATIENCE, "the policy is Ignore", || asks("panic", "ignored").0.status.success());
+    within(MINUTE, "the policy is Ignore", || asks("panic", "ignored").0.status.success());
     let (slow, elapsed) = asks("slow", "ignored-slow");
     assert!(slow.status.success() && takes_two_seconds(elapsed), "{elapsed:?}");
     policy("Fail");
     let name = |place: u32| format!("fails-{place}");
     let mut place = 0;
-    within(PATIENCE, "the policy is Fail", || {
+    within(MINUTE, "the policy is Fail", || {
         place += 1;
         !asks("panic", &name(place)).0.status.success()
     });
