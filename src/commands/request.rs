@@ -677,8 +677,8 @@ fn options_of_controller<'a>(resource: &'a Resource, name: &ControllerName) -> O
     resource.options.get(CONTROLLERS)?.get(name.as_str())?.as_object()
 }
 
-/// True if a further controller was made with `--image`. Its kind has an image then; a kind may have one of which another version's
-/// controller makes Deployments.
+/// True if a further controller was made with `--image`. A further version of a kind has the image in its options, too, though the
+/// controller of another version runs it.
 fn runs_image(resource: &Resource, name: &ControllerName) -> bool {
     options_of_controller(resource, name).is_some_and(|own| own.get("image") == Some(&true.into()))
 }
